@@ -1,0 +1,87 @@
+"""Declared columns: what each record's value becomes.
+
+Levels are declared, never read from the data, and the map from a record's value to a level is total: what is not
+declared, or missing, goes to the level named `outside`. So no record can make a run fail, and none can be noticed by it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+from discreet.errors import DeclarationError
+
+Level = str | int
+"""The name of a level: text, a whole number or a truth value."""
+
+CATCH_ALL = "other"
+
+
+@dataclass(frozen=True, init=False)
+class Column:
+    """A categorical column with declared levels.
+
+    `outside` names the level that takes undeclared and missing values. It becomes a level of its own if it is not among
+    `levels`. Left out, it is the level 'other' if that is declared, else the first level.
+
+    >>> Column("smoking", ("never", "former", "current"), outside="other").levels
+    ('never', 'former', 'current', 'other')
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+    outside: Level
+
+    def __init__(self, name: str, levels: Sequence[Level], outside: Level | None = None) -> None:
+        if not isinstance(name, str) or not name:
+            raise DeclarationError("A column needs a name: a text that is not empty.")
+        if isinstance(levels, str) or not isinstance(levels, Sequence):
+            raise DeclarationError(f"The levels of {name!r} must be a sequence such as ('no', 'yes').")
+        declared = tuple(levels)
+        if not all(isinstance(level, str | int) for level in (*declared, outside) if level is not None):
+            raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
+        if outside is None:
+            outside = CATCH_ALL if CATCH_ALL in declared else next(iter(declared), None)
+        elif outside not in declared:
+            declared = (*declared, outside)
+        if outside is None or len(declared) < 2:
+            raise DeclarationError(f"{name!r} needs at least two levels; got {len(declared)}.")
+        if len({text_of(level) for level in declared}) < len(declared):
+            raise DeclarationError(f"The levels of {name!r} must differ when written as text.")
+        for field, value in (("name", name), ("levels", declared), ("outside", outside)):
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
+
+    @cached_property
+    def codes(self) -> dict[str | None, int]:
+        """Return the place of each level, by every text that means it."""
+        return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
+
+    def code(self, value: object) -> int:
+        """Return the place of the level to which a value belongs. Every value belongs to one."""
+        return self.codes.get(text_of(value), self.levels.index(self.outside))
+
+
+def spellings(level: Level) -> tuple[str, ...]:
+    """Return the texts that mean a level; a truth value is written in several ways by several programs."""
+    text = str(text_of(level))
+    return (text, text.capitalize(), text.upper()) if isinstance(level, bool) else (text,)
+
+
+def text_of(value: Any) -> str | None:
+    """Return one text for a value, whatever type a program gave it: 1, 1.0 and '1' are the same; a gap is None.
+
+    A single record can change the type of a whole column in some programs (a gap turns integers into floats).
+    The text of a value must not depend on that.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        return "true" if value else "false"
+    if isinstance(value, Real) and math.isfinite(value):
+        return str(int(value)) if value == int(value) else repr(float(value))
+    return None

@@ -1,0 +1,10 @@
+"""Distributions over parameters: each gives mean, sd, quantile, interval, cdf and sample under the same names."""
+
+from discreet.distributions.beta import BetaMixture
+from discreet.distributions.counts import CountDistribution
+from discreet.distributions.dirichlet import Dirichlet
+from discreet.distributions.interval import Interval
+from discreet.distributions.odds import Odds
+from discreet.distributions.sampled import Sampled
+
+__all__ = ["BetaMixture", "CountDistribution", "Dirichlet", "Interval", "Odds", "Sampled"]

@@ -1,0 +1,84 @@
+"""The Dirichlet distribution; with two categories it is the Beta distribution."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln, polygamma
+
+from discreet.distributions.beta import BetaMixture
+from discreet.errors import DeclarationError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, init=False)
+class Dirichlet:
+    """Probabilities of m categories with density ~ prod_i theta_i^(concentration_i - 1).
+
+    >>> Dirichlet((5, 5)).mean
+    array([0.5, 0.5])
+    """
+
+    concentration: tuple[float, ...]
+
+    def __init__(self, concentration: Sequence[float] | Floats) -> None:
+        values = tuple(float(value) for value in concentration)
+        if len(values) < 2 or not all(np.isfinite(value) and value > 0 for value in values):
+            raise DeclarationError("A Dirichlet distribution needs at least two parameters, all finite and above 0.")
+        object.__setattr__(self, "concentration", values)
+
+    @property
+    def _array(self) -> Floats:
+        return np.array(self.concentration)
+
+    @property
+    def mean(self) -> Floats:
+        """Return the expectations."""
+        return self._array / self._array.sum()
+
+    def marginal(self, place: int) -> BetaMixture:
+        """Return the distribution of one probability."""
+        a = self.concentration[place]
+        return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
+
+    def log_density(self, theta: Floats) -> Floats:
+        """Return the logarithm of the density at probabilities that sum to 1 (last axis)."""
+        constant = gammaln(self._array.sum()) - gammaln(self._array).sum()
+        return np.asarray(constant + ((self._array - 1) * np.log(theta)).sum(axis=-1))
+
+    def sample(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw independent vectors of probabilities."""
+        return generator.dirichlet(self._array, size=count)
+
+    @classmethod
+    def with_mean_logs(cls, mean_logs: Floats) -> "Dirichlet":
+        """Return the Dirichlet with given E[log theta_i]: the closest one, by Kullback-Leibler, to any law with them.
+
+        Solves digamma(b_i) - digamma(sum b) = mean_logs_i by Minka's fixed point: b_i <- digamma^-1(... ).
+        """
+        total = _total_for(mean_logs)
+        return cls(_inverse_digamma(mean_logs + digamma(total)))
+
+
+def _total_for(mean_logs: Floats) -> float:
+    """Find s with sum_i digamma^-1(mean_logs_i + digamma(s)) = s, by halving on log s (the left side grows slower than the right)."""
+
+    def excess(log_total: float) -> float:
+        total = np.exp(log_total)
+        return float(_inverse_digamma(mean_logs + digamma(total)).sum() / total - 1)
+
+    low, high = np.log(1e-8), np.log(1e15)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return float(np.exp((low + high) / 2))
+
+
+def _inverse_digamma(y: Floats) -> Floats:
+    """Return x with digamma(x) = y by Newton's method (Minka, 2000, appendix C)."""
+    x = np.where(y >= -2.22, np.exp(np.minimum(y, 50.0)) + 0.5, -1 / (y - digamma(1.0)))
+    for _ in range(8):
+        x = x - (digamma(x) - y) / polygamma(1, x)
+    return np.asarray(x)

@@ -1,0 +1,55 @@
+"""A quantity known through exact, independent draws; its summaries carry a stated simulation error."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.distributions.interval import Interval, tails
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Draws of one quantity, such as a difference between two groups.
+
+    >>> Sampled(np.array([1.0, 2.0, 3.0, 4.0, 5.0])).mean
+    3.0
+    """
+
+    draws: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"Sampled(mean={self.mean:.4g} +/- {self.standard_error:.1g}, 90 % interval {self.interval(0.9)})"
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of the draws."""
+        return float(self.draws.mean())
+
+    @property
+    def sd(self) -> float:
+        """Return the standard deviation of the quantity."""
+        return float(self.draws.std(ddof=1))
+
+    @property
+    def standard_error(self) -> float:
+        """Return the simulation error of the mean."""
+        return float(self.sd / np.sqrt(len(self.draws)))
+
+    @property
+    def median(self) -> float:
+        """Return the median of the draws."""
+        return float(np.median(self.draws))
+
+    def quantile(self, probability: float) -> float:
+        """Return a quantile of the draws."""
+        return float(np.quantile(self.draws, probability))
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability."""
+        low, high = np.quantile(self.draws, tails(level))
+        return Interval(float(low), float(high))
+
+    def probability_above(self, threshold: float) -> float:
+        """Return the share of draws above a threshold."""
+        return float((self.draws > threshold).mean())

@@ -1,0 +1,314 @@
+"""The noise-aware posterior of a categorical distribution.
+
+theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k. Hence any sum of probabilities is a mixture
+of Betas, and so is the share that one group of cells has of two: means, intervals, conditional probabilities and ratios
+are exact. Other functions of theta are summarised by exact, independent draws.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, digamma, gammaln, logsumexp
+
+from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.divergences import kullback_leibler
+from discreet.errors import DeclarationError
+from discreet.exact import whole
+from discreet.inference.latent_counts import LatentCounts
+from discreet.inference.remap import bayes_remap
+from discreet.inference.statements import Statement
+from discreet.models import Categories, Cell
+from discreet.releases import Release
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+T = TypeVar("T")
+_DRAWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The true counts under one prior, and the evidence for that prior."""
+
+    model: Categories
+    counts: LatentCounts
+    log_evidence: float
+
+    @classmethod
+    def of(cls, releases: Sequence[Release], model: Categories) -> "Reading":
+        """Read releases of the same counts under a prior."""
+        alpha, size = model.concentration, releases[0].mechanism.size
+        noisy = np.stack([release.counts for release in releases])
+        mechanisms: list[Any] = [release.mechanism for release in releases]
+
+        def log_weight(places: Counts, counts: Counts) -> Floats:
+            logs = _log_prior(alpha[places], counts)
+            for mechanism, output in zip(mechanisms, noisy, strict=True):
+                logs = logs + mechanism.log_kernel(output[places] - counts)
+            return logs
+
+        reach = min(mechanism.reach for mechanism in mechanisms)
+        latent = LatentCounts(log_weight, noisy.min(axis=0), noisy.max(axis=0), reach, size)
+        constant = gammaln(size + 1.0) + gammaln(alpha.sum()) - gammaln(size + alpha.sum())
+        constant -= sum(mechanism.log_normaliser for mechanism in mechanisms)
+        return cls(model, latent, latent.log_sum + float(constant))
+
+    @cached_property
+    def mean_counts(self) -> Floats:
+        """Return the expected true count of every cell."""
+        return np.asarray(self.counts.first + self.counts.marginals @ np.arange(self.counts.marginals.shape[1]))
+
+
+def _log_prior(alpha: Floats, counts: Counts) -> Floats:
+    """Return log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
+    if (alpha == 1).all():
+        return np.zeros(np.broadcast(alpha, counts).shape)
+    return np.asarray(gammaln(alpha + counts) - gammaln(counts + 1.0) - gammaln(alpha))
+
+
+class CategoriesPosterior:
+    """What a reader knows about the probabilities of the cells, with the noise accounted for.
+
+    Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
+    """
+
+    def __init__(self, model: Categories, releases: Sequence[Release], readings: Sequence[Reading]) -> None:
+        self.model = model
+        self.releases = tuple(releases)
+        self.readings = tuple(readings)
+        self.size = releases[0].mechanism.size
+        self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
+
+    def __repr__(self) -> str:
+        label = self.releases[0].label
+        return f"<posterior of {', '.join(c.name for c in self.model.columns)} given {label!r}: {len(self.model.cells)} cells>"
+
+    def __str__(self) -> str:
+        shares = self.privacy_share(0.9)
+        lines = [f"{'cell':<24}{'mean':>8}   90 % interval        due to privacy"]
+        for cell, (low, high) in self.interval(0.9).items():
+            name = cell if isinstance(cell, str) else ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+            lines.append(f"{name:<24}{self.mean[cell]:>8.4f}   {low:.4f} to {high:.4f}{shares[cell]:>17.0%}")
+        return "\n".join(lines)
+
+    def _by_cell(self, value: Callable[[int], T]) -> dict[Cell, T]:
+        return {cell: value(place) for place, cell in enumerate(self.model.cells)}
+
+    @cached_property
+    def _log_evidences(self) -> Floats:
+        return np.array([reading.log_evidence for reading in self.readings])
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(release | model), averaged over the strengths of the prior. Differences are log Bayes factors."""
+        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
+
+    @property
+    def strength_probabilities(self) -> tuple[float, ...]:
+        """Return the posterior probability of each strength of the prior, in the order in which they were given."""
+        return tuple(float(share) for share in self._shares)
+
+    @cached_property
+    def _means(self) -> Floats:
+        terms = [
+            share * (r.model.concentration + r.mean_counts) / (r.model.concentration.sum() + self.size)
+            for share, r in zip(self._shares, self.readings, strict=True)
+        ]
+        return np.asarray(sum(terms))
+
+    @cached_property
+    def mean(self) -> dict[Cell, float]:
+        """Return the expected probability of every cell; it is also the chance that the next record falls there."""
+        return self._by_cell(lambda place: float(self._means[place]))
+
+    @cached_property
+    def _marginals(self) -> tuple[BetaMixture, ...]:
+        return tuple(self._sum(np.array([place])) for place in range(len(self.model.cells)))
+
+    @property
+    def sd(self) -> dict[Cell, float]:
+        """Return the standard deviation of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].sd)
+
+    @property
+    def median(self) -> dict[Cell, float]:
+        """Return the median of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].median)
+
+    def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
+        """Return the equal-tailed interval of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].interval(level))
+
+    def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
+        """Return the shortest interval of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].highest_density(level))
+
+    def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
+        """Return the share of each interval's width that is due to privacy: what exact counts would save."""
+        return self._by_cell(
+            lambda place: max(
+                0.0,
+                1 - self._marginals[place].width_if_counts_were_known(level) / self._marginals[place].interval(level).width,
+            )
+        )
+
+    def _sum(self, places: Counts) -> BetaMixture:
+        parts = []
+        for share, reading in zip(self._shares, self.readings, strict=True):
+            alpha = reading.model.concentration
+            sums, weights = reading.counts.sum_of(places)
+            inside, total = alpha[places].sum(), alpha.sum()
+            parts.append((share * weights, inside + sums, total - inside + self.size - sums))
+        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _share(self, one: Counts, two: Counts) -> BetaMixture:
+        """Return the law of theta_one / (theta_one + theta_two) for disjoint groups: Beta given both counts."""
+        parts = []
+        for share, reading in zip(self._shares, self.readings, strict=True):
+            alpha = reading.model.concentration
+            sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
+            parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
+        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def probability(self, event: Any) -> BetaMixture:
+        """Return the distribution of an event's probability."""
+        places = self.model.places(event)
+        if len(places) == len(self.model.cells):
+            raise DeclarationError(f"{event!r} takes in all cells: its probability is 1.")
+        return self._sum(places)
+
+    def conditional(self, event: Any, given: Any) -> BetaMixture:
+        """Return the distribution of P(event | given), such as conditional('fall=yes', given='ward=A')."""
+        among = self.model.places(given)
+        inside = np.intersect1d(among, self.model.places(event))
+        rest = np.setdiff1d(among, inside)
+        if not inside.size or not rest.size:
+            raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
+        return self._share(inside, rest)
+
+    def ratio(self, first: Any, second: Any) -> Odds:
+        """Return the distribution of P(first) / P(second) for two events that exclude each other."""
+        one, two = self.model.places(first), self.model.places(second)
+        if np.intersect1d(one, two).size:
+            raise DeclarationError(f"{first!r} and {second!r} must exclude each other.")
+        return Odds(self._share(one, two))
+
+    def probability_that(self, statement: str) -> float:
+        """Return the probability of a statement such as 'current > 0.3', 'current > former' or 'ward=A > 2 * ward=B'."""
+        return Statement.read(statement, self.model).probability(self._sum, self._share)
+
+    def draws(self, count: int, seed: int | None = None) -> Floats:
+        """Draw independent vectors of probabilities (rows) from the posterior, exactly: first counts, then probabilities."""
+        generator = np.random.default_rng(seed)
+        number = whole(count, "count")
+        numbers = generator.multinomial(number, self._shares / self._shares.sum())
+        parts = []
+        for share_of, reading in zip(numbers, self.readings, strict=True):
+            if share_of:
+                tables = reading.counts.draw(int(share_of), generator)
+                gammas = generator.standard_gamma(reading.model.concentration + tables)
+                parts.append(gammas / gammas.sum(axis=1, keepdims=True))
+        return np.asarray(generator.permutation(np.concatenate(parts)))
+
+    def quantity(self, function: Callable[[Floats], Floats], draws: int = _DRAWS, seed: int = 0) -> Sampled:
+        """Return the distribution of any function of the probabilities (rows of cells), by exact draws."""
+        return Sampled(np.asarray(function(self.draws(draws, seed)), dtype=float))
+
+    def difference(self, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+        """Return the distribution of P(first) - P(second)."""
+        one, two = self.model.places(first), self.model.places(second)
+        return self.quantity(lambda theta: theta[:, one].sum(axis=1) - theta[:, two].sum(axis=1), draws, seed)
+
+    def risk_difference(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+        """Return the distribution of P(event | first) - P(event | second)."""
+        risks = self._risks(event, first, second)
+        return self.quantity(lambda theta: np.subtract(*risks(theta)), draws, seed)
+
+    def risk_ratio(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+        """Return the distribution of P(event | first) / P(event | second)."""
+        risks = self._risks(event, first, second)
+        return self.quantity(lambda theta: np.divide(*risks(theta)), draws, seed)
+
+    def odds_ratio(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+        """Return the distribution of the odds of an event under `first`, divided by its odds under `second`."""
+        risks = self._risks(event, first, second)
+        return self.quantity(lambda theta: np.divide(*(risk / (1 - risk) for risk in risks(theta))), draws, seed)
+
+    def _risks(self, event: Any, first: Any, second: Any) -> Callable[[Floats], tuple[Floats, Floats]]:
+        groups = [self.model.places(group) for group in (first, second)]
+        inside = [np.intersect1d(group, self.model.places(event)) for group in groups]
+        if any(not part.size or part.size == group.size for part, group in zip(inside, groups, strict=True)):
+            raise DeclarationError(f"{event!r} must be neither certain nor impossible in {first!r} and in {second!r}.")
+
+        def risks(theta: Floats) -> tuple[Floats, Floats]:
+            one, two = (theta[:, i].sum(axis=1) / theta[:, g].sum(axis=1) for i, g in zip(inside, groups, strict=True))
+            return one, two
+
+        return risks
+
+    def true_count(self, event: Any) -> CountDistribution:
+        """Return the distribution of how many of the records behind the release fall into an event."""
+        places, table = self.model.places(event), np.zeros(self.size + 1)
+        for share, reading in zip(self._shares, self.readings, strict=True):
+            sums, weights = reading.counts.sum_of(places)
+            table[sums] += share * weights
+        return _count_distribution(table)
+
+    def predictive(self, event: Any, records: int) -> CountDistribution:
+        """Return the distribution of how many of `records` further records fall into an event: a Beta-binomial mixture."""
+        future, law = whole(records, "records", most=10**7), self.probability(event)
+        hits = np.arange(future + 1)
+        ways = gammaln(future + 1.0) - gammaln(hits + 1.0) - gammaln(future - hits + 1.0)
+        keep = law.weights > 1e-15
+        table = np.zeros(future + 1)
+        for weight, a, b in zip(law.weights[keep], law.a[keep], law.b[keep], strict=True):
+            table += weight * np.exp(ways + betaln(a + hits, b + future - hits) - betaln(a, b))
+        return _count_distribution(table / table.sum())
+
+    @cached_property
+    def closest_dirichlet(self) -> Dirichlet:
+        """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
+        logs = np.zeros(len(self.model.cells))
+        for share, reading in zip(self._shares, self.readings, strict=True):
+            alpha, marginals = reading.model.concentration, reading.counts.marginals
+            counts = reading.counts.first[:, None] + np.arange(marginals.shape[1])
+            terms = (marginals * digamma(alpha[:, None] + counts)).sum(axis=1)
+            logs += share * (terms - digamma(alpha.sum() + self.size))
+        return Dirichlet.with_mean_logs(logs)
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many exactly known records would tell about as much: the closest Dirichlet's beyond the prior's."""
+        return sum(self.closest_dirichlet.concentration) - sum(self.model.prior)
+
+    @property
+    def information(self) -> float:
+        """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
+        return kullback_leibler(self.closest_dirichlet, Dirichlet(self.model.prior))
+
+    def bayes_remap(self) -> Dirichlet:
+        """Return the one Dirichlet(alpha + r), r whole counts of this size, with the least expected Hellinger distance.
+
+        This is the point release to show when a single conjugate posterior is wanted.
+        """
+        return bayes_remap(self.readings[int(np.argmax(self._shares))].counts, self.model, self._means)
+
+    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Any]]:
+        """Return made-up records, as lists by column: probabilities drawn once from the posterior, then records from them.
+
+        Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
+        """
+        generator = np.random.default_rng(seed)
+        theta = self.draws(1, int(generator.integers(2**32)))[0]
+        cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
+        places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
+        return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
+
+
+def _count_distribution(table: Floats) -> CountDistribution:
+    used = np.flatnonzero(table > 1e-18)
+    return CountDistribution(int(used[0]), table[used[0] : used[-1] + 1])

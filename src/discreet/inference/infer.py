@@ -1,0 +1,57 @@
+"""Read a release: what do the records say, once the noise is taken into account?"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.inference.categories import CategoriesPosterior, Reading
+from discreet.mechanisms import NoisyCounts
+from discreet.models import Categories
+from discreet.releases import Release
+
+_LITTLE = 0.2  # nats; below this an interval is mostly the prior's
+
+
+def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | None = None) -> CategoriesPosterior:
+    """Return the exact noise-aware posterior given one release, or several releases of the same counts.
+
+    `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior, each
+    weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in as if they
+    were true: intervals made that way cover far less than they say.
+    """
+    _check(releases)
+    model: Categories = releases[0].model if prior is None else releases[0].model.with_prior(prior)
+    scaled = [model] if strengths is None else [_strengthened(model, strength) for strength in strengths]
+    if not scaled:
+        raise DeclarationError("strengths must name at least one multiple of the prior, such as (0.3, 1, 3).")
+    posterior = CategoriesPosterior(model, releases, [Reading.of(releases, each) for each in scaled])
+    if posterior.information < _LITTLE:
+        warnings.warn(
+            f"{releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what is read from it "
+            "is mostly the prior. Use more records, fewer levels or a larger epsilon.",
+            LittleInformationWarning,
+            stacklevel=2,
+        )
+    return posterior
+
+
+def _strengthened(model: Categories, strength: float) -> Categories:
+    return model.with_prior(tuple(float(strength) * np.array(model.prior)))
+
+
+def _check(releases: tuple[Release, ...]) -> None:
+    if not releases or not all(isinstance(release, Release) for release in releases):
+        raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
+    for release in releases:
+        if not isinstance(release.mechanism, NoisyCounts):
+            raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} cannot be read yet.")
+    first = releases[0]
+    for other in releases[1:]:
+        same = (other.model.columns, other.mechanism.size) == (first.model.columns, first.mechanism.size)
+        if not same or other.simulated != first.simulated:
+            raise DeclarationError(
+                f"{first.label!r} and {other.label!r} do not publish the same counts: their columns, levels or sizes differ."
+            )

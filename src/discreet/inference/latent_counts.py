@@ -1,0 +1,237 @@
+"""The true counts behind a noisy table: their exact joint posterior.
+
+For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with
+f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every quantity
+is a coefficient of a product of one-dimensional series, and a fast Fourier transform gives all of them:
+
+- each cell keeps a window of counts outside which its share is below e^-45, found by looking at the weights themselves;
+- all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
+  known), so that the wanted coefficient lies where the transform is accurate;
+- leaving one cell out of the product gives its marginal; walking back through partial products gives exact joint draws.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
+
+from discreet.errors import DiscreetError
+
+Floats = NDArray[np.float64]
+Spectrum = NDArray[np.complex128]
+Counts = NDArray[np.int64]
+
+_NEGLIGIBLE = 45.0  # e^-45 = 3e-20
+_TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
+_BLOCK = 256  # cells whose spectra are held in memory together
+_MOST_WEIGHTS = 200_000_000
+
+
+class LatentCounts:
+    """The joint posterior of counts with a known total, given the logarithm of each cell's own weight.
+
+    `log_weight(places, counts)` returns log f_i(k) for arrays of cells and counts; `low` and `high` say where to look
+    first, `reach` how fast weights fall off beyond.
+    """
+
+    def __init__(
+        self, log_weight: Callable[[Counts, Counts], Floats], low: Counts, high: Counts, reach: float, total: int
+    ) -> None:
+        self.total = total
+        self._log_weight = log_weight
+        self._cells = len(low)
+        margin = int(np.ceil(_NEGLIGIBLE * reach)) + 2
+        while not self._fits(np.clip(low - margin, 0, total), np.clip(high + margin, 0, total)):
+            margin *= 2
+
+    def _fits(self, first: Counts, last: Counts) -> bool:
+        """Set up these windows; tell whether they hold all but a negligible share of every cell."""
+        first, last = np.minimum(first, last), np.maximum(first, last)
+        width = int((last - first).max()) + 1
+        if width * self._cells > _MOST_WEIGHTS:
+            raise DiscreetError(
+                f"Reading this release needs {width} x {self._cells} weights, more than {_MOST_WEIGHTS}. "
+                "Ask for fewer cells, or for a larger epsilon."
+            )
+        self._rest = self.total - int(first.sum())  # the total, counted from the windows' first counts
+        whole = (first == 0) & (last == self.total)
+        if not (0 < self._rest < int((last - first).sum())) and not whole.all():
+            return False
+        steps = np.arange(width)
+        counts = first[:, None] + steps
+        logs = self._log_weight(np.arange(self._cells)[:, None], np.minimum(counts, self.total))
+        logs = np.where(counts <= last[:, None], logs, -np.inf)
+        self._first, self._width = first, width
+        self._tilt, self._log_sums, self._weights = self._balance(logs, steps)
+        return self._edges_are_negligible(logs, first, last)
+
+    def _balance(self, logs: Floats, steps: Counts) -> tuple[float, Floats, Floats]:
+        """Find the tilt under which the expected total is the known one, by Newton's method within a bracket."""
+        low, high, tilt = -np.inf, np.inf, 0.0
+        for _ in range(200):
+            tilted = logs + tilt * steps
+            peaks = tilted.max(axis=1, keepdims=True)
+            weights = np.exp(tilted - peaks)
+            sums = weights.sum(axis=1, keepdims=True)
+            weights /= sums
+            means = weights @ steps
+            variance = float((weights @ steps**2 - means**2).sum())
+            miss = float(means.sum()) - self._rest
+            if abs(miss) <= 0.01 * np.sqrt(variance) + 1e-9:
+                break
+            low, high = (tilt, high) if miss < 0 else (low, tilt)
+            following = tilt - miss / max(variance, 1e-12)
+            if not low < following < high:
+                following = (low + high) / 2 if np.isfinite(low + high) else tilt + np.clip(-miss, -1, 1)
+            tilt = following
+        self._spread, self._means = float(np.sqrt(variance)), means
+        return tilt, (peaks + np.log(sums)).ravel(), weights
+
+    def _edges_are_negligible(self, logs: Floats, first: Counts, last: Counts) -> bool:
+        """Look at both ends of each window and of the whole range.
+
+        On either side of the noisy count a cell's log weight is concave (a_i >= 1) or convex (a_i < 1), so what lies
+        outside the window is bounded by these four values.
+        """
+        rows = np.arange(self._cells)
+        peaks = (logs + self._tilt * np.arange(self._width)).max(axis=1)
+        allowed = peaks - _NEGLIGIBLE + 5  # the margin was chosen without the tilt and the prior
+        for ends, open_ in ((first, first > 0), (last, last < self.total)):
+            at_end = self._log_weight(rows, ends) + self._tilt * (ends - first)
+            limit = np.zeros_like(ends) if ends is first else np.full_like(ends, self.total)
+            beyond = self._log_weight(rows, limit) + self._tilt * (limit - first)
+            if (open_ & (np.maximum(at_end, beyond) > allowed)).any():
+                return False
+        return True
+
+    @cached_property
+    def _length(self) -> int:
+        longest = self._cells * (self._width - 1) + 1
+        return int(next_fast_len(min(longest, int(self._width + _TAIL * self._spread) + 1), real=True))
+
+    def _spectra(self, places: Counts) -> Spectrum:
+        return np.asarray(rfft(self._weights[places], self._length, axis=1))
+
+    def _spectrum(self, places: Counts) -> Spectrum:
+        """Return the transform of the law of the summed steps of these cells."""
+        product = np.ones(self._length // 2 + 1, dtype=np.complex128)
+        for start in range(0, len(places), _BLOCK):
+            product *= self._spectra(places[start : start + _BLOCK]).prod(axis=0)
+        return product
+
+    def _law(self, spectrum: Spectrum) -> Floats:
+        return np.maximum(0.0, irfft(spectrum, self._length, axis=-1))
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """Return P(k_i = first_i + step | z) for every cell (rows) and step (columns)."""
+        blocks = [np.arange(s, min(s + _BLOCK, self._cells)) for s in range(0, self._cells, _BLOCK)]
+        outside = _leave_one_out(np.stack([self._spectrum(b) for b in blocks])) if len(blocks) > 1 else None
+        behind = (self._rest - np.arange(self._width)) % self._length
+        parts = []
+        for number, block in enumerate(blocks):
+            others = _leave_one_out(self._spectra(block))
+            others = others if outside is None else others * outside[number]
+            parts.append(self._weights[block] * self._law(others)[:, behind])
+        joint = np.concatenate(parts)
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+    @property
+    def first(self) -> Counts:
+        """Return the first count of each cell's window."""
+        return self._first
+
+    @cached_property
+    def log_sum(self) -> float:
+        """Return log sum_k prod_i f_i(k_i) over all counts with the known total."""
+        mass = self._law(self._spectrum(np.arange(self._cells)))[self._rest % self._length]
+        return float(np.log(mass) + self._log_sums.sum() - self._tilt * self._rest)
+
+    def log_weights(self, tables: Counts) -> Floats:
+        """Return log prod_i f_i(k_i) for rows of counts."""
+        return np.asarray(self._log_weight(np.arange(self._cells), tables).sum(axis=-1))
+
+    def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
+        """Return the possible sums of some cells' counts, and their probabilities."""
+        if len(places) == 1:
+            cell = int(places[0])
+            return self._trimmed(self._first[cell] + np.arange(self._width), self.marginals[cell])
+        inner, outer = self._law(self._spectrum(places)), self._law(self._spectrum(self._without(places)))
+        steps = self._around(places)
+        weights = inner[steps % self._length] * outer[(self._rest - steps) % self._length]
+        return self._trimmed(int(self._first[places].sum()) + steps, weights / weights.sum())
+
+    def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
+        """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities."""
+        laws = [self._law(self._spectrum(group)) for group in (one, two, self._without(np.concatenate([one, two])))]
+        ranges = []
+        for group in (one, two):
+            sums, _ = self.sum_of(group)
+            ranges.append(sums - int(self._first[group].sum()))
+        steps_one, steps_two = ranges[0][:, None], ranges[1][None, :]
+        weights = laws[0][steps_one % self._length] * laws[1][steps_two % self._length]
+        weights = weights * laws[2][(self._rest - steps_one - steps_two) % self._length]
+        rows, columns = np.nonzero(weights > 1e-18 * weights.max())
+        kept = weights[rows, columns] / weights[rows, columns].sum()
+        sums_one = int(self._first[one].sum()) + ranges[0][rows]
+        sums_two = int(self._first[two].sum()) + ranges[1][columns]
+        return sums_one, sums_two, kept
+
+    def _without(self, places: Counts) -> Counts:
+        return np.setdiff1d(np.arange(self._cells), places)
+
+    def _around(self, places: Counts) -> Counts:
+        """Return one period of steps around the expected sum of some cells."""
+        middle = int(self._means[places].sum())
+        steps = middle - self._length // 2 + np.arange(self._length)
+        longest = int((self._width - 1) * len(places))
+        return np.asarray(steps[(steps >= 0) & (steps <= min(longest, self._rest))])
+
+    @staticmethod
+    def _trimmed(counts: Counts, weights: Floats) -> tuple[Counts, Floats]:
+        kept = weights > 1e-18 * weights.max()
+        return counts[kept], weights[kept] / weights[kept].sum()
+
+    def draw(self, count: int, generator: np.random.Generator) -> Counts:
+        """Draw independent tables of counts from the joint posterior, exactly.
+
+        Walking back from the last cell, k_i is drawn given what is left for cells 1..i: P(k_i) ~ f_i(k_i) law_(i-1)(left - k_i).
+        """
+        before: list[Floats] = [self._law(np.ones(self._length // 2 + 1, dtype=np.complex128))]
+        running = np.ones(self._length // 2 + 1, dtype=np.complex128)
+        for cell in range(self._cells - 1):
+            running = running * self._spectra(np.array([cell]))[0]
+            before.append(self._law(running))
+        left = np.full(count, self._rest)
+        drawn = np.empty((count, self._cells), dtype=np.int64)
+        for cell in reversed(range(self._cells)):
+            levels, inverse = np.unique(left, return_inverse=True)  # draws with the same rest share one table
+            places = (levels[:, None] - np.arange(self._width)) % self._length
+            table = np.cumsum(self._weights[cell] * before[cell][places], axis=1)
+            marks = generator.random(count) * table[inverse, -1]
+            step = _places(table, inverse, marks)
+            drawn[:, cell] = self._first[cell] + step
+            left = left - step
+        return drawn
+
+
+def _places(table: Floats, rows: Counts, marks: Floats) -> Counts:
+    """Return how many entries of the given row of an increasing table lie below each mark."""
+    chunk = max(1, 4_000_000 // table.shape[1])
+    parts = [slice(start, start + chunk) for start in range(0, len(marks), chunk)]
+    return np.concatenate([(table[rows[part]] < marks[part, None]).sum(axis=1) for part in parts])
+
+
+def _leave_one_out(spectra: Spectrum) -> Spectrum:
+    """Return for each row the product of all other rows: products from the left times products from the right."""
+    result = np.ones_like(spectra)
+    for row in range(1, len(spectra)):
+        result[row] = result[row - 1] * spectra[row - 1]
+    running = np.ones_like(spectra[0])
+    for row in reversed(range(len(spectra))):
+        result[row] *= running
+        running *= spectra[row]
+    return result
+

@@ -1,0 +1,8 @@
+"""How noise enters: each mechanism is a conditional distribution P(output | secret statistics)."""
+
+from discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts
+from discreet.mechanisms.geometric_histogram import GeometricHistogram
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.noisy_counts import NoisyCounts
+
+__all__ = ["DiscreteLaplaceCounts", "GeometricHistogram", "Mechanism", "NoisyCounts"]

@@ -1,0 +1,46 @@
+"""What every mechanism is: a conditional distribution.
+
+Given the secret statistics, a mechanism says how likely each public output is. Drawing from it publishes, comparing it
+between neighbouring data sets proves privacy, and reading it as a likelihood lets the recipient infer the truth behind
+the noise. Every public fact (model, size, epsilon) is a field; the secret is only ever an argument.
+"""
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.guarantees.guarantee import Guarantee
+from discreet.randomness import RandomBits
+
+Counts = NDArray[np.int64]
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """P(output | secret statistics), with the guarantee that it gives."""
+
+    @property
+    def model(self) -> Any:
+        """Return the model whose statistics are published."""
+
+    @property
+    def size(self) -> int:
+        """Return the public number of records."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the best guarantee that is proved or computed."""
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the privacy loss of the worst pair of neighbours."""
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of counts."""
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> NDArray[np.float64]:
+        """Return log P(output | counts), for rows of either."""
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""

@@ -1,0 +1,180 @@
+"""Categorical data: how often each declared level occurs. A proportion is the two-level case.
+
+Counts k of n records over m cells are multinomial with probabilities theta; the prior is theta ~ Dirichlet(alpha), so the
+posterior given the counts is Dirichlet(alpha + k) and the counts themselves follow the Dirichlet-multinomial law.
+Several columns may be crossed: the cells are then all combinations of their levels.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import isfinite, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from discreet.columns import Column, Level, text_of
+from discreet.distributions import Dirichlet
+from discreet.errors import DeclarationError, SecretError
+from discreet.models.statistics import Statistics
+from discreet.sources import as_source
+
+Cell = Level | tuple[Level, ...]
+"""The name of a cell: a level, or for crossed columns one level of each."""
+
+Prior = float | Sequence[float] | Mapping[Any, float]
+Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
+MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True, init=False)
+class Categories:
+    """The distribution of one categorical column, or of several columns crossed.
+
+    `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior` is
+    one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell. `outside` names the
+    level for undeclared and missing values (see `Column`).
+
+    >>> Categories("smoking", levels=("never", "former", "current"), prior=1)
+    Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)
+    >>> ward = Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+    >>> ward.cells
+    (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
+    """
+
+    columns: tuple[Column, ...]
+    prior: tuple[float, ...]
+
+    def __init__(
+        self,
+        columns: str | Sequence[str],
+        levels: Levels,
+        prior: Prior = 1,
+        outside: Level | Mapping[str, Level] | None = None,
+    ) -> None:
+        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        if not isinstance(levels, Mapping):
+            if len(names) != 1:
+                raise DeclarationError("Several columns need levels by name: levels={'ward': ('A', 'B'), ...}.")
+            levels = {names[0]: levels}
+        homes = outside if isinstance(outside, Mapping) else dict.fromkeys(names, outside)
+        for mapping, what in ((levels, "levels"), (homes, "outside")):
+            if set(mapping) - set(names) or (what == "levels" and set(mapping) != set(names)) or not names:
+                raise DeclarationError(f"{what} names the columns {sorted(mapping)}; the columns are {sorted(names)}.")
+        if len(set(names)) < len(names):
+            raise DeclarationError(f"A column may be crossed only with others; got {names}.")
+        declared = tuple(Column(name, levels[name], homes.get(name)) for name in names)
+        object.__setattr__(self, "columns", declared)
+        count = prod(len(column.levels) for column in declared)
+        if count > MOST_CELLS:
+            raise DeclarationError(f"Crossing these columns gives {count} cells; at most {MOST_CELLS} are allowed.")
+        object.__setattr__(self, "prior", _prior(prior, self.cells))
+
+    def __repr__(self) -> str:
+        one = len(self.columns) == 1
+        name = repr(self.columns[0].name if one else tuple(c.name for c in self.columns))
+        levels = self.columns[0].levels if one else {c.name: c.levels for c in self.columns}
+        outside = self.columns[0].outside if one else {c.name: c.outside for c in self.columns}
+        prior = f"{self.prior[0]:g}" if len(set(self.prior)) == 1 else repr(self.prior)
+        return f"Categories({name}, levels={levels!r}, outside={outside!r}, prior={prior})"
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Return the names of the cells, in the order of the counts."""
+        if len(self.columns) == 1:
+            return self.columns[0].levels
+        return tuple(product(*(column.levels for column in self.columns)))
+
+    @cached_property
+    def concentration(self) -> NDArray[np.float64]:
+        """Return the Dirichlet parameters of the prior."""
+        return np.array(self.prior)
+
+    def with_prior(self, prior: Prior) -> "Categories":
+        """Return the same model under another prior."""
+        levels = {column.name: column.levels for column in self.columns}
+        return Categories(tuple(levels), levels, prior, {column.name: column.outside for column in self.columns})
+
+    def places(self, event: Any) -> NDArray[np.int64]:
+        """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
+        table = {cell: place for place, cell in enumerate(self.cells)}
+        if not isinstance(event, list | set | frozenset) and event in table:
+            return np.array([table[event]])
+        if isinstance(event, str):
+            found = self._matching(event)
+        elif isinstance(event, Sequence | set | frozenset) and event and all(cell in table for cell in event):
+            found = sorted({table[cell] for cell in event})
+        else:
+            found = []
+        if not found:
+            raise DeclarationError(f"There is no cell {event!r}. Cells are {_some(self.cells)}.")
+        return np.array(found)
+
+    def _matching(self, text: str) -> list[int]:
+        """Return the places of the cells that agree with every 'column=level' part; a single column needs no name."""
+        wanted: dict[str, str] = {}
+        for part in text.split(","):
+            name, equals, level = (piece.strip() for piece in part.partition("="))
+            if not equals and len(self.columns) == 1:
+                name, level = self.columns[0].name, name
+            if level not in {text_of(known) for c in self.columns if c.name == name for known in c.levels}:
+                return []
+            wanted[name] = level
+        rows = product(*(column.levels for column in self.columns))
+        return [
+            place
+            for place, row in enumerate(rows)
+            if all(wanted.get(c.name, text_of(v)) == text_of(v) for c, v in zip(self.columns, row, strict=True))
+        ]
+
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a frame or another source. The result is secret."""
+        (table,) = as_source(data).count_families([self.columns])
+        return Statistics(self, table.ravel(), records=int(table.sum()))
+
+    def posterior(self, counts: ArrayLike) -> Dirichlet:
+        """Return the posterior that counts would give if they were known exactly."""
+        return Dirichlet(self.concentration + self.counts(counts))
+
+    def log_evidence(self, counts: ArrayLike) -> NDArray[np.float64]:
+        """Return log P(counts | size), the Dirichlet-multinomial law, for one or many rows of counts.
+
+        P(k) = n! Gamma(a) / Gamma(n + a) prod_i Gamma(a_i + k_i) / (k_i! Gamma(a_i)),  a = sum_i a_i.
+        """
+        rows, alpha = self.counts(counts), self.concentration
+        size, total = rows.sum(axis=-1), alpha.sum()
+        cells = gammaln(alpha + rows) - gammaln(rows + 1.0) - gammaln(alpha)
+        return np.asarray(gammaln(size + 1.0) + gammaln(total) - gammaln(size + total) + cells.sum(axis=-1))
+
+    def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
+        """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
+        if isinstance(counts, Statistics):
+            raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
+        rows = np.asarray(counts)
+        if rows.shape[-1:] != (len(self.cells),) or rows.dtype.kind not in "iu" or (rows < 0).any():
+            raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {len(self.cells)} cells.")
+        return rows.astype(np.int64)
+
+
+def _prior(prior: Prior, cells: tuple[Cell, ...]) -> tuple[float, ...]:
+    if isinstance(prior, Mapping):
+        if set(prior) != set(cells):
+            raise DeclarationError(f"A prior by name must name every cell once: {_some(cells)}.")
+        prior = [prior[cell] for cell in cells]
+    try:
+        values = [float(prior)] * len(cells) if isinstance(prior, int | float) else [float(value) for value in prior]
+    except (TypeError, ValueError):
+        values = []
+    if len(values) != len(cells):
+        raise DeclarationError(f"The prior must be one number, or one for each of the {len(cells)} cells.")
+    if not all(isfinite(value) and 1e-6 <= value <= 1e9 for value in values):
+        raise DeclarationError("Every parameter of the prior must lie between 1e-6 and 1e9.")
+    return tuple(values)
+
+
+def _some(cells: tuple[Cell, ...]) -> str:
+    shown = ", ".join(repr(cell) for cell in cells[:8])
+    return shown if len(cells) <= 8 else f"{shown}, ... ({len(cells)} in all)"

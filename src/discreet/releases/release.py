@@ -1,0 +1,125 @@
+"""A release: what was published, how it was made, and what it promises. Public by construction."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.canonical import canonical_json, read_json
+from discreet.errors import DocumentError
+from discreet.guarantees import Guarantee
+from discreet.guarantees.ledger import digest_of
+from discreet.mechanisms import Mechanism
+from discreet.releases.document import (
+    convert,
+    guarantee_document,
+    mechanism_document,
+    read_guarantee,
+    read_mechanism,
+)
+from discreet.version import __version__
+
+SCHEMA = 1
+"""The version of the document's form. A reader refuses versions that it does not know."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Where a release was charged: the number of the ledger's entry and its hash, the chain's head at that moment."""
+
+    sequence: int
+    head: str
+
+
+class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
+    sequence: int
+    head: str
+
+
+class _Document(msgspec.Struct, forbid_unknown_fields=True):
+    schema: int
+    label: str
+    mechanism: dict[str, Any]
+    guarantee: dict[str, Any]
+    output: list[int]
+    simulated: bool
+    software: str
+    receipt: _Receipt | None
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """What was published under a guarantee: the mechanism, its output, and the receipt of the charge."""
+
+    mechanism: Mechanism
+    output: tuple[int, ...]
+    label: str
+    simulated: bool = False
+    receipt: Receipt | None = None
+    software: str = f"discreet {__version__}"
+
+    def __repr__(self) -> str:
+        kind = "simulated release" if self.simulated else "release"
+        return f"<{kind} {self.label!r}: {self.mechanism!r}, output {self.output}>"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what this release promises."""
+        return self.mechanism.guarantee
+
+    @property
+    def model(self) -> Any:
+        """Return the model whose statistics were published."""
+        return self.mechanism.model
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return the noisy output as an array. It is not the truth: read it with `infer`."""
+        return np.array(self.output, dtype=np.int64)
+
+    @property
+    def digest(self) -> str:
+        """Return the fingerprint of the canonical text."""
+        return digest_of(self.to_json())
+
+    def to_json(self) -> str:
+        """Return the one canonical text of this release."""
+        receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
+        return canonical_json(
+            {
+                "schema": SCHEMA,
+                "label": self.label,
+                "mechanism": mechanism_document(self.mechanism),
+                "guarantee": guarantee_document(self.guarantee),
+                "output": list(self.output),
+                "simulated": self.simulated,
+                "software": self.software,
+                "receipt": receipt,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Release":
+        """Read a release, strictly: what the document promises must be what its mechanism gives."""
+        plain = read_json(text.decode() if isinstance(text, bytes) else text)
+        if isinstance(plain, dict) and isinstance(plain.get("schema"), int) and plain["schema"] != SCHEMA:
+            raise DocumentError(f"This release has schema {plain['schema']}; this version reads schema {SCHEMA}.")
+        read = convert(plain, _Document)
+        mechanism = read_mechanism(read.mechanism)
+        stated = read_guarantee(read.guarantee)
+        if stated != mechanism.guarantee:
+            raise DocumentError(
+                f"The document states {stated!r}, but its mechanism gives {mechanism.guarantee!r}. Do not trust it."
+            )
+        if any(abs(value) >= 2**63 for value in read.output):
+            raise DocumentError("The output holds counts beyond any that can be read.")
+        mechanism.check_output(np.array(read.output, dtype=np.int64))
+        receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
+        return cls(mechanism, tuple(read.output), read.label, read.simulated, receipt, read.software)
+
+    def with_prior(self, prior: Any) -> "Release":
+        """Return the same release read under another prior, as if the holder had declared that one."""
+        values = {name: getattr(self.mechanism, name) for name in self.mechanism.__dataclass_fields__}  # type: ignore[attr-defined]
+        return replace(self, mechanism=type(self.mechanism)(**values | {"model": self.model.with_prior(prior)}))

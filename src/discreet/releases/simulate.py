@@ -1,0 +1,24 @@
+"""Rehearsal: the same sampler on made-up counts. Never a release of real records."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.errors import SecretError
+from discreet.mechanisms import Mechanism
+from discreet.models import Statistics
+from discreet.randomness import RandomBits
+from discreet.releases.release import Release
+
+
+def simulate(mechanism: Mechanism, counts: ArrayLike, bits: RandomBits, label: str = "simulated") -> Release:
+    """Draw an output for made-up counts, as a release that is marked as simulated.
+
+    Secret statistics are refused: that would be a release that nobody charged.
+    """
+    if isinstance(counts, Statistics):
+        raise SecretError(
+            "simulate takes made-up counts, not secret statistics: it would publish them without a charge. "
+            "Nothing was drawn. Use discreet.publish."
+        )
+    output = mechanism.sample(np.asarray(counts), bits)
+    return Release(mechanism, tuple(int(value) for value in output), label, simulated=True)
