@@ -1,7 +1,8 @@
 """discreet: publish Bayesian posteriors under differential privacy, and read them back honestly.
 
-A mechanism is a conditional distribution P(output | secret statistics). Drawing from it publishes, comparing it between
-neighbouring data sets proves the guarantee, and reading it as a likelihood lets the reader infer the truth behind the noise.
+A mechanism is a conditional distribution P(output | secret statistics). Drawing from it publishes, comparing it
+between neighbouring data sets proves the guarantee, and reading it as a likelihood lets the reader infer the truth
+behind the noise.
 """
 
 from discreet.columns import Column

@@ -1,14 +1,16 @@
 """Declared columns: what each record's value becomes.
 
 Levels are declared, never read from the data, and the map from a record's value to a level is total: what is not
-declared, or missing, goes to the level named `outside`. So no record can make a run fail, and none can be noticed by it.
+declared, or missing, goes to the level named `outside`. So no record can make a run fail, and none can be noticed by
+it.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from discreet.errors import DeclarationError
@@ -82,6 +84,9 @@ def text_of(value: Any) -> str | None:
         return str(value)
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         return "true" if value else "false"
-    if isinstance(value, Real) and math.isfinite(value):
-        return str(int(value)) if value == int(value) else repr(float(value))
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real | Decimal) and math.isfinite(value):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
     return None

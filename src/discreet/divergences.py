@@ -34,7 +34,7 @@ def hellinger_rows(first: ArrayLike, second: ArrayLike) -> Floats:
     """Return Hellinger distances between Dirichlets given by rows of parameters (last axis)."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     log_affinity = _log_ratio(a, b).sum(axis=-1) - _log_ratio(a.sum(axis=-1), b.sum(axis=-1))
-    return np.sqrt(np.maximum(0.0, -np.expm1(log_affinity)))  # expm1: 1 - x near x = 1
+    return np.asarray(np.sqrt(np.maximum(0.0, -np.expm1(log_affinity))))  # expm1: 1 - x near x = 1
 
 
 def kullback_leibler(first: Dirichlet, second: Dirichlet) -> float:

@@ -52,7 +52,7 @@ def exact_text(value: Fraction) -> str:
     rest, places = value.denominator, 0
     while rest % 10 == 0:
         rest, places = rest // 10, places + 1
-    for prime, partner in ((2, 5), (5, 2)):
+    for prime in (2, 5):
         while rest % prime == 0:
             rest, places = rest // prime, places + 1
     if rest != 1:

@@ -1,8 +1,9 @@
 """Exact randomness: every sampler here draws from precisely the law that its docstring states.
 
 All samplers consume uniform 64-bit words from one `RandomBits` object and use integers only, so no floating-point
-rounding ever enters what is published. `SystemBits` are the operating system's secure bits, the only ones that `publish`
-accepts; `SeededBits` repeat, and serve simulation. The samplers do not know which of the two they are given.
+rounding ever enters what is published. `SystemBits` are the operating system's secure bits, the only ones that
+`publish` accepts; `SeededBits` repeat, and serve simulation. The samplers do not know which of the two they are
+given.
 
 The running time of a sampler depends on its parameters and on the bits, never on the secret to which noise is added.
 Bernoulli(exp(-x)) and the two-sided geometric follow Canonne, Kamath and Steinke, 2020, section 5.
@@ -221,7 +222,14 @@ class FiniteLaw:
             for weight in weights[:-1]:
                 running += weight
                 edge = running / total * scale
-                lower.append(int(edge.lower().floor().unique_fmpz()))
-                upper.append(int(edge.upper().ceil().unique_fmpz()))
+                lower.append(_integer(edge.lower().floor()))
+                upper.append(_integer(edge.upper().ceil()))
         # The true boundaries never decrease, so neither do their enclosures.
         return list(accumulate(lower, max)), list(accumulate(reversed(upper), min))[::-1]
+
+
+def _integer(ball: arb) -> int:
+    number = ball.unique_fmpz()
+    if number is None:
+        raise ArithmeticError("the working precision does not hold a boundary")  # cannot happen at 2 * length + 64 bits
+    return int(number)

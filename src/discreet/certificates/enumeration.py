@@ -17,8 +17,8 @@ Counts = NDArray[np.int64]
 class Enumeration:
     """What was found by comparing all neighbours on a set of outputs.
 
-    `epsilon` is the largest |ln P/Q| found, at `worst_pair`. `delta_at` gives the largest hockey-stick divergence on these
-    outputs, with all the probability that lies outside them counted as if it were lost.
+    `epsilon` is the largest |ln P/Q| found, at `worst_pair`. `delta_at` gives the largest hockey-stick divergence on
+    these outputs, with all the probability that lies outside them counted as if it were lost.
     """
 
     epsilon: float

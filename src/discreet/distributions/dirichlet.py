@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, polygamma
 
 from discreet.distributions.beta import BetaMixture
@@ -36,7 +37,7 @@ class Dirichlet:
     @property
     def mean(self) -> Floats:
         """Return the expectations."""
-        return self._array / self._array.sum()
+        return np.asarray(self._array / self._array.sum())
 
     def marginal(self, place: int) -> BetaMixture:
         """Return the distribution of one probability."""
@@ -56,24 +57,20 @@ class Dirichlet:
     def with_mean_logs(cls, mean_logs: Floats) -> "Dirichlet":
         """Return the Dirichlet with given E[log theta_i]: the closest one, by Kullback-Leibler, to any law with them.
 
-        Solves digamma(b_i) - digamma(sum b) = mean_logs_i by Minka's fixed point: b_i <- digamma^-1(... ).
+        Solves digamma(b_i) - digamma(sum b) = mean_logs_i through the one unknown sum b.
         """
         total = _total_for(mean_logs)
         return cls(_inverse_digamma(mean_logs + digamma(total)))
 
 
 def _total_for(mean_logs: Floats) -> float:
-    """Find s with sum_i digamma^-1(mean_logs_i + digamma(s)) = s, by halving on log s (the left side grows slower than the right)."""
+    """Find s with sum_i digamma^-1(mean_logs_i + digamma(s)) = s; the left side grows more slowly than the right."""
 
     def excess(log_total: float) -> float:
         total = np.exp(log_total)
         return float(_inverse_digamma(mean_logs + digamma(total)).sum() / total - 1)
 
-    low, high = np.log(1e-8), np.log(1e15)
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return float(np.exp((low + high) / 2))
+    return float(np.exp(brentq(excess, np.log(1e-8), np.log(1e15), xtol=1e-14)))
 
 
 def _inverse_digamma(y: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """A guarantee: what is promised, to whom, and why one may believe it.
 
-(epsilon, delta)-differential privacy: for all neighbouring data sets with output laws P and Q and every set S of outputs,
-P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
+(epsilon, delta)-differential privacy: for all neighbouring data sets with output laws P and Q and every set S of
+outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
 """
 
 from dataclasses import dataclass

@@ -4,9 +4,10 @@ A ledger is a chain of entries in one SQLite file. Each entry carries the hash o
 removed or reordered entry is noticed. A tail that was cut off, or an older copy put back, can be noticed only from
 outside: every release carries the number and hash of its charge, and `verify(release, ledger=...)` looks for them.
 
-The limit is enforced by basic composition: epsilons add and deltas add. That is a valid filter even when each question
-depends on earlier answers. A charge is committed to disk before anything is drawn, inside a transaction that holds the
-write lock from the first read, so any number of processes may share a ledger; a crash may waste budget, never overspend.
+The limit is enforced by basic composition: epsilons add and deltas add. That is a valid filter even when each
+question depends on earlier answers. A charge is committed to disk before anything is drawn, inside a transaction that
+holds the write lock from the first read, so any number of processes may share a ledger; a crash may waste budget,
+never overspend.
 """
 
 import os
@@ -23,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.canonical import canonical_json, read_json
 from discreet.errors import BudgetError, DeclarationError, DocumentError, LedgerError, PublishError
-from discreet.exact import Exact, exact, exact_text, positive, probability
+from discreet.exact import Exact, exact_text, positive, probability
 from discreet.failpoints import reached
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 
@@ -58,8 +59,8 @@ class Budget:
 
     @classmethod
     def read(cls, document: dict[str, str]) -> "Budget":
-        """Read what `document` wrote."""
-        return cls(exact(document["epsilon"]), exact(document["delta"]))
+        """Read what `document` wrote, however many digits a sum has."""
+        return cls(Fraction(document["epsilon"]), Fraction(document["delta"]))
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,8 @@ def _digest(sequence: int, body: str, previous: str) -> str:
 class Ledger:
     """A limit on the privacy that may be spent on one population, and all that has been spent so far.
 
-    Create it once with `Ledger.create`, open it afterwards with `Ledger.open`. A new ledger is a new budget: whoever may
-    create ledgers for the same people may spend more on them than any one of these allows.
+    Create it once with `Ledger.create`, open it afterwards with `Ledger.open`. A new ledger is a new budget: whoever
+    may create ledgers for the same people may spend more on them than any one of these allows.
     """
 
     def __init__(self, path: Path, engine: Engine) -> None:
@@ -109,7 +110,12 @@ class Ledger:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], epsilon: Exact, delta: Exact = 0, population: str = "", unit: str = "one record"
+        cls,
+        path: str | os.PathLike[str],
+        epsilon: Exact,
+        delta: Exact = 0,
+        population: str = "",
+        unit: str = "one record",
     ) -> "Ledger":
         """Create a ledger with a limit, in a file that must not exist yet."""
         limit = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
@@ -118,8 +124,8 @@ class Ledger:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
             raise LedgerError(
-                f"{str(place)!r} exists already. Nothing was changed. Open it with Ledger.open, or choose another name; "
-                "mind that a new ledger is a new budget."
+                f"{str(place)!r} exists already. Nothing was changed. Open it with Ledger.open, or choose another "
+                "name; mind that a new ledger is a new budget."
             ) from None
         except OSError as problem:
             raise LedgerError(f"Cannot create a ledger at {str(place)!r}: {problem.strerror}.") from None
@@ -192,7 +198,13 @@ class Ledger:
                 )
             if not limit.covers(spent + cost):
                 raise BudgetError(_refusal(label, cost, spent, limit, self.path))
-            body = {"kind": "charge", "label": label, "request": request, "cost": cost.document(), "mechanism": mechanism}
+            body = {
+                "kind": "charge",
+                "label": label,
+                "request": request,
+                "cost": cost.document(),
+                "mechanism": mechanism,
+            }
             body |= {"limit": limit.document(), "spent": (spent + cost).document()}
             entry = _append(connection, head, body)
             reached("charge-written")
@@ -215,7 +227,9 @@ class Ledger:
     def answered(self, request: str) -> tuple[dict[str, Any], str] | None:
         """Return the mechanism and the recorded release of an earlier publication under this request's name, if any."""
         entries = self.entries()
-        charges = {e.sequence: e.body["mechanism"] for e in entries if e.kind == "charge" and e.body["request"] == request}
+        charges = {
+            e.sequence: e.body["mechanism"] for e in entries if e.kind == "charge" and e.body["request"] == request
+        }
         recorded = (e.body for e in entries if e.kind == "release" and e.body["charge"] in charges)
         return next(((charges[body["charge"]], str(body["release"])) for body in recorded), None)
 
@@ -308,8 +322,8 @@ def _entry(row: Any) -> Entry:
 def _engine(path: Path) -> Engine:
     """Return an engine that opens a fresh connection for every transaction, so that forked processes share none.
 
-    The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the ledger;
-    synchronous=EXTRA puts every commit on the disk, and the directory with it, before `charge` returns.
+    The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the
+    ledger; synchronous=EXTRA puts every commit on the disk, and the directory with it, before `charge` returns.
     """
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": 60})
 

@@ -1,8 +1,8 @@
 """The noise-aware posterior of a categorical distribution.
 
-theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k. Hence any sum of probabilities is a mixture
-of Betas, and so is the share that one group of cells has of two: means, intervals, conditional probabilities and ratios
-are exact. Other functions of theta are summarised by exact, independent draws.
+theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k. Hence any sum of probabilities is
+a mixture of Betas, and so is the share that one group of cells has of two: means, intervals, conditional
+probabilities and ratios are exact. Other functions of theta are summarised by exact, independent draws.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Reading:
 
     model: Categories
     counts: LatentCounts
-    log_evidence: float
+    log_constant: float
 
     @classmethod
     def of(cls, releases: Sequence[Release], model: Categories) -> "Reading":
@@ -55,7 +55,12 @@ class Reading:
         latent = LatentCounts(log_weight, noisy.min(axis=0), noisy.max(axis=0), reach, size)
         constant = gammaln(size + 1.0) + gammaln(alpha.sum()) - gammaln(size + alpha.sum())
         constant -= sum(mechanism.log_normaliser for mechanism in mechanisms)
-        return cls(model, latent, latent.log_sum + float(constant))
+        return cls(model, latent, float(constant))
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior)."""
+        return self.counts.log_sum + self.log_constant
 
     @cached_property
     def mean_counts(self) -> Floats:
@@ -84,14 +89,14 @@ class CategoriesPosterior:
         self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
 
     def __repr__(self) -> str:
-        label = self.releases[0].label
-        return f"<posterior of {', '.join(c.name for c in self.model.columns)} given {label!r}: {len(self.model.cells)} cells>"
+        names = ", ".join(column.name for column in self.model.columns)
+        return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
     def __str__(self) -> str:
         shares = self.privacy_share(0.9)
         lines = [f"{'cell':<24}{'mean':>8}   90 % interval        due to privacy"]
         for cell, (low, high) in self.interval(0.9).items():
-            name = cell if isinstance(cell, str) else ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+            name = ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
             lines.append(f"{name:<24}{self.mean[cell]:>8.4f}   {low:.4f} to {high:.4f}{shares[cell]:>17.0%}")
         return "\n".join(lines)
 
@@ -104,7 +109,7 @@ class CategoriesPosterior:
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(release | model), averaged over the strengths of the prior. Differences are log Bayes factors."""
+        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
         return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
 
     @property
@@ -149,12 +154,7 @@ class CategoriesPosterior:
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
         """Return the share of each interval's width that is due to privacy: what exact counts would save."""
-        return self._by_cell(
-            lambda place: max(
-                0.0,
-                1 - self._marginals[place].width_if_counts_were_known(level) / self._marginals[place].interval(level).width,
-            )
-        )
+        return self._by_cell(lambda place: self._marginals[place].share_between(level))
 
     def _sum(self, places: Counts) -> BetaMixture:
         parts = []
@@ -182,7 +182,7 @@ class CategoriesPosterior:
         return self._sum(places)
 
     def conditional(self, event: Any, given: Any) -> BetaMixture:
-        """Return the distribution of P(event | given), such as conditional('fall=yes', given='ward=A')."""
+        """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
         among = self.model.places(given)
         inside = np.intersect1d(among, self.model.places(event))
         rest = np.setdiff1d(among, inside)
@@ -198,11 +198,11 @@ class CategoriesPosterior:
         return Odds(self._share(one, two))
 
     def probability_that(self, statement: str) -> float:
-        """Return the probability of a statement such as 'current > 0.3', 'current > former' or 'ward=A > 2 * ward=B'."""
+        """Return the probability of a statement: 'current > 0.3', 'current > former', 'ward=A > 2 * ward=B'."""
         return Statement.read(statement, self.model).probability(self._sum, self._share)
 
     def draws(self, count: int, seed: int | None = None) -> Floats:
-        """Draw independent vectors of probabilities (rows) from the posterior, exactly: first counts, then probabilities."""
+        """Draw independent vectors of probabilities (rows) from the posterior, exactly: counts first, then these."""
         generator = np.random.default_rng(seed)
         number = whole(count, "count")
         numbers = generator.multinomial(number, self._shares / self._shares.sum())
@@ -259,7 +259,7 @@ class CategoriesPosterior:
         return _count_distribution(table)
 
     def predictive(self, event: Any, records: int) -> CountDistribution:
-        """Return the distribution of how many of `records` further records fall into an event: a Beta-binomial mixture."""
+        """Return how many of `records` further records fall into an event: a mixture of Beta-binomials."""
         future, law = whole(records, "records", most=10**7), self.probability(event)
         hits = np.arange(future + 1)
         ways = gammaln(future + 1.0) - gammaln(hits + 1.0) - gammaln(future - hits + 1.0)
@@ -282,7 +282,7 @@ class CategoriesPosterior:
 
     @property
     def effective_size(self) -> float:
-        """Return how many exactly known records would tell about as much: the closest Dirichlet's beyond the prior's."""
+        """Return how many exactly known records would tell about as much: closest Dirichlet less prior."""
         return sum(self.closest_dirichlet.concentration) - sum(self.model.prior)
 
     @property
@@ -298,7 +298,7 @@ class CategoriesPosterior:
         return bayes_remap(self.readings[int(np.argmax(self._shares))].counts, self.model, self._means)
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Any]]:
-        """Return made-up records, as lists by column: probabilities drawn once from the posterior, then records from them.
+        """Return made-up records, as lists by column: probabilities drawn once, then records from them.
 
         Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
         """

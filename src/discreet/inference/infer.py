@@ -1,4 +1,4 @@
-"""Read a release: what do the records say, once the noise is taken into account?"""
+"""Read a release: what the records say, once the noise is taken into account."""
 
 import warnings
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | None = None) -> CategoriesPosterior:
     """Return the exact noise-aware posterior given one release, or several releases of the same counts.
 
-    `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior, each
-    weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in as if they
-    were true: intervals made that way cover far less than they say.
+    `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior,
+    each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
+    as if they were true: intervals made that way cover far less than they say.
     """
     _check(releases)
     model: Categories = releases[0].model if prior is None else releases[0].model.with_prior(prior)
@@ -30,8 +30,8 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     posterior = CategoriesPosterior(model, releases, [Reading.of(releases, each) for each in scaled])
     if posterior.information < _LITTLE:
         warnings.warn(
-            f"{releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what is read from it "
-            "is mostly the prior. Use more records, fewer levels or a larger epsilon.",
+            f"{releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what is read "
+            "from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
             LittleInformationWarning,
             stacklevel=2,
         )
@@ -53,5 +53,6 @@ def _check(releases: tuple[Release, ...]) -> None:
         same = (other.model.columns, other.mechanism.size) == (first.model.columns, first.mechanism.size)
         if not same or other.simulated != first.simulated:
             raise DeclarationError(
-                f"{first.label!r} and {other.label!r} do not publish the same counts: their columns, levels or sizes differ."
+                f"{first.label!r} and {other.label!r} do not publish the same counts: "
+                "their columns, levels or sizes differ, or only one of them is simulated."
             )

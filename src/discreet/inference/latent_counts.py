@@ -1,8 +1,8 @@
 """The true counts behind a noisy table: their exact joint posterior.
 
-For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with
-f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every quantity
-is a coefficient of a product of one-dimensional series, and a fast Fourier transform gives all of them:
+For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with f_i(k) = Gamma(a_i + k) /
+(k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every quantity is a coefficient of a
+product of one-dimensional series, and a fast Fourier transform gives all of them:
 
 - each cell keeps a window of counts outside which its share is below e^-45, found by looking at the weights themselves;
 - all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
@@ -77,15 +77,13 @@ class LatentCounts:
             sums = weights.sum(axis=1, keepdims=True)
             weights /= sums
             means = weights @ steps
-            variance = float((weights @ steps**2 - means**2).sum())
+            variance = max(0.0, float((weights @ steps**2 - means**2).sum()))
             miss = float(means.sum()) - self._rest
             if abs(miss) <= 0.01 * np.sqrt(variance) + 1e-9:
                 break
             low, high = (tilt, high) if miss < 0 else (low, tilt)
-            following = tilt - miss / max(variance, 1e-12)
-            if not low < following < high:
-                following = (low + high) / 2 if np.isfinite(low + high) else tilt + np.clip(-miss, -1, 1)
-            tilt = following
+            following = tilt - float(np.clip(miss / max(variance, 1e-12), -2, 2))
+            tilt = following if low < following < high else (low + high) / 2
         self._spread, self._means = float(np.sqrt(variance)), means
         return tilt, (peaks + np.log(sums)).ravel(), weights
 
@@ -112,7 +110,14 @@ class LatentCounts:
         return int(next_fast_len(min(longest, int(self._width + _TAIL * self._spread) + 1), real=True))
 
     def _spectra(self, places: Counts) -> Spectrum:
+        """Return the transforms of these cells' weights; a table that fits into one block is transformed once."""
+        if self._cells <= _BLOCK:
+            return self._all_spectra if len(places) == self._cells else self._all_spectra[places]
         return np.asarray(rfft(self._weights[places], self._length, axis=1))
+
+    @cached_property
+    def _all_spectra(self) -> Spectrum:
+        return np.asarray(rfft(self._weights, self._length, axis=1))
 
     def _spectrum(self, places: Counts) -> Spectrum:
         """Return the transform of the law of the summed steps of these cells."""
@@ -122,7 +127,7 @@ class LatentCounts:
         return product
 
     def _law(self, spectrum: Spectrum) -> Floats:
-        return np.maximum(0.0, irfft(spectrum, self._length, axis=-1))
+        return np.maximum(0.0, irfft(spectrum, self._length))
 
     @cached_property
     def marginals(self) -> Floats:
@@ -134,7 +139,7 @@ class LatentCounts:
         for number, block in enumerate(blocks):
             others = _leave_one_out(self._spectra(block))
             others = others if outside is None else others * outside[number]
-            parts.append(self._weights[block] * self._law(others)[:, behind])
+            parts.append(self._weights[block] * np.maximum(0.0, irfft(others, self._length, axis=1)[:, behind]))
         joint = np.concatenate(parts)
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
@@ -197,7 +202,8 @@ class LatentCounts:
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw independent tables of counts from the joint posterior, exactly.
 
-        Walking back from the last cell, k_i is drawn given what is left for cells 1..i: P(k_i) ~ f_i(k_i) law_(i-1)(left - k_i).
+        Walking back from the last cell, k_i is drawn given what is left for cells 1..i: P(k_i) ~ f_i(k_i)
+        law_(i-1)(left - k_i).
         """
         before: list[Floats] = [self._law(np.ones(self._length // 2 + 1, dtype=np.complex128))]
         running = np.ones(self._length // 2 + 1, dtype=np.complex128)
@@ -234,4 +240,3 @@ def _leave_one_out(spectra: Spectrum) -> Spectrum:
         result[row] *= running
         running *= spectra[row]
     return result
-

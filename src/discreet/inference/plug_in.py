@@ -13,5 +13,5 @@ def plug_in(release: Release) -> Dirichlet:
     """
     clipped = np.maximum(release.counts, 0).astype(float)
     total = clipped.sum()
-    scaled = clipped * (release.mechanism.size / total) if total > 0 else np.full_like(clipped, release.mechanism.size / len(clipped))
-    return Dirichlet(release.model.concentration + scaled)
+    shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
+    return Dirichlet(release.model.concentration + release.mechanism.size * shares)

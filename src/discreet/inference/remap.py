@@ -1,8 +1,8 @@
 """The Bayes remap: one conjugate posterior that stands for the whole release.
 
-Among all Dirichlet(alpha + r), r whole counts that sum to the size, it is the one with the least expected Hellinger distance to
-the posterior that the true counts would give. With two levels the geometric mechanism followed by this remap attains the
-optimum over all epsilon-private mechanisms.
+Among all Dirichlet(alpha + r), r whole counts that sum to the size, it is the one with the least expected Hellinger
+distance to the posterior that the true counts would give. With two levels the geometric mechanism followed by this
+remap attains the optimum over all epsilon-private mechanisms.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ _DRAWS = 2_000
 
 
 def bayes_remap(latent: LatentCounts, model: Categories, means: Floats) -> Dirichlet:
-    """Return the remap: exact where all tables can be weighed or there are two levels, else over exact draws of tables."""
+    """Return the remap: exact for two levels or where all tables can be weighed, else over exact draws of tables."""
     tables, weights = _weighted_tables(latent, len(model.cells))
     alpha = model.concentration
 
@@ -67,7 +67,9 @@ def _rounded(wanted: Floats, size: int) -> Counts:
     missing = size - int(floor.sum())
     for place in np.resize(order, abs(missing)) if missing else ():
         floor[place] += np.sign(missing)
-    return np.maximum(floor, 0) if floor.min() >= 0 else _rounded(np.maximum(floor, 0) * size / floor.clip(0).sum(), size)
+    return (
+        np.maximum(floor, 0) if floor.min() >= 0 else _rounded(np.maximum(floor, 0) * size / floor.clip(0).sum(), size)
+    )
 
 
 def _moves(table: Counts) -> list[Counts]:

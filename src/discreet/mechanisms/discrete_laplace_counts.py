@@ -4,8 +4,8 @@ Replacing one record changes two cells by one each, so the l1 sensitivity is 2 a
 
     P(z | k) = prod_i tanh(epsilon/4) e^(-epsilon |z_i - k_i| / 2)
 
-is pure epsilon-DP. This is algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016) on one table, with integer noise and
-nothing cut off. The total is not kept, so it tells less than `GeometricHistogram` for the same epsilon.
+is pure epsilon-DP. This is algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016) on one table, with integer noise
+and nothing cut off. The total is not kept, so it tells less than `GeometricHistogram` for the same epsilon.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class DiscreteLaplaceCounts(NoisyCounts):
         return -len(self.model.cells) * log(tanh(float(self.epsilon) / 4))
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the exact loss: the sum of two independent losses of +-epsilon/2, + with probability 1/(1 + e^-eps/2)."""
+        """Return the exact loss: two independent ones of +-epsilon/2, + with probability 1/(1 + e^(-epsilon/2))."""
         up = 1 / (1 + exp(-float(self.epsilon) / 2))
         probabilities = (up * up, 2 * up * (1 - up), (1 - up) ** 2)
         losses = (self.epsilon, Fraction(0), -self.epsilon)

@@ -5,8 +5,9 @@ whose norm on sum-zero vectors is d(u) = ||u||_1 / 2. The output z has the publi
 
     P(z | k) = e^(-epsilon d(z - k)) / Z,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon.
 
-Neighbours have d(k - k') = 1, so by the triangle inequality no output is more than e^epsilon times likelier under one than
-under the other: pure epsilon-differential privacy, and tight. With two levels it is the two-sided geometric mechanism.
+Neighbours have d(k - k') = 1, so by the triangle inequality no output is more than e^epsilon times likelier under one
+than under the other: pure epsilon-differential privacy, and tight. With two levels it is the two-sided geometric
+mechanism.
 """
 
 from dataclasses import dataclass
@@ -46,7 +47,9 @@ class GeometricHistogram(NoisyCounts):
     @property
     def guarantee(self) -> Guarantee:
         """Return pure epsilon, by the triangle inequality."""
-        return Guarantee(self.epsilon, reason="noise of norm ||u||_1/2 on a histogram of known size (triangle inequality)")
+        return Guarantee(
+            self.epsilon, reason="noise of norm ||u||_1/2 on a histogram of known size (triangle inequality)"
+        )
 
     @property
     def keeps_total(self) -> bool:
@@ -141,7 +144,7 @@ def _squared_binomials(epsilon: Fraction, cells: int) -> list[arb]:
 
 
 def _weights_of_positive(distance: int, cells: int) -> list[arb]:
-    """Return weights ~ C(m, s) C(k-1, s-1) C(k+m-s-1, m-s-1) for s = 1, ..., min(k, m - 1), each from the one before."""
+    """Return weights ~ C(m, s) C(k-1, s-1) C(k+m-s-1, m-s-1), s = 1, ..., min(k, m - 1), each from the one before."""
     weights = [arb(1)]
     for s in range(1, min(distance, cells - 1)):
         top = (cells - s) * (distance - s) * (cells - s - 1)
@@ -158,4 +161,3 @@ def _normaliser(epsilon: Fraction, cells: int) -> arb:
 
 def _ball(number: Fraction) -> arb:
     return arb(fmpq(number.numerator, number.denominator))
-

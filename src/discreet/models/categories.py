@@ -1,7 +1,7 @@
 """Categorical data: how often each declared level occurs. A proportion is the two-level case.
 
-Counts k of n records over m cells are multinomial with probabilities theta; the prior is theta ~ Dirichlet(alpha), so the
-posterior given the counts is Dirichlet(alpha + k) and the counts themselves follow the Dirichlet-multinomial law.
+Counts k of n records over m cells are multinomial with probabilities theta; the prior is theta ~ Dirichlet(alpha), so
+the posterior given the counts is Dirichlet(alpha + k) and the counts themselves follow the Dirichlet-multinomial law.
 Several columns may be crossed: the cells are then all combinations of their levels.
 """
 
@@ -34,9 +34,9 @@ MOST_CELLS = 1_000_000
 class Categories:
     """The distribution of one categorical column, or of several columns crossed.
 
-    `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior` is
-    one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell. `outside` names the
-    level for undeclared and missing values (see `Column`).
+    `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
+    is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell. `outside`
+    names the level for undeclared and missing values (see `Column`).
 
     >>> Categories("smoking", levels=("never", "former", "current"), prior=1)
     Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)

@@ -39,8 +39,8 @@ class Certificate:
 def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certificate:
     """Recompute the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
-    The exact privacy loss is computed from the mechanism's parameters. Where all neighbouring data sets can be compared, they
-    are, using nothing but the stated likelihood.
+    The exact privacy loss is computed from the mechanism's parameters. Where all neighbouring data sets can be
+    compared, they are, using nothing but the stated likelihood.
     """
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
@@ -55,7 +55,9 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
         if found.epsilon > float(loss.epsilon) * (1 + _ROUNDING):
             raise VerificationError(f"Enumeration found a loss of {found.epsilon}, above the stated {guarantee!r}.")
         evidence, worst = Evidence.ENUMERATED, found.worst_pair
-        checks.append(f"{found.pairs} neighbouring pairs compared on {found.outputs} outputs: at most {found.epsilon:.12g}")
+        checks.append(
+            f"{found.pairs} neighbouring pairs compared on {found.outputs} outputs: at most {found.epsilon:.12g}"
+        )
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     return Certificate(guarantee, float(loss.epsilon), evidence, worst, tuple(checks), loss)
@@ -64,7 +66,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
 def _comparisons(mechanism: NoisyCounts) -> int:
     cells = len(mechanism.model.cells)
     free = cells - 1 if mechanism.keeps_total else cells
-    return number_of_tables(mechanism.size, cells) * (mechanism.size + 2 * _MARGIN + 1) ** free
+    return number_of_tables(mechanism.size, cells) * int((mechanism.size + 2 * _MARGIN + 1) ** free)
 
 
 def _extreme_pair(mechanism: Mechanism) -> tuple[tuple[int, ...], tuple[int, ...]]:

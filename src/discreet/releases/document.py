@@ -1,7 +1,7 @@
 """Models, mechanisms and guarantees as plain documents, and back.
 
-A document names its kind and the values of its public fields, nothing else. Reading is strict: an unknown kind, a missing
-or an unknown field, or a value of the wrong type is refused, and every check of the constructor runs again.
+A document names its kind and the values of its public fields, nothing else. Reading is strict: an unknown kind, a
+missing or an unknown field, or a value of the wrong type is refused, and every check of the constructor runs again.
 """
 
 from dataclasses import fields

@@ -1,9 +1,11 @@
 """The one door: only `publish` turns a secret into an output.
 
-The order is fixed: everything public is checked; the charge is committed to the ledger; the output is drawn; the release is
-recorded; it is returned. A crash may waste budget, never overspend it. From the charge on, nothing that can be seen, be it
-an error, a warning, a type or a length, depends on the records.
+The order is fixed: everything public is checked; the charge is committed to the ledger; the output is drawn; the
+release is recorded; it is returned. A crash may waste budget, never overspend it. From the charge on, nothing that
+can be seen, be it an error, a warning, a type or a length, depends on the records.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +30,9 @@ def publish(
 ) -> Release:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    Each call charges anew. Give a `request`, a name that the caller chooses, to make a call safe to repeat: if a release
-    was recorded under that name, the same release is returned and nothing is charged. Only the operating system's secure
-    bits are accepted.
+    Each call charges anew. Give a `request`, a name that the caller chooses, to make a call safe to repeat: if a
+    release was recorded under that name, the same release is returned and nothing is charged. Only the operating
+    system's secure bits are accepted.
     """
     bits = SystemBits() if bits is None else bits
     _check(mechanism, secret, ledger, label, bits)
@@ -54,7 +56,7 @@ def publish(
     return release
 
 
-def _check(mechanism: Mechanism, secret: Statistics, ledger: Ledger, label: str, bits: SystemBits) -> None:
+def _check(mechanism: Any, secret: Any, ledger: Any, label: Any, bits: Any) -> None:
     """Refuse what public facts alone show to be wrong."""
     if not isinstance(label, str) or not label.strip():
         raise PublishError("Cannot publish without a label: a text by which readers know the release.")
@@ -71,7 +73,9 @@ def _check(mechanism: Mechanism, secret: Statistics, ledger: Ledger, label: str,
         raise PublishError(_nothing(label, "the statistics were counted for another model than the mechanism's"))
     if not secret.describes(mechanism.model, mechanism.size):
         raise PublishError(
-            _nothing(label, f"the data do not have the {mechanism.size} records that the mechanism declares as its size")
+            _nothing(
+                label, f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
+            )
         )
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
         raise PublishError(_nothing(label, "its guarantee is only claimed, neither proved nor computed"))

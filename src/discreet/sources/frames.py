@@ -6,6 +6,7 @@ so they are never passed on.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
@@ -40,10 +41,8 @@ class FrameSource:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         counted: list[NDArray[np.int64]] | None = None
         require_columns({column.name for family in families for column in family}, self._schema())
-        try:
+        with suppress(Exception):  # an engine's words may quote records: they must not be shown or chained
             counted = [self._count(family) for family in families]
-        except Exception:  # noqa: BLE001 - an engine's words may quote records: they must not be shown or chained
-            pass
         if counted is None:
             raise SourceError(
                 "The engine that holds the data failed to count them; its message is withheld because it may quote "
@@ -63,7 +62,8 @@ class FrameSource:
             else:
                 code = _code(column, schema[column.name])
             cell = cell * len(column.levels) + code
-        counts = frame.select(cell.alias(_CELL)).group_by(_CELL).agg(nw.len().alias(_RECORDS))
+        cells = frame.with_columns(cell.alias(_CELL))  # not select: a constant expression would give one row
+        counts = cells.group_by(_CELL).agg(nw.len().alias(_RECORDS))
         table = np.zeros(shape, dtype=np.int64)
         for place, records in _rows(counts):
             table.flat[int(place)] = int(records)
@@ -102,7 +102,7 @@ def _code(column: Column, kind: Any) -> nw.Expr:
 
 def _literals(level: Level, kind: Any) -> list[Any]:
     """Return the values of a column of this type that mean a level."""
-    text = text_of(level)
+    text = str(text_of(level))
     if isinstance(kind, nw.Boolean):
         return [text == "true"] if text in ("true", "false") else []
     if kind.is_numeric():

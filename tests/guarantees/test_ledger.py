@@ -1,0 +1,261 @@
+"""The ledger keeps its limit, whatever happens: many processes, sudden death, tampering."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet import failpoints
+from discreet.canonical import canonical_json
+from discreet.releases.document import mechanism_document
+
+FORK = multiprocessing.get_context("fork")
+COIN = dc.Categories("x", levels=("no", "yes"))
+DATA = {"x": ["no", "yes", "yes"]}
+
+
+def publish_once(path: Path, epsilon: str = "0.1", label: str = "one") -> dc.Release:
+    mechanism = dc.GeometricHistogram(COIN, size=3, epsilon=epsilon)
+    return dc.publish(mechanism, COIN.statistics(DATA), ledger=dc.Ledger.open(path), label=label)
+
+
+def test_tenths_add_up_exactly(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="0.3")
+    for _ in range(3):
+        publish_once(ledger.path)
+    assert ledger.spent.epsilon == Fraction(3, 10)
+    assert ledger.remaining.epsilon == 0
+
+
+def test_second_release_over_budget_is_refused_and_not_charged(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path, "0.6")
+    with pytest.raises(dc.BudgetError) as refusal:
+        publish_once(ledger.path, "0.6", label="smoking rate, ward 7")
+    assert str(refusal.value) == (
+        f"Cannot publish 'smoking rate, ward 7': it needs epsilon = 0.6, but 0.6 of 1 is already spent "
+        f"({ledger.path}). Nothing was published and nothing was charged. Lower epsilon to 0.4 or less, or ask the "
+        "data owner to raise the limit."
+    )
+    assert ledger.spent.epsilon == Fraction(6, 10)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.fractions(min_value=Fraction(1, 90), max_value=2, max_denominator=97), max_size=12))
+def test_no_sequence_of_requests_exceeds_the_limit(tmp_path: Path, costs: list[Fraction]) -> None:
+    path = tmp_path / f"{abs(hash(tuple(costs)))}-{os.urandom(4).hex()}.db"
+    ledger = dc.Ledger.create(path, epsilon="3/2", delta="1e-6")
+    spent = Fraction(0)
+    for cost in costs:
+        try:
+            ledger.charge(dc.Guarantee(cost), "asked", {})
+            spent += cost
+        except dc.BudgetError:
+            assert spent + cost > Fraction(3, 2)
+    assert ledger.spent.epsilon == spent <= Fraction(3, 2)
+    ledger.check()
+
+
+def test_delta_is_limited_too(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="10", delta="1e-6")
+    ledger.charge(dc.Guarantee("1", "9e-7"), "first", {})
+    with pytest.raises(dc.BudgetError, match="delta = 2e-7"):
+        ledger.charge(dc.Guarantee("1", "2e-7"), "second", {})
+
+
+def _race(path: Path, wins: "multiprocessing.Queue[int]") -> None:
+    won = 0
+    for _ in range(4):
+        try:
+            publish_once(path)
+            won += 1
+        except dc.BudgetError:
+            pass
+    wins.put(won)
+
+
+def test_eight_processes_share_room_for_exactly_ten_releases(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    wins: multiprocessing.Queue[int] = FORK.Queue()
+    processes = [FORK.Process(target=_race, args=(ledger.path, wins)) for _ in range(8)]
+    for process in processes:
+        process.start()
+    won = sum(wins.get(timeout=120) for _ in processes)
+    for process in processes:
+        process.join()
+    assert won == 10
+    kinds = [entry.kind for entry in ledger.entries()]
+    assert (kinds.count("charge"), kinds.count("release")) == (10, 10)
+    ledger.check()
+
+
+def _publish_and_die(path: Path, point: str) -> None:
+    def die(reached: str) -> None:
+        if reached == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoints.action = die
+    publish_once(path)
+
+
+@pytest.mark.parametrize("point", failpoints.POINTS)
+def test_a_process_killed_at_any_step_leaves_no_release_without_a_charge(tmp_path: Path, point: str) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    process = FORK.Process(target=_publish_and_die, args=(ledger.path, point))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    ledger.check()
+    charges = [entry.sequence for entry in ledger.entries() if entry.kind == "charge"]
+    releases = [entry.body["charge"] for entry in ledger.entries() if entry.kind == "release"]
+    before, after = failpoints.POINTS.index(point), failpoints.POINTS.index
+    assert len(charges) == (1 if before < after("charged") else 2)
+    assert len(releases) == (2 if point == "recorded" else 1)
+    assert set(releases) <= set(charges)
+    publish_once(ledger.path, label="life goes on")
+    ledger.check()
+
+
+def test_every_failpoint_is_passed_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[str] = []
+    monkeypatch.setattr(failpoints, "action", passed.append)
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    assert tuple(passed) == failpoints.POINTS
+
+
+def _edit(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        ("UPDATE entries SET body = replace(body, '0.1', '0.01') WHERE sequence = 2",),
+        ("UPDATE entries SET body = replace(body, 'one', 'two') WHERE sequence = 3",),
+        ("DELETE FROM entries WHERE sequence = 3",),
+        ("DELETE FROM entries WHERE sequence = 1",),
+        (
+            "UPDATE entries SET sequence = -1 WHERE sequence = 2",
+            "UPDATE entries SET sequence = 2 WHERE sequence = 4",
+            "UPDATE entries SET sequence = 4 WHERE sequence = -1",
+        ),
+        ("UPDATE entries SET digest = upper(digest) || 'x' WHERE sequence = 5",),
+    ],
+)
+def test_edited_deleted_or_reordered_entries_are_noticed(tmp_path: Path, damage: tuple[str, ...]) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    release = publish_once(ledger.path)
+    ledger.check()
+    _edit(ledger.path, *damage)
+    with pytest.raises(dc.LedgerError):
+        ledger.check()
+    with pytest.raises(dc.DiscreetError):
+        dc.verify(release, ledger=ledger)
+
+
+def test_a_chain_forged_from_scratch_must_still_add_up(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path, "0.6")
+    charge = ledger.entries()[1]
+    forged = charge.body | {"spent": {"epsilon": "0", "delta": "0"}}
+    entry = type(charge)(2, forged, charge.previous, "")
+    body = canonical_json(forged)
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute("DELETE FROM entries WHERE sequence = 3")
+        connection.execute(
+            "UPDATE entries SET body = ?, digest = ? WHERE sequence = 2", (body, entry.expected_digest())
+        )
+    connection.close()
+    with pytest.raises(dc.LedgerError, match="add up"):
+        ledger.check()
+
+
+def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    release = publish_once(ledger.path)
+    _edit(ledger.path, "DELETE FROM entries WHERE sequence >= 4")
+    ledger.check()  # the limit of a chain without an anchor, stated in the documentation
+    with pytest.raises(dc.VerificationError, match="cut off"):
+        dc.verify(release, ledger=ledger)
+
+
+def test_limit_changes_are_entries_with_a_reason(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="0.1")
+    publish_once(ledger.path)
+    with pytest.raises(dc.DeclarationError, match="reason"):
+        ledger.change_limit("0.2", reason=" ")
+    ledger.change_limit("0.2", reason="second wave approved by the board")
+    publish_once(ledger.path)
+    ledger.change_limit("0.1", reason="closed")
+    with pytest.raises(dc.BudgetError):
+        publish_once(ledger.path)
+    assert [e.body["reason"] for e in ledger.entries() if e.kind == "limit"] == [
+        "second wave approved by the board",
+        "closed",
+    ]
+    ledger.check()
+
+
+def test_a_request_that_was_answered_is_answered_again_for_free(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    mechanism, secret = dc.GeometricHistogram(COIN, size=3, epsilon="0.4"), COIN.statistics(DATA)
+    first = dc.publish(mechanism, secret, ledger=ledger, label="x", request="q1")
+    again = dc.publish(mechanism, secret, ledger=ledger, label="x", request="q1")
+    assert again == first
+    assert ledger.spent.epsilon == Fraction(2, 5)
+    other = dc.GeometricHistogram(COIN, size=3, epsilon="0.5")
+    with pytest.raises(dc.PublishError, match="another mechanism"):
+        dc.publish(other, secret, ledger=ledger, label="x", request="q1")
+    assert ledger.spent.epsilon == Fraction(2, 5)
+
+
+def test_a_crashed_request_is_charged_again(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.4")
+    ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism), "q1")
+    dc.publish(mechanism, COIN.statistics(DATA), ledger=ledger, label="x", request="q1")
+    assert ledger.spent.epsilon == Fraction(4, 5)
+
+
+def test_files_that_are_no_ledgers_are_refused_with_words(tmp_path: Path) -> None:
+    with pytest.raises(dc.LedgerError, match="no ledger at"):
+        dc.Ledger.open(tmp_path / "none.db")
+    text = tmp_path / "text.db"
+    text.write_text("not a data base, but long enough to look like one" * 30)
+    with pytest.raises(dc.LedgerError, match="Cannot use the ledger"):
+        dc.Ledger.open(text)
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    with pytest.raises(dc.LedgerError):
+        dc.Ledger.open(empty)
+    dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    with pytest.raises(dc.LedgerError, match="exists already"):
+        dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    with pytest.raises(dc.LedgerError, match="Cannot create"):
+        dc.Ledger.create(tmp_path / "missing" / "l.db", epsilon="1")
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("0", "0"), ("-1", "0"), ("1", "1"), ("1", "-0.1"), ("nan", "0")])
+def test_limits_must_make_sense(tmp_path: Path, epsilon: str, delta: str) -> None:
+    with pytest.raises(dc.DeclarationError):
+        dc.Ledger.create(tmp_path / "l.db", epsilon=epsilon, delta=delta)
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_a_new_ledger_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    assert ledger.path.stat().st_mode & 0o077 == 0

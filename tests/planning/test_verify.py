@@ -1,0 +1,74 @@
+"""Certificates: the closed forms against the specification's digits, and planted errors that must be found."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.certificates import PrivacyLoss
+from discreet.mechanisms.geometric_histogram import _normaliser
+
+COIN = dc.Categories("x", levels=("no", "yes"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [(2, 2.16395341373865), (3, 6.52404156524675), (4, 22.08690108498853), (6, 289.06410807350102)],
+)
+def test_the_normaliser_has_the_specified_digits(cells: int, expected: float) -> None:
+    assert float(_normaliser(Fraction(1), cells)) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(("cells", "expected"), [(2, 0.850918128239), (3, 1.832264323150), (4, 2.802859256560)])
+def test_the_mean_distance_has_the_specified_digits(cells: int, expected: float) -> None:
+    """E d = -d log Z / d epsilon."""
+    step = Fraction(1, 10**5)
+    above, below = (float(_normaliser(1 + sign * step, cells).log()) for sign in (1, -1))
+    assert (below - above) / (2 * float(step)) == pytest.approx(expected, abs=1e-8)
+
+
+def test_small_mechanisms_are_enumerated_and_large_ones_proved() -> None:
+    small = dc.verify(dc.GeometricHistogram(COIN, size=10, epsilon="0.8"))
+    assert small.evidence is dc.Evidence.ENUMERATED
+    assert small.epsilon == 0.8
+    assert sum(abs(a - b) for a, b in zip(*small.worst_pair, strict=True)) == 2
+    large = dc.verify(dc.GeometricHistogram(COIN, size=10**6, epsilon="0.8"))
+    assert large.evidence is dc.Evidence.PROVED
+    assert large.delta_at(0) == pytest.approx(np.tanh(0.4), rel=1e-12)
+    assert large.delta_at(0) >= np.tanh(0.4)
+    assert large.delta_at("0.8") == 0
+
+
+def test_two_levels_and_many_levels_lose_less_than_everything() -> None:
+    deltas = [
+        dc.verify(dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(m))), size=10**6, epsilon=1)).delta_at(0)
+        for m in (2, 3, 10, 200)
+    ]
+    assert deltas == sorted(deltas, reverse=True)
+
+
+def test_a_mechanism_with_half_the_noise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dc.GeometricHistogram, "log_kernel", lambda self, noise: -float(self.epsilon) * np.abs(noise))
+    with pytest.raises(dc.VerificationError, match="Enumeration found"):
+        dc.verify(dc.GeometricHistogram(COIN, size=5, epsilon="0.5"))
+
+
+def test_a_guarantee_below_the_exact_loss_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: dc.Guarantee("0.1")))
+    with pytest.raises(dc.VerificationError, match="exceeds"):
+        dc.verify(dc.GeometricHistogram(COIN, size=5, epsilon="0.5"))
+
+
+def test_delta_is_rounded_up_and_never_beyond_one() -> None:
+    loss = PrivacyLoss((Fraction(50), Fraction(-50)), (1.0, 1e-20))
+    assert loss.delta_at(0) == 1.0
+    assert loss.delta_at(50) == 0.0
+    with pytest.raises(dc.DeclarationError):
+        loss.delta_at("x")
+
+
+def test_a_certificate_reads_well() -> None:
+    text = str(dc.verify(dc.GeometricHistogram(COIN, size=4, epsilon="0.5")))
+    assert "exact pure epsilon 0.5, enumerated" in text
+    assert "neighbouring pairs compared" in text

@@ -1,0 +1,107 @@
+"""The same counts from every engine, and a total map from values to levels."""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.columns import Column, text_of
+from discreet.sources import as_source
+
+RECORDS: dict[str, list[Any]] = {
+    "text": ["a", "b", None, "zz", "a", ""],
+    "whole": [0, 1, 2, 1, 0, 7],
+    "number": [0.0, 1.0, None, 1.0, 2.5, float("nan")],
+    "truth": [True, False, None, True, True, False],
+}
+COLUMNS = [
+    Column("text", ("a", "b"), outside="other"),
+    Column("whole", (0, 1), outside="more"),
+    Column("number", ("0", "1"), outside="odd"),
+    Column("truth", (False, True), outside="?"),
+]
+FAMILIES = [[column] for column in COLUMNS] + [COLUMNS[:2], COLUMNS[2:], COLUMNS]
+FRAMES: dict[str, Any] = {
+    "pandas": lambda: pd.DataFrame(RECORDS),
+    "pandas objects": lambda: pd.DataFrame(RECORDS).astype(object),
+    "pandas categories": lambda: pd.DataFrame(RECORDS).astype({"text": "category"}),
+    "polars": lambda: pl.DataFrame(RECORDS, strict=False),
+    "polars lazy": lambda: pl.LazyFrame(RECORDS, strict=False),
+    "polars categories": lambda: pl.DataFrame(RECORDS, strict=False).with_columns(pl.col("text").cast(pl.Categorical)),
+    "pyarrow": lambda: pa.table(RECORDS),
+    "duckdb": lambda: duckdb.from_arrow(pa.table(RECORDS)),
+}
+
+
+def test_lists_are_counted_as_by_hand() -> None:
+    tables = as_source(RECORDS).count_families(FAMILIES)
+    assert [table.tolist() for table in tables[:4]] == [[2, 1, 3], [2, 2, 2], [1, 2, 3], [2, 3, 1]]
+    assert tables[-1].shape == (3, 3, 3, 3)
+    assert all(table.sum() == 6 for table in tables)
+
+
+@pytest.mark.parametrize("kind", list(FRAMES))
+def test_every_engine_gives_the_same_counts(kind: str) -> None:
+    expected = as_source(RECORDS).count_families(FAMILIES)
+    for found, wanted in zip(as_source(FRAMES[kind]()).count_families(FAMILIES), expected, strict=True):
+        assert np.array_equal(found, wanted)
+
+
+def test_one_odd_record_does_not_change_the_level_of_another() -> None:
+    """A gap turns integers into floats and a word turns them into objects; the other records keep their level."""
+    column = Column("x", (0, 1), outside="odd")
+    for odd in (None, "word", 2.5, True):
+        frame = pd.DataFrame({"x": [0, 1, 1, odd]})
+        assert as_source(frame).count_families([[column]])[0].tolist()[:2] in ([1, 2], [1, 3])
+    assert as_source(pd.DataFrame({"x": [0, 1, 1, None]})).count_families([[column]])[0].tolist() == [1, 2, 1]
+    assert as_source(pd.DataFrame({"x": ["0", "1", "1", "word"]})).count_families([[column]])[0].tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("column", ["dates", "nested", "binary"])
+def test_columns_of_odd_types_are_outside_not_errors(column: str) -> None:
+    import datetime
+
+    table = pl.DataFrame({"dates": [datetime.date(2020, 1, 1), None], "nested": [[1, 2], None], "binary": [b"a", None]})
+    counts = as_source(table).count_families([[Column(column, ("a", "b"), outside="o")]])[0]
+    assert counts.sum() == 2
+    assert counts[2] >= 1
+
+
+@pytest.mark.parametrize("kind", list(FRAMES))
+def test_levels_that_no_value_can_match_leave_all_records_outside(kind: str) -> None:
+    columns = [Column(name, ("yes", "no"), outside="neither") for name in RECORDS]
+    for table in as_source(FRAMES[kind]()).count_families([[column] for column in columns]):
+        assert table.tolist() == [0, 0, 6]
+
+
+def test_an_empty_frame_counts_nothing() -> None:
+    assert (
+        as_source(pl.DataFrame({"x": []}, schema={"x": pl.String})).count_families([[Column("x", ("a", "b"))]])[0].sum()
+        == 0
+    )
+
+
+def test_a_missing_column_is_named() -> None:
+    for data in (RECORDS, pd.DataFrame(RECORDS)):
+        with pytest.raises(dc.SourceError, match="no column 'smoking'"):
+            dc.Categories("smoking", levels=("a", "b")).statistics(data)
+
+
+@pytest.mark.parametrize("data", [3, None, [1, 2], np.zeros(3), {"x": ["a"], "y": []}])
+def test_what_is_no_table_is_refused(data: object) -> None:
+    with pytest.raises(dc.SourceError):
+        dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("a", "b")}).statistics(data)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("a", "a"), (1, "1"), (1.0, "1"), (1.5, "1.5"), (True, "true"), (np.bool_(False), "false"), (np.int64(3), "3"),
+     (None, None), (float("nan"), None), (float("inf"), None), ([1], None), (np.float32(2), "2")],
+)  # fmt: skip
+def test_a_value_has_one_text_whatever_its_type(value: object, text: str | None) -> None:
+    assert text_of(value) == text

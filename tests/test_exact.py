@@ -1,0 +1,46 @@
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, exact_text
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("0.5", Fraction(1, 2)),
+        (0.1, Fraction(1, 10)),
+        (0.1 + 0.2, Fraction("0.30000000000000004")),
+        (Decimal("0.3"), Fraction(3, 10)),
+        ("1e-6", Fraction(1, 10**6)),
+        ("1/3", Fraction(1, 3)),
+        (2, Fraction(2)),
+        (Fraction(7, 9), Fraction(7, 9)),
+        (" 1 ", Fraction(1)),
+    ],
+)
+def test_numbers_are_read_as_they_were_meant(written: Exact, meant: Fraction) -> None:
+    assert exact(written) == meant
+
+
+@pytest.mark.parametrize(
+    "nonsense", ["", "abc", "nan", "inf", float("nan"), float("inf"), "1/0", "1e999999999", "9" * 99]
+)
+def test_what_is_no_number_is_refused(nonsense: Exact) -> None:
+    with pytest.raises(DeclarationError):
+        exact(nonsense, "epsilon")
+
+
+@pytest.mark.parametrize("nonsense", [None, True, [1], b"1"])
+def test_what_is_of_another_type_is_refused(nonsense: object) -> None:
+    with pytest.raises(DeclarationError, match="epsilon must be a number"):
+        exact(nonsense, "epsilon")  # type: ignore[arg-type]
+
+
+@given(st.fractions(max_denominator=10**9) | st.decimals(-100, 100, places=9).map(Fraction))
+def test_every_number_survives_the_way_through_its_text(number: Fraction) -> None:
+    assert exact(exact_text(number)) == number
