@@ -105,7 +105,8 @@ class LatentCounts:
         return True
 
     @cached_property
-    def _length(self) -> int:
+    def length(self) -> int:
+        """Return the padded length of the transforms."""
         longest = self._cells * (self._width - 1) + 1
         return int(next_fast_len(min(longest, int(self._width + _TAIL * self._spread) + 1), real=True))
 
@@ -113,33 +114,33 @@ class LatentCounts:
         """Return the transforms of these cells' weights; a table that fits into one block is transformed once."""
         if self._cells <= _BLOCK:
             return self._all_spectra if len(places) == self._cells else self._all_spectra[places]
-        return np.asarray(rfft(self._weights[places], self._length, axis=1))
+        return np.asarray(rfft(self._weights[places], self.length, axis=1))
 
     @cached_property
     def _all_spectra(self) -> Spectrum:
-        return np.asarray(rfft(self._weights, self._length, axis=1))
+        return np.asarray(rfft(self._weights, self.length, axis=1))
 
     def _spectrum(self, places: Counts) -> Spectrum:
         """Return the transform of the law of the summed steps of these cells."""
-        product = np.ones(self._length // 2 + 1, dtype=np.complex128)
+        product = np.ones(self.length // 2 + 1, dtype=np.complex128)
         for start in range(0, len(places), _BLOCK):
             product *= self._spectra(places[start : start + _BLOCK]).prod(axis=0)
         return product
 
     def _law(self, spectrum: Spectrum) -> Floats:
-        return np.maximum(0.0, irfft(spectrum, self._length))
+        return np.maximum(0.0, irfft(spectrum, self.length))
 
     @cached_property
     def marginals(self) -> Floats:
         """Return P(k_i = first_i + step | z) for every cell (rows) and step (columns)."""
         blocks = [np.arange(s, min(s + _BLOCK, self._cells)) for s in range(0, self._cells, _BLOCK)]
         outside = _leave_one_out(np.stack([self._spectrum(b) for b in blocks])) if len(blocks) > 1 else None
-        behind = (self._rest - np.arange(self._width)) % self._length
+        behind = (self._rest - np.arange(self._width)) % self.length
         parts = []
         for number, block in enumerate(blocks):
             others = _leave_one_out(self._spectra(block))
             others = others if outside is None else others * outside[number]
-            parts.append(self._weights[block] * np.maximum(0.0, irfft(others, self._length, axis=1)[:, behind]))
+            parts.append(self._weights[block] * np.maximum(0.0, irfft(others, self.length, axis=1)[:, behind]))
         joint = np.concatenate(parts)
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
@@ -151,7 +152,7 @@ class LatentCounts:
     @cached_property
     def log_sum(self) -> float:
         """Return log sum_k prod_i f_i(k_i) over all counts with the known total."""
-        mass = self._law(self._spectrum(np.arange(self._cells)))[self._rest % self._length]
+        mass = self._law(self._spectrum(np.arange(self._cells)))[self._rest % self.length]
         return float(np.log(mass) + self._log_sums.sum() - self._tilt * self._rest)
 
     def log_weights(self, tables: Counts) -> Floats:
@@ -165,7 +166,7 @@ class LatentCounts:
             return self._trimmed(self._first[cell] + np.arange(self._width), self.marginals[cell])
         inner, outer = self._law(self._spectrum(places)), self._law(self._spectrum(self._without(places)))
         steps = self._around(places)
-        weights = inner[steps % self._length] * outer[(self._rest - steps) % self._length]
+        weights = inner[steps % self.length] * outer[(self._rest - steps) % self.length]
         return self._trimmed(int(self._first[places].sum()) + steps, weights / weights.sum())
 
     def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
@@ -176,8 +177,8 @@ class LatentCounts:
             sums, _ = self.sum_of(group)
             ranges.append(sums - int(self._first[group].sum()))
         steps_one, steps_two = ranges[0][:, None], ranges[1][None, :]
-        weights = laws[0][steps_one % self._length] * laws[1][steps_two % self._length]
-        weights = weights * laws[2][(self._rest - steps_one - steps_two) % self._length]
+        weights = laws[0][steps_one % self.length] * laws[1][steps_two % self.length]
+        weights = weights * laws[2][(self._rest - steps_one - steps_two) % self.length]
         rows, columns = np.nonzero(weights > 1e-18 * weights.max())
         kept = weights[rows, columns] / weights[rows, columns].sum()
         sums_one = int(self._first[one].sum()) + ranges[0][rows]
@@ -190,7 +191,7 @@ class LatentCounts:
     def _around(self, places: Counts) -> Counts:
         """Return one period of steps around the expected sum of some cells."""
         middle = int(self._means[places].sum())
-        steps = middle - self._length // 2 + np.arange(self._length)
+        steps = middle - self.length // 2 + np.arange(self.length)
         longest = int((self._width - 1) * len(places))
         return np.asarray(steps[(steps >= 0) & (steps <= min(longest, self._rest))])
 
@@ -205,8 +206,8 @@ class LatentCounts:
         Walking back from the last cell, k_i is drawn given what is left for cells 1..i: P(k_i) ~ f_i(k_i)
         law_(i-1)(left - k_i).
         """
-        before: list[Floats] = [self._law(np.ones(self._length // 2 + 1, dtype=np.complex128))]
-        running = np.ones(self._length // 2 + 1, dtype=np.complex128)
+        before: list[Floats] = [self._law(np.ones(self.length // 2 + 1, dtype=np.complex128))]
+        running = np.ones(self.length // 2 + 1, dtype=np.complex128)
         for cell in range(self._cells - 1):
             running = running * self._spectra(np.array([cell]))[0]
             before.append(self._law(running))
@@ -214,7 +215,7 @@ class LatentCounts:
         drawn = np.empty((count, self._cells), dtype=np.int64)
         for cell in reversed(range(self._cells)):
             levels, inverse = np.unique(left, return_inverse=True)  # draws with the same rest share one table
-            places = (levels[:, None] - np.arange(self._width)) % self._length
+            places = (levels[:, None] - np.arange(self._width)) % self.length
             table = np.cumsum(self._weights[cell] * before[cell][places], axis=1)
             marks = generator.random(count) * table[inverse, -1]
             step = _places(table, inverse, marks)
@@ -232,7 +233,8 @@ def _places(table: Floats, rows: Counts, marks: Floats) -> Counts:
 
 def _leave_one_out(spectra: Spectrum) -> Spectrum:
     """Return for each row the product of all other rows: products from the left times products from the right."""
-    result = np.ones_like(spectra)
+    result = np.empty_like(spectra)
+    result[0] = 1
     for row in range(1, len(spectra)):
         result[row] = result[row - 1] * spectra[row - 1]
     running = np.ones_like(spectra[0])
