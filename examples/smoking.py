@@ -46,7 +46,9 @@ def readings(release: dc.Release) -> Table:
         table.add_row(level, "noise-aware", f"{posterior.mean[level]:.3f}", f"{low:.3f} - {high:.3f}", picture, share)
         low, high = naive.marginal(place).interval(0.9)
         picture = f"[dim]{bar(low, high, TRUTH[place])}[/dim]"
-        table.add_row("", "plug-in", f"{naive.mean[place]:.3f}", f"{low:.3f} - {high:.3f}", picture, "", end_section=True)
+        table.add_row(
+            "", "plug-in", f"{naive.mean[place]:.3f}", f"{low:.3f} - {high:.3f}", picture, "", end_section=True
+        )
     return table
 
 
@@ -59,7 +61,10 @@ def coverage(mechanism: dc.GeometricHistogram, repeats: int = 400) -> tuple[floa
         release = dc.simulate(mechanism, generator.multinomial(SIZE, theta), bits)
         posterior, naive = dc.infer(release), dc.plug_in(release)
         for place, level in enumerate(LEVELS):
-            chances = float(posterior.probability(level).cdf(theta[place])), float(naive.marginal(place).cdf(theta[place]))
+            chances = (
+                float(posterior.probability(level).cdf(theta[place])),
+                float(naive.marginal(place).cdf(theta[place])),
+            )
             hits += [0.05 <= chance <= 0.95 for chance in chances]
     return float(hits[0] / (3 * repeats)), float(hits[1] / (3 * repeats))
 
@@ -80,7 +85,9 @@ def main() -> None:
         console.rule("3. Read. Noise-aware intervals are as wide as they must be; plug-in intervals pretend")
         console.print(readings(dc.Release.from_json(release.to_json())))
         aware, naive = coverage(mechanism)
-        console.print(f"In 400 simulated surveys the 90 % intervals hold the truth: noise-aware {aware:.1%}, plug-in {naive:.1%}.")
+        console.print(
+            f"In 400 simulated surveys the 90 % intervals hold the truth: noise-aware {aware:.1%}, plug-in {naive:.1%}."
+        )
         console.rule("4. Check. Anyone can recompute the promise from the document")
         console.print(str(dc.verify(release, ledger=ledger)), soft_wrap=True)
         console.rule("5. Go on, until the budget is gone")

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, chisquare
 
 import discreet as dc
@@ -13,7 +14,7 @@ from discreet.randomness import discrete_laplace
 DRAWS = 10**6
 
 
-def pooled(observed: np.ndarray, law: np.ndarray) -> float:  # type: ignore[type-arg]
+def pooled(observed: NDArray[np.int64], law: NDArray[np.float64]) -> float:
     keep = law * DRAWS >= 20
     seen = np.append(observed[keep], DRAWS - observed[keep].sum())
     wanted = np.append(law[keep], 1 - law[keep].sum()) * DRAWS

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from discreet.errors import DeclarationError
@@ -19,9 +19,11 @@ Level = str | int
 """The name of a level: text, a whole number or a truth value."""
 
 CATCH_ALL = "other"
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to here mean the same as integers and as floats."""
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Column:
     """A categorical column with declared levels.
 
@@ -44,6 +46,8 @@ class Column:
         declared = tuple(levels)
         if not all(isinstance(level, str | int) for level in (*declared, outside) if level is not None):
             raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
+        if any(text_of(level) is None or _is_beyond(level) for level in (*declared, outside) if level is not None):
+            raise DeclarationError(f"Numbers among the levels of {name!r} must lie within 2^53 of zero.")
         if outside is None:
             outside = CATCH_ALL if CATCH_ALL in declared else next(iter(declared), None)
         elif outside not in declared:
@@ -54,6 +58,15 @@ class Column:
             raise DeclarationError(f"The levels of {name!r} must differ when written as text.")
         for field, value in (("name", name), ("levels", declared), ("outside", outside)):
             object.__setattr__(self, field, value)
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.name, *((type(level), level) for level in (*self.levels, self.outside))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Column) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
     def __repr__(self) -> str:
         return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
@@ -66,6 +79,12 @@ class Column:
     def code(self, value: object) -> int:
         """Return the place of the level to which a value belongs. Every value belongs to one."""
         return self.codes.get(text_of(value), self.levels.index(self.outside))
+
+
+def _is_beyond(level: Level) -> bool:
+    """Tell whether a level is the text of a whole number that a float may not hold."""
+    digits = str(level).strip().lstrip("+-")
+    return digits.isdecimal() and (len(digits) > 16 or int(digits) > LARGEST_WHOLE)
 
 
 def spellings(level: Level) -> tuple[str, ...]:
@@ -84,9 +103,10 @@ def text_of(value: Any) -> str | None:
         return str(value)
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         return "true" if value else "false"
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real | Decimal) and math.isfinite(value):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return None
+    try:
+        number = float(value) if isinstance(value, Real | Decimal) else math.nan
+    except (ValueError, ArithmeticError):  # too large for a float, or a signalling not-a-number
+        return None
+    if not abs(number) <= LARGEST_WHOLE:  # also when it is not a number; beyond, a float does not hold every integer
+        return None
+    return str(int(number)) if number.is_integer() else repr(number)

@@ -12,10 +12,10 @@ from scipy.special import digamma, gammaln
 
 from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError
+from discreet.special import STIRLING
 
 Floats = NDArray[np.float64]
 _SHIFT = 12  # above this argument eight terms of Stirling's series are exact to double precision
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
 def hellinger(first: Dirichlet, second: Dirichlet) -> float:
@@ -90,7 +90,7 @@ def _stirling_difference(u: Floats, v: Floats) -> Floats:
     centre = (u + v) / 2
     x = np.abs(v - u) / (u + v)
     total = np.zeros_like(centre)
-    for j, coefficient in enumerate(_STIRLING):
+    for j, coefficient in enumerate(STIRLING):
         p = 2 * j + 1
         exponent_low, exponent_high = -p * np.log1p(-x), -p * np.log1p(x)
         bracket = -0.5 * (np.expm1(exponent_low) + np.expm1(exponent_high))

@@ -5,7 +5,8 @@ rounding ever enters what is published. `SystemBits` are the operating system's 
 `publish` accepts; `SeededBits` repeat, and serve simulation. The samplers do not know which of the two they are
 given.
 
-The running time of a sampler depends on its parameters and on the bits, never on the secret to which noise is added.
+The running time of a sampler depends on its parameters and on the noise that it draws, not on the secret to which noise
+is added; but whoever can time a draw learns something about the noise, and with the output about the secret.
 Bernoulli(exp(-x)) and the two-sided geometric follow Canonne, Kamath and Steinke, 2020, section 5.
 """
 

@@ -220,13 +220,15 @@ def test_a_request_that_was_answered_is_answered_again_for_free(tmp_path: Path) 
     other = dc.GeometricHistogram(COIN, size=3, epsilon="0.5")
     with pytest.raises(dc.PublishError, match="another mechanism"):
         dc.publish(other, secret, ledger=ledger, label="x", request="q1")
+    with pytest.raises(dc.PublishError, match="another label"):
+        dc.publish(mechanism, secret, ledger=ledger, label="y", request="q1")
     assert ledger.spent.epsilon == Fraction(2, 5)
 
 
 def test_a_crashed_request_is_charged_again(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.4")
-    ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism), "q1")
+    ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism), "q1")  # and then the lights go out
     dc.publish(mechanism, COIN.statistics(DATA), ledger=ledger, label="x", request="q1")
     assert ledger.spent.epsilon == Fraction(4, 5)
 
@@ -247,6 +249,30 @@ def test_files_that_are_no_ledgers_are_refused_with_words(tmp_path: Path) -> Non
         dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     with pytest.raises(dc.LedgerError, match="Cannot create"):
         dc.Ledger.create(tmp_path / "missing" / "l.db", epsilon="1")
+
+
+@pytest.mark.parametrize("name", ["my?a.db", "h#a%41.db", "with space.db", "ünï.db", "a;b&c=d.db"])
+def test_a_ledger_lives_in_the_file_that_was_named(tmp_path: Path, name: str) -> None:
+    ledger = dc.Ledger.create(tmp_path / name, epsilon="1")
+    publish_once(ledger.path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert dc.Ledger.open(tmp_path / name).spent.epsilon == Fraction(1, 10)
+
+
+def test_nothing_is_charged_on_top_of_an_edited_head(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    _edit(ledger.path, "UPDATE entries SET body = replace(body, '0.1', '0.0') WHERE sequence = 3")
+    with pytest.raises(dc.LedgerError, match="was edited"):
+        publish_once(ledger.path)
+
+
+def test_delta_stays_when_only_epsilon_is_raised(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", delta="1e-6")
+    ledger.change_limit("2", reason="approved")
+    assert ledger.limit.delta == Fraction(1, 10**6)
+    ledger.change_limit("2", delta="0", reason="approved")
+    assert ledger.limit.delta == 0
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("0", "0"), ("-1", "0"), ("1", "1"), ("1", "-0.1"), ("nan", "0")])

@@ -66,6 +66,8 @@ def test_wrong_calls_are_refused_and_not_charged(ledger: dc.Ledger) -> None:
     other = dc.Categories("smoking", levels=("never", "former", "current"), prior=2)
     calls: list[tuple[Any, Any, Any, Any, str]] = [
         (MECHANISM, secret, ledger, " ", "label"),
+        (MECHANISM, secret, ledger, "\ud83d", "label"),
+        (MECHANISM, secret, ledger, "x" * 501, "label"),
         (MECHANISM, (6, 4, 2), ledger, "x", "model.statistics"),
         ("mechanism", secret, ledger, "x", "not a mechanism"),
         (MECHANISM, secret, None, "x", "Ledger is needed"),
@@ -101,6 +103,32 @@ def test_a_failure_after_the_charge_says_nothing_about_the_records(
     assert failure.value.__cause__ is None
     assert "charge stands" in str(failure.value)
     assert ledger.spent.epsilon == Fraction(1, 2)
+
+
+def test_a_release_that_cannot_be_recorded_is_withheld(ledger: dc.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Any, charge: Any, release: str) -> None:
+        raise dc.LedgerError("disk full")
+
+    monkeypatch.setattr(dc.Ledger, "record", full)
+    with pytest.raises(dc.PublishError, match=r"withheld. The charge stands. disk full") as failure:
+        dc.publish(MECHANISM, SMOKING.statistics(DATA), ledger=ledger, label="x")
+    assert failure.value.__context__ is None
+    assert ledger.spent.epsilon == Fraction(1, 2)
+
+
+def test_a_mechanism_that_no_document_can_name_is_not_charged(ledger: dc.Ledger) -> None:
+    class Homemade(dc.GeometricHistogram):
+        pass
+
+    with pytest.raises(dc.PublishError, match="could not be read back"):
+        dc.publish(Homemade(SMOKING, size=12, epsilon=1), SMOKING.statistics(DATA), ledger=ledger, label="x")
+    assert ledger.spent.epsilon == 0
+
+
+def test_the_stated_reason_is_kept_as_it_was(ledger: dc.Ledger) -> None:
+    release = dc.simulate(MECHANISM, counts=(6, 4, 2), bits=dc.SeededBits(1))
+    text = release.to_json().replace("triangle inequality", "an older wording")
+    assert dc.Release.from_json(text).to_json() == text
 
 
 def test_simulations_are_marked_and_repeatable() -> None:
@@ -146,8 +174,9 @@ EDITS: list[tuple[tuple[Any, ...], Any]] = [
     (("mechanism", "model", "columns", 0, "outside"), "elsewhere"),
     (("guarantee", "epsilon"), "0.1"),
     (("guarantee", "evidence"), "sworn"),
-    (("guarantee", "reason"), "trust me"),
+    (("guarantee", "reason"), 3),
     (("receipt",), {"sequence": 2}),
+    (("receipt",), {"sequence": 2, "head": "0" * 64}),
     (("simulated",), 0),
 ]
 

@@ -1,5 +1,7 @@
 """The same counts from every engine, and a total map from values to levels."""
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -90,6 +92,42 @@ def test_a_missing_column_is_named() -> None:
     for data in (RECORDS, pd.DataFrame(RECORDS)):
         with pytest.raises(dc.SourceError, match="no column 'smoking'"):
             dc.Categories("smoking", levels=("a", "b")).statistics(data)
+
+
+def test_a_table_read_without_its_header_does_not_show_its_first_record() -> None:
+    frame = pd.DataFrame({"John Smith": ["Jane Doe"], "57": [31], "HIV positive": ["negative"]})
+    for data in (frame, frame.to_dict("list")):
+        with pytest.raises(dc.SourceError) as failure:
+            dc.Categories("diagnosis", levels=("a", "b")).statistics(data)
+        assert not any(word in str(failure.value) for word in ("John", "57", "HIV"))
+
+
+def test_no_value_of_any_kind_makes_counting_fail() -> None:
+    odd = [
+        10**5000,
+        -(10**400),
+        Fraction(10**400),
+        Decimal("sNaN"),
+        Decimal("1"),
+        2**60 + 1,
+        float(2**60),
+        object(),
+        b"a",
+        1j,
+    ]
+    counts = as_source({"x": [*odd, "a"]}).count_families([[Column("x", ("a", 1), outside="odd")]])[0]
+    assert counts.tolist() == [1, 1, 9]
+
+
+@pytest.mark.parametrize("level", [2**53 + 1, -(2**60), str(2**60), 10**5000], ids=["2^53+1", "-2^60", "text", "long"])
+def test_whole_numbers_that_floats_do_not_hold_are_no_levels(level: int | str) -> None:
+    with pytest.raises(dc.DeclarationError, match="2\\^53"):
+        Column("x", (0, level))
+
+
+def test_truth_values_and_numbers_are_different_levels() -> None:
+    assert Column("x", (False, True)) != Column("x", (0, 1))
+    assert Column("x", (0, 1)) == Column("x", (0, 1))
 
 
 @pytest.mark.parametrize("data", [3, None, [1, 2], np.zeros(3), {"x": ["a"], "y": []}])

@@ -1,4 +1,4 @@
-"""Distributions over parameters: each gives mean, sd, quantile, interval, cdf and sample under the same names."""
+"""Distributions of what a reader wants to know. Each gives an `interval`, under the same name everywhere."""
 
 from discreet.distributions.beta import BetaMixture
 from discreet.distributions.counts import CountDistribution

@@ -1,8 +1,9 @@
 """The ledger: how much privacy has been spent, written down before it is spent.
 
-A ledger is a chain of entries in one SQLite file. Each entry carries the hash of the one before it, so an edited,
-removed or reordered entry is noticed. A tail that was cut off, or an older copy put back, can be noticed only from
-outside: every release carries the number and hash of its charge, and `verify(release, ledger=...)` looks for them.
+A ledger is a chain of entries in one SQLite file. Each entry carries the hash of the one before it, so an entry that
+is edited, removed or reordered no longer fits its neighbours. There is no secret key: whoever may write the file can
+rehash it, cut off its tail or put an older copy back. That can be noticed only from outside: every release carries
+the number and hash of its charge, and `verify(release, ledger=...)` looks for them.
 
 The limit is enforced by basic composition: epsilons add and deltas add. That is a valid filter even when each
 question depends on earlier answers. A charge is committed to disk before anything is drawn, inside a transaction that
@@ -19,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.canonical import canonical_json, read_json
@@ -183,8 +184,13 @@ class Ledger:
             rows = connection.execute(text("SELECT sequence, body, previous, digest FROM entries ORDER BY sequence"))
             return [_entry(row) for row in rows]
 
-    def charge(self, guarantee: Guarantee, label: str, mechanism: dict[str, Any], request: str | None = None) -> Charge:
-        """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it."""
+    def charge(
+        self, guarantee: Guarantee, label: str, mechanism: dict[str, Any], request: str | None = None
+    ) -> Charge | str:
+        """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
+
+        If a release is on record for the same request, its text is returned instead and nothing is charged.
+        """
         cost = Budget(guarantee.epsilon, guarantee.delta)
         with self._writing() as connection:
             reached("charge-begun")
@@ -196,6 +202,8 @@ class Ledger:
                     f"Cannot publish {label!r}: this ledger counts neighbours by '{created.body['adjacency']}', the "
                     f"guarantee by '{guarantee.adjacency.value}'. Nothing was published and nothing was charged."
                 )
+            if request is not None and (answer := _answer(connection, request, label, mechanism)) is not None:
+                return answer
             if not limit.covers(spent + cost):
                 raise BudgetError(_refusal(label, cost, spent, limit, self.path))
             body = {
@@ -224,22 +232,17 @@ class Ledger:
         found = (e for e in self.entries() if e.kind == "release" and e.body["charge"] == sequence)
         return next((str(entry.body["release"]) for entry in found), None)
 
-    def answered(self, request: str) -> tuple[dict[str, Any], str] | None:
-        """Return the mechanism and the recorded release of an earlier publication under this request's name, if any."""
-        entries = self.entries()
-        charges = {
-            e.sequence: e.body["mechanism"] for e in entries if e.kind == "charge" and e.body["request"] == request
-        }
-        recorded = (e.body for e in entries if e.kind == "release" and e.body["charge"] in charges)
-        return next(((charges[body["charge"]], str(body["release"])) for body in recorded), None)
+    def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
+        """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
 
-    def change_limit(self, epsilon: Exact, delta: Exact = 0, reason: str = "") -> None:
-        """Set a new limit. The change is an entry of its own, with a reason, for everyone to see."""
+        Delta stays as it is if it is left out.
+        """
         if not reason.strip():
             raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
-        limit = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
         with self._writing() as connection:
             head = _head(connection)
+            kept = Budget.read(head.body["limit"]).delta if delta is None else probability(delta, "delta")
+            limit = Budget(positive(epsilon, "epsilon"), kept)
             body = {"kind": "limit", "reason": reason, "limit": limit.document(), "spent": head.body["spent"]}
             _append(connection, head, body)
 
@@ -301,6 +304,22 @@ def _refusal(label: str, cost: Budget, spent: Budget, limit: Budget, path: Path)
     )
 
 
+def _answer(connection: Connection, request: str, label: str, mechanism: dict[str, Any]) -> str | None:
+    """Return the release on record for a request; refuse if that was asked with other words."""
+    entries = [_entry(row) for row in connection.execute(text(_SELECT + " ORDER BY sequence"))]
+    charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
+    for entry in entries:
+        if entry.kind == "release" and entry.body["charge"] in charges:
+            asked = charges[entry.body["charge"]]
+            if (asked["label"], asked["mechanism"]) != (label, mechanism):
+                raise PublishError(
+                    f"Cannot publish {label!r}: request {request!r} was already answered for another label or by "
+                    "another mechanism. Nothing was published and nothing was charged."
+                )
+            return str(entry.body["release"])
+    return None
+
+
 def _append(connection: Connection, head: Entry | None, body: dict[str, Any]) -> Entry:
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, _GENESIS)
     written = canonical_json(body)
@@ -312,7 +331,12 @@ def _append(connection: Connection, head: Entry | None, body: dict[str, Any]) ->
 
 def _head(connection: Connection) -> Entry:
     row = connection.execute(text(_SELECT + " ORDER BY sequence DESC LIMIT 1")).one_or_none()
-    return Entry(0, {}, "", _GENESIS) if row is None else _entry(row)
+    if row is None:
+        return Entry(0, {}, "", _GENESIS)
+    entry = _entry(row)
+    if entry.digest != entry.expected_digest():
+        raise LedgerError(f"The newest entry of the ledger, {entry.sequence}, was edited. Nothing was charged.")
+    return entry
 
 
 def _entry(row: Any) -> Entry:
@@ -325,7 +349,7 @@ def _engine(path: Path) -> Engine:
     The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the
     ledger; synchronous=EXTRA puts every commit on the disk, and the directory with it, before `charge` returns.
     """
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": 60})
+    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool, connect_args={"timeout": 60})
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:

@@ -19,10 +19,11 @@ from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.latent_counts import LatentCounts
-from discreet.inference.remap import bayes_remap
+from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.models import Categories, Cell
 from discreet.releases import Release
+from discreet.special import log_gamma_ratio
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -53,7 +54,7 @@ class Reading:
 
         reach = min(mechanism.reach for mechanism in mechanisms)
         latent = LatentCounts(log_weight, noisy.min(axis=0), noisy.max(axis=0), reach, size)
-        constant = gammaln(size + 1.0) + gammaln(alpha.sum()) - gammaln(size + alpha.sum())
+        constant = gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1)
         constant -= sum(mechanism.log_normaliser for mechanism in mechanisms)
         return cls(model, latent, float(constant))
 
@@ -72,7 +73,7 @@ def _log_prior(alpha: Floats, counts: Counts) -> Floats:
     """Return log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
     if (alpha == 1).all():
         return np.zeros(np.broadcast(alpha, counts).shape)
-    return np.asarray(gammaln(alpha + counts) - gammaln(counts + 1.0) - gammaln(alpha))
+    return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
 
 
 class CategoriesPosterior:
@@ -252,11 +253,12 @@ class CategoriesPosterior:
 
     def true_count(self, event: Any) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
-        places, table = self.model.places(event), np.zeros(self.size + 1)
-        for share, reading in zip(self._shares, self.readings, strict=True):
-            sums, weights = reading.counts.sum_of(places)
-            table[sums] += share * weights
-        return _count_distribution(table)
+        laws = [reading.counts.sum_of(self.model.places(event)) for reading in self.readings]
+        first = min(int(sums[0]) for sums, _ in laws)
+        table = np.zeros(max(int(sums[-1]) for sums, _ in laws) - first + 1)
+        for share, (sums, weights) in zip(self._shares, laws, strict=True):
+            table[sums - first] += share * weights
+        return CountDistribution(first, table)
 
     def predictive(self, event: Any, records: int) -> CountDistribution:
         """Return how many of `records` further records fall into an event: a mixture of Beta-binomials."""
@@ -267,7 +269,7 @@ class CategoriesPosterior:
         table = np.zeros(future + 1)
         for weight, a, b in zip(law.weights[keep], law.a[keep], law.b[keep], strict=True):
             table += weight * np.exp(ways + betaln(a + hits, b + future - hits) - betaln(a, b))
-        return _count_distribution(table / table.sum())
+        return CountDistribution(0, table / table.sum())
 
     @cached_property
     def closest_dirichlet(self) -> Dirichlet:
@@ -291,11 +293,17 @@ class CategoriesPosterior:
         return kullback_leibler(self.closest_dirichlet, Dirichlet(self.model.prior))
 
     def bayes_remap(self) -> Dirichlet:
-        """Return the one Dirichlet(alpha + r), r whole counts of this size, with the least expected Hellinger distance.
+        """Return one Dirichlet(alpha + r), r whole counts of this size, of small expected Hellinger distance.
 
-        This is the point release to show when a single conjugate posterior is wanted.
+        This is the point release to show when a single conjugate posterior is wanted. It is the best there is for two
+        levels and for small tables, otherwise the best found by a local search (see `remap`).
         """
-        return bayes_remap(self.readings[int(np.argmax(self._shares))].counts, self.model, self._means)
+        parts = [weighted_tables(reading.counts, len(self.model.cells)) for reading in self.readings]
+        tables = np.concatenate([part[0] for part in parts])
+        weights = np.concatenate([share * part[1] for share, part in zip(self._shares, parts, strict=True)])
+        tables, places = np.unique(tables, axis=0, return_inverse=True)
+        summed = np.asarray(np.bincount(places.ravel(), weights), dtype=float)
+        return bayes_remap(tables, summed, self.model.concentration, summed @ tables)
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Any]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.
@@ -307,8 +315,3 @@ class CategoriesPosterior:
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
         places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
-
-
-def _count_distribution(table: Floats) -> CountDistribution:
-    used = np.flatnonzero(table > 1e-18)
-    return CountDistribution(int(used[0]), table[used[0] : used[-1] + 1])

@@ -48,6 +48,8 @@ def _check(releases: tuple[Release, ...]) -> None:
     for release in releases:
         if not isinstance(release.mechanism, NoisyCounts):
             raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} cannot be read yet.")
+    if len({release.digest for release in releases}) < len(releases):
+        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]
     for other in releases[1:]:
         same = (other.model.columns, other.mechanism.size) == (first.model.columns, first.mechanism.size)

@@ -4,8 +4,9 @@ For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k
 (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every quantity is a coefficient of a
 product of one-dimensional series, and a fast Fourier transform gives all of them:
 
-- each cell keeps a window of counts outside which its share is below e^-45, found by looking at the weights themselves;
-- all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
+- each cell keeps a window of counts outside which its weight is below e^-40, found by looking at the weights
+themselves; - all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as
+the total is
   known), so that the wanted coefficient lies where the transform is accurate;
 - leaving one cell out of the product gives its marginal; walking back through partial products gives exact joint draws.
 """
@@ -23,7 +24,8 @@ Floats = NDArray[np.float64]
 Spectrum = NDArray[np.complex128]
 Counts = NDArray[np.int64]
 
-_NEGLIGIBLE = 45.0  # e^-45 = 3e-20
+_MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to begin with
+_NEGLIGIBLE = 40.0  # and is widened until its edges lie this many factors e below the peak: e^-40 = 4e-18
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
 _BLOCK = 256  # cells whose spectra are held in memory together
 _MOST_WEIGHTS = 200_000_000
@@ -42,7 +44,7 @@ class LatentCounts:
         self.total = total
         self._log_weight = log_weight
         self._cells = len(low)
-        margin = int(np.ceil(_NEGLIGIBLE * reach)) + 2
+        margin = int(np.ceil(_MARGIN * reach)) + 2
         while not self._fits(np.clip(low - margin, 0, total), np.clip(high + margin, 0, total)):
             margin *= 2
 
@@ -95,7 +97,7 @@ class LatentCounts:
         """
         rows = np.arange(self._cells)
         peaks = (logs + self._tilt * np.arange(self._width)).max(axis=1)
-        allowed = peaks - _NEGLIGIBLE + 5  # the margin was chosen without the tilt and the prior
+        allowed = peaks - _NEGLIGIBLE
         for ends, open_ in ((first, first > 0), (last, last < self.total)):
             at_end = self._log_weight(rows, ends) + self._tilt * (ends - first)
             limit = np.zeros_like(ends) if ends is first else np.full_like(ends, self.total)

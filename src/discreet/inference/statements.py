@@ -31,7 +31,8 @@ class Side:
         try:
             if not times:
                 return cls(1.0, model.places(text))
-            return cls(float(times[1]), model.places(times[2].strip()))
+            factor = float(times[1])
+            return cls(factor, model.places(times[2].strip())) if 0 < factor < float("inf") else None
         except (DeclarationError, ValueError):
             pass
         try:
@@ -86,4 +87,4 @@ class Statement:
 
 def _below(sum_of: Callable[[Counts], BetaMixture], side: Side, number: float) -> float:
     assert side.places is not None
-    return float(sum_of(side.places).cdf(number / side.factor)) if side.factor > 0 else float(number > 0)
+    return float(sum_of(side.places).cdf(number / side.factor))

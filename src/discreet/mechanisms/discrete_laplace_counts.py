@@ -10,9 +10,10 @@ and nothing cut off. The total is not kept, so it tells less than `GeometricHist
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, log, nextafter, tanh
+from math import log, tanh
 
 import numpy as np
+from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
@@ -46,10 +47,11 @@ class DiscreteLaplaceCounts(NoisyCounts):
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact loss: two independent ones of +-epsilon/2, + with probability 1/(1 + e^(-epsilon/2))."""
-        up = 1 / (1 + exp(-float(self.epsilon) / 2))
-        probabilities = (up * up, 2 * up * (1 - up), (1 - up) ** 2)
-        losses = (self.epsilon, Fraction(0), -self.epsilon)
-        return PrivacyLoss(losses, tuple(nextafter(p * (1 + 1e-15), 1.0) for p in probabilities))
+        with ctx.workprec(128):
+            down = 1 / (1 + (arb(fmpq(self.epsilon.numerator, self.epsilon.denominator)) / 2).exp())
+            up = 1 - down
+            probabilities = tuple(float(p.upper()) for p in (up * up, 2 * up * down, down * down))
+        return PrivacyLoss((self.epsilon, Fraction(0), -self.epsilon), probabilities)
 
     def noise(self, rows: int, bits: RandomBits) -> Counts:
         """Draw rows of independent noise."""

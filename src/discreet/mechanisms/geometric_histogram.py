@@ -36,7 +36,7 @@ _FEW_LEVELS = 50  # up to here balancing is accepted often enough
 
 @dataclass(frozen=True, init=False, repr=False)
 class GeometricHistogram(NoisyCounts):
-    """A histogram with the least noise: pure epsilon-DP under replacement of one record, total kept.
+    """A histogram with little noise: pure epsilon-DP under replacement of one record, total kept.
 
     >>> from discreet.models import Categories
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")

@@ -21,6 +21,7 @@ from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.statistics import Statistics
 from discreet.sources import as_source
+from discreet.special import log_gamma_ratio
 
 Cell = Level | tuple[Level, ...]
 """The name of a cell: a level, or for crossed columns one level of each."""
@@ -101,14 +102,13 @@ class Categories:
     def places(self, event: Any) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         table = {cell: place for place, cell in enumerate(self.cells)}
-        if not isinstance(event, list | set | frozenset) and event in table:
-            return np.array([table[event]])
-        if isinstance(event, str):
+        found: list[int] = []
+        if isinstance(event, list | set | frozenset):
+            found = sorted({table[cell] for cell in event}) if all(cell in table for cell in event) else []
+        elif isinstance(event, str | int | tuple) and event in table:
+            found = [table[event]]
+        elif isinstance(event, str):
             found = self._matching(event)
-        elif isinstance(event, Sequence | set | frozenset) and event and all(cell in table for cell in event):
-            found = sorted({table[cell] for cell in event})
-        else:
-            found = []
         if not found:
             raise DeclarationError(f"There is no cell {event!r}. Cells are {_some(self.cells)}.")
         return np.array(found)
@@ -146,8 +146,8 @@ class Categories:
         """
         rows, alpha = self.counts(counts), self.concentration
         size, total = rows.sum(axis=-1), alpha.sum()
-        cells = gammaln(alpha + rows) - gammaln(rows + 1.0) - gammaln(alpha)
-        return np.asarray(gammaln(size + 1.0) + gammaln(total) - gammaln(size + total) + cells.sum(axis=-1))
+        cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
+        return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
 
     def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

@@ -34,7 +34,7 @@ class Statistics:
 
     def open_for_publishing(self) -> NDArray[np.int64]:
         """Return the secret values. Only `publish` calls this; a test holds the whole library to it."""
-        return self._values
+        return self._values.copy()
 
     def __repr__(self) -> str:
         return f"Statistics(<{self._values.size} secret values>)"

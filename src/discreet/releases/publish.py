@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import PublishError
+from discreet.errors import LedgerError, PublishError
 from discreet.failpoints import reached
-from discreet.guarantees import Evidence, Ledger
+from discreet.guarantees import Charge, Evidence, Ledger
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
-from discreet.releases.document import mechanism_document
+from discreet.releases.document import MECHANISMS, mechanism_document, read_mechanism
 from discreet.releases.release import Receipt, Release
+
+_LONGEST_LABEL = 500
 
 
 def publish(
@@ -37,11 +39,9 @@ def publish(
     bits = SystemBits() if bits is None else bits
     _check(mechanism, secret, ledger, label, bits)
     document = mechanism_document(mechanism)
-    if request is not None and (answered := ledger.answered(request)) is not None:
-        if answered[0] != document:
-            raise PublishError(_nothing(label, f"request {request!r} was already answered by another mechanism"))
-        return Release.from_json(answered[1])
     charge = ledger.charge(mechanism.guarantee, label, document, request)
+    if isinstance(charge, str):
+        return Release.from_json(charge)
     reached("charged")
     output = _draw(mechanism, secret, bits)
     reached("drawn")
@@ -51,15 +51,27 @@ def publish(
             "withheld because it may depend on the records. Nothing was published. The charge stands."
         )
     release = Release(mechanism, output, label, receipt=Receipt(charge.sequence, charge.head))
-    ledger.record(charge, release.to_json())
+    _record(ledger, charge, release)
     reached("recorded")
     return release
 
 
+def _record(ledger: Ledger, charge: Charge, release: Release) -> None:
+    try:
+        ledger.record(charge, release.to_json())
+    except LedgerError as problem:
+        words = (
+            f"{release.label!r} was charged and drawn but not recorded, so it is withheld. The charge stands. {problem}"
+        )
+    else:
+        return
+    raise PublishError(words)
+
+
 def _check(mechanism: Any, secret: Any, ledger: Any, label: Any, bits: Any) -> None:
     """Refuse what public facts alone show to be wrong."""
-    if not isinstance(label, str) or not label.strip():
-        raise PublishError("Cannot publish without a label: a text by which readers know the release.")
+    if not isinstance(label, str) or not label.strip() or len(label) > _LONGEST_LABEL or not _is_text(label):
+        raise PublishError(f"Cannot publish without a label: a text of 1 to {_LONGEST_LABEL} characters for readers.")
     if not isinstance(mechanism, Mechanism):
         raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
@@ -77,6 +89,8 @@ def _check(mechanism: Any, secret: Any, ledger: Any, label: Any, bits: Any) -> N
                 label, f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
             )
         )
+    if type(mechanism).__name__ not in MECHANISMS or read_mechanism(mechanism_document(mechanism)) != mechanism:
+        raise PublishError(_nothing(label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
         raise PublishError(_nothing(label, "its guarantee is only claimed, neither proved nor computed"))
 
@@ -87,6 +101,10 @@ def _draw(mechanism: Mechanism, secret: Statistics, bits: SystemBits) -> tuple[i
         return tuple(int(value) for value in np.asarray(drawn))
     except Exception:  # noqa: BLE001 - whatever went wrong, its words may depend on the secret
         return None
+
+
+def _is_text(label: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in label)
 
 
 def _nothing(label: str, why: str) -> str:

@@ -59,6 +59,7 @@ class Release:
     simulated: bool = False
     receipt: Receipt | None = None
     software: str = f"discreet {__version__}"
+    reason: str = ""
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -66,8 +67,9 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return what this release promises."""
-        return self.mechanism.guarantee
+        """Return what this release promises; the reason is kept as it was first stated."""
+        given = self.mechanism.guarantee
+        return Guarantee(given.epsilon, given.delta, given.adjacency, given.evidence, self.reason or given.reason)
 
     @property
     def model(self) -> Any:
@@ -109,15 +111,19 @@ class Release:
         read = convert(plain, _Document)
         mechanism = read_mechanism(read.mechanism)
         stated = read_guarantee(read.guarantee)
-        if stated != mechanism.guarantee:
-            raise DocumentError(
-                f"The document states {stated!r}, but its mechanism gives {mechanism.guarantee!r}. Do not trust it."
-            )
+        given = mechanism.guarantee
+        if Guarantee(stated.epsilon, stated.delta, stated.adjacency, stated.evidence, given.reason) != given:
+            raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
         if any(abs(value) >= 2**63 for value in read.output):
             raise DocumentError("The output holds counts beyond any that can be read.")
         mechanism.check_output(np.array(read.output, dtype=np.int64))
+        if (read.receipt is None) != read.simulated:
+            raise DocumentError(
+                "A release has a receipt of its charge and a simulation has none; this has it otherwise."
+            )
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
-        return cls(mechanism, tuple(read.output), read.label, read.simulated, receipt, read.software)
+        reason = "" if stated.reason == given.reason else stated.reason
+        return cls(mechanism, tuple(read.output), read.label, read.simulated, receipt, read.software, reason)
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.errors import SecretError
+from discreet.errors import DeclarationError, SecretError
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.randomness import RandomBits
@@ -20,5 +20,8 @@ def simulate(mechanism: Mechanism, counts: ArrayLike, bits: RandomBits, label: s
             "simulate takes made-up counts, not secret statistics: it would publish them without a charge. "
             "Nothing was drawn. Use discreet.publish."
         )
-    output = mechanism.sample(np.asarray(counts), bits)
+    table = np.asarray(counts)
+    if table.ndim != 1:
+        raise DeclarationError("simulate takes one table of counts, a flat sequence with one number for each cell.")
+    output = mechanism.sample(table, bits)
     return Release(mechanism, tuple(int(value) for value in output), label, simulated=True)

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Column, Level, spellings, text_of
+from discreet.columns import LARGEST_WHOLE, Column, Level, spellings, text_of
 from discreet.errors import SourceError
 from discreet.sources.lists import require_columns
 
@@ -40,9 +40,13 @@ class FrameSource:
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[NDArray[np.int64]]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         counted: list[NDArray[np.int64]] | None = None
-        require_columns({column.name for family in families for column in family}, self._schema())
+        schema: dict[str, Any] | None = None
         with suppress(Exception):  # an engine's words may quote records: they must not be shown or chained
-            counted = [self._count(family) for family in families]
+            schema = dict(self._frame.collect_schema())
+        if schema is not None:
+            require_columns({column.name for family in families for column in family}, schema)
+            with suppress(Exception):
+                counted = [self._count(family, schema) for family in families]
         if counted is None:
             raise SourceError(
                 "The engine that holds the data failed to count them; its message is withheld because it may quote "
@@ -50,12 +54,9 @@ class FrameSource:
             )
         return counted
 
-    def _schema(self) -> dict[str, Any]:
-        return dict(self._frame.collect_schema())
-
-    def _count(self, family: Sequence[Column]) -> NDArray[np.int64]:
+    def _count(self, family: Sequence[Column], schema: dict[str, Any]) -> NDArray[np.int64]:
         shape = tuple(len(column.levels) for column in family)
-        frame, schema, cell = self._frame, self._schema(), nw.lit(0)
+        frame, cell = self._frame, nw.lit(0)
         for column in family:
             if isinstance(schema[column.name], nw.Object):
                 frame, code = _with_codes_of_objects(frame, column)
@@ -91,6 +92,8 @@ def _with_codes_of_objects(frame: Any, column: Column) -> tuple[Any, nw.Expr]:
 def _code(column: Column, kind: Any) -> nw.Expr:
     """Return the expression that maps a record to the place of its level. It depends on the column's type alone."""
     value = nw.col(column.name)
+    if kind.is_float():
+        value = value.cast(nw.Float64)
     if not kind.is_numeric() and not isinstance(kind, nw.Boolean):
         value = nw.lit(None, dtype=nw.String) if kind.is_nested() else value.cast(nw.String)
     code = nw.lit(column.levels.index(column.outside))
@@ -116,5 +119,5 @@ def _numbers(text: str) -> list[Any]:
             number = read(text)
         except (ValueError, OverflowError):
             continue
-        return [number] if text_of(number) == text else []
+        return [number] if text_of(number) == text and abs(number) <= LARGEST_WHOLE else []
     return []

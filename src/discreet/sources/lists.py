@@ -41,10 +41,13 @@ class ListSource:
 
 
 def require_columns(wanted: set[str], present: Mapping[str, Any]) -> None:
-    """Refuse if a column is missing; names are schema, not data."""
+    """Refuse if a declared column is missing.
+
+    The names that are there are not shown: in a table read without its header they are a record.
+    """
     missing = sorted(wanted - set(present))
     if missing:
         raise SourceError(
-            f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. "
-            f"Columns there are: {', '.join(map(repr, present))}."
+            f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
+            "against the table's header; the names that are there are not shown, they might be a record."
         )
