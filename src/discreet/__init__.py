@@ -20,7 +20,7 @@ from discreet.errors import (
     SourceError,
     VerificationError,
 )
-from discreet.guarantees import Adjacency, Budget, Evidence, Guarantee, Ledger
+from discreet.guarantees import Adjacency, Budget, Evidence, Guarantee, Ledger, Unit
 from discreet.inference import CategoriesPosterior, infer, plug_in
 from discreet.mechanisms import DiscreteLaplaceCounts, GeometricHistogram, Mechanism
 from discreet.models import Categories, Source, Statistics
@@ -64,6 +64,7 @@ __all__ = [
     "SourceError",
     "Statistics",
     "SystemBits",
+    "Unit",
     "VerificationError",
     "__version__",
     "hellinger",

@@ -5,7 +5,10 @@ declared, or missing, goes to the level named `outside`. So no record can make a
 it.
 """
 
+import itertools
 import math
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -37,6 +40,7 @@ class Column:
     name: str
     levels: tuple[Level, ...]
     outside: Level
+    edges: tuple[float, ...] = ()
 
     def __init__(self, name: str, levels: Sequence[Level], outside: Level | None = None) -> None:
         if not isinstance(name, str) or not name:
@@ -54,13 +58,33 @@ class Column:
             declared = (*declared, outside)
         if outside is None or len(declared) < 2:
             raise DeclarationError(f"{name!r} needs at least two levels; got {len(declared)}.")
-        if len({text_of(level) for level in declared}) < len(declared):
+        texts = [text for level in declared for text in spellings(level)]
+        if len(set(texts)) < len(texts):
             raise DeclarationError(f"The levels of {name!r} must differ when written as text.")
-        for field, value in (("name", name), ("levels", declared), ("outside", outside)):
+        for field, value in (("name", name), ("levels", declared), ("outside", outside), ("edges", ())):
             object.__setattr__(self, field, value)
 
+    @classmethod
+    def banded(cls, name: str, edges: Sequence[float], outside: str = CATCH_ALL) -> "Column":
+        """Return a column of numbers that fall into declared bands; the last band includes its upper edge.
+
+        What is no number, or lies in no band, goes to the level named `outside`.
+
+        >>> Column.banded("age", (0, 18, 65, 120)).levels
+        ('0 to under 18', '18 to under 65', '65 to 120', 'other')
+        """
+        numbers = tuple(float(edge) for edge in edges if isinstance(edge, int | float) and not isinstance(edge, bool))
+        rising = all(low < high for low, high in itertools.pairwise(numbers))
+        if len(numbers) != len(edges) or len(numbers) < 2 or not rising or not all(map(math.isfinite, numbers)):
+            raise DeclarationError(
+                f"The bands of {name!r} need two or more finite edges that rise, such as [0, 18, 65]."
+            )
+        column = cls(name, band_names(numbers), outside)
+        object.__setattr__(column, "edges", numbers)
+        return column
+
     def _identity(self) -> tuple[object, ...]:
-        return self.name, *((type(level), level) for level in (*self.levels, self.outside))
+        return self.name, self.edges, *((type(level), level) for level in (*self.levels, self.outside))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Column) and self._identity() == other._identity()
@@ -69,6 +93,8 @@ class Column:
         return hash(self._identity())
 
     def __repr__(self) -> str:
+        if self.edges:
+            return f"Column.banded({self.name!r}, edges={self.edges!r}, outside={self.outside!r})"
         return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
 
     @cached_property
@@ -78,7 +104,31 @@ class Column:
 
     def code(self, value: object) -> int:
         """Return the place of the level to which a value belongs. Every value belongs to one."""
-        return self.codes.get(text_of(value), self.levels.index(self.outside))
+        home = self.levels.index(self.outside)
+        if not self.edges:
+            return self.codes.get(text_of(value), home)
+        number = number_of(value)
+        if number is None or not self.edges[0] <= number <= self.edges[-1]:
+            return home
+        return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
+
+
+def band_names(edges: Sequence[float]) -> tuple[str, ...]:
+    """Return the names of the bands between edges."""
+    *inner, last = itertools.pairwise(edges)
+    return (*(f"{low:.12g} to under {high:.12g}" for low, high in inner), f"{last[0]:.12g} to {last[1]:.12g}")
+
+
+NUMBER = r"^[-+]?[0-9]{1,15}(?:\.[0-9]{0,15})?(?:[eE][-+]?[0-9]{1,2})?$"
+"""Texts that are read as numbers. Every engine reads them alike, and none fails on them."""
+
+
+def number_of(value: Any) -> float | None:
+    """Return the number that a value means, or None."""
+    text = text_of(value)
+    if text is None or isinstance(value, bool) or text in ("true", "false") or not re.match(NUMBER, text):
+        return None
+    return float(text)
 
 
 def _is_beyond(level: Level) -> bool:
@@ -88,9 +138,11 @@ def _is_beyond(level: Level) -> bool:
 
 
 def spellings(level: Level) -> tuple[str, ...]:
-    """Return the texts that mean a level; a truth value is written in several ways by several programs."""
+    """Return the texts that mean a level: truth values and whole numbers are written in several ways by programs."""
     text = str(text_of(level))
-    return (text, text.capitalize(), text.upper()) if isinstance(level, bool) else (text,)
+    if isinstance(level, bool):
+        return (text, text.capitalize(), text.upper())
+    return (text, f"{text}.0") if re.match(r"^-?[0-9]+$", text) else (text,)
 
 
 def text_of(value: Any) -> str | None:

@@ -131,6 +131,29 @@ def test_the_stated_reason_is_kept_as_it_was(ledger: dc.Ledger) -> None:
     assert dc.Release.from_json(text).to_json() == text
 
 
+def test_several_rows_for_each_person_multiply_what_is_stated_and_charged(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="2", unit="one patient")
+    patient = dc.Unit("one patient", rows=3)
+    release = dc.publish(MECHANISM, SMOKING.statistics(DATA), ledger=ledger, label="x", unit=patient)
+    assert release.guarantee.epsilon == Fraction(3, 2) == ledger.spent.epsilon
+    certificate = dc.verify(dc.Release.from_json(release.to_json()), ledger=ledger)
+    assert certificate.epsilon == 1.5
+    assert certificate.guarantee == release.guarantee
+    assert certificate.delta_at("1.5") == 0
+    assert certificate.delta_at(0) >= dc.verify(MECHANISM).delta_at(0)
+    with pytest.raises(dc.PublishError, match="protects 'one patient'"):
+        dc.publish(MECHANISM, SMOKING.statistics(DATA), ledger=ledger, label="y")
+
+
+def test_group_privacy_of_an_approximate_guarantee_is_rounded_up() -> None:
+    grown = dc.Guarantee("1", "1e-6").for_rows(3)
+    exact = 1e-6 * (1 + np.e + np.e**2)
+    assert grown.epsilon == 3
+    assert exact <= grown.delta <= exact * (1 + 1e-11)
+    with pytest.raises(dc.DeclarationError):
+        dc.Guarantee("5", "0.1").for_rows(10)
+
+
 def test_simulations_are_marked_and_repeatable() -> None:
     first = dc.simulate(MECHANISM, counts=(6, 4, 2), bits=dc.SeededBits(1))
     assert first.simulated
@@ -177,6 +200,9 @@ EDITS: list[tuple[tuple[Any, ...], Any]] = [
     (("guarantee", "reason"), 3),
     (("receipt",), {"sequence": 2}),
     (("receipt",), {"sequence": 2, "head": "0" * 64}),
+    (("unit", "rows"), 0),
+    (("unit", "rows"), 3),
+    (("unit", "description"), " "),
     (("simulated",), 0),
 ]
 

@@ -2,5 +2,6 @@
 
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
 from discreet.guarantees.ledger import Budget, Charge, Entry, Ledger
+from discreet.guarantees.unit import ONE_RECORD, Unit
 
-__all__ = ["Adjacency", "Budget", "Charge", "Entry", "Evidence", "Guarantee", "Ledger"]
+__all__ = ["ONE_RECORD", "Adjacency", "Budget", "Charge", "Entry", "Evidence", "Guarantee", "Ledger", "Unit"]

@@ -5,8 +5,11 @@ outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of th
 """
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from fractions import Fraction
+
+from flint import arb, fmpq
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, probability
@@ -55,6 +58,29 @@ class Guarantee:
         for field, value in zip(("epsilon", "delta", "adjacency", "evidence", "reason"), values, strict=True):
             object.__setattr__(self, field, value)
 
+    def for_rows(self, rows: int) -> "Guarantee":
+        """Return what holds for a person with up to `rows` records (group privacy).
+
+        epsilon becomes rows * epsilon and delta becomes delta * sum_{i < rows} e^(i epsilon), rounded up.
+        """
+        if rows == 1:
+            return self
+        growth = sum((_ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
+        delta = Fraction(0) if not self.delta else _rounded_up(float((growth * _ball(self.delta)).upper()))
+        if delta >= 1:
+            raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
+        reason = f"{self.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
+        return Guarantee(self.epsilon * rows, delta, self.adjacency, self.evidence, reason)
+
     def __repr__(self) -> str:
         numbers = f"epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)}"
         return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason})"
+
+
+def _ball(number: Fraction) -> arb:
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def _rounded_up(number: float) -> Fraction:
+    """Return a short decimal at least as large as a number."""
+    return Fraction(Context(prec=12, rounding=ROUND_CEILING).create_decimal(Decimal(number)))

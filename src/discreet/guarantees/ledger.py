@@ -28,6 +28,7 @@ from discreet.errors import BudgetError, DeclarationError, DocumentError, Ledger
 from discreet.exact import Exact, exact_text, positive, probability
 from discreet.failpoints import reached
 from discreet.guarantees.guarantee import Adjacency, Guarantee
+from discreet.guarantees.unit import RECORD
 
 _GENESIS = "0" * 64
 _SCHEMA = """CREATE TABLE entries (
@@ -116,7 +117,7 @@ class Ledger:
         epsilon: Exact,
         delta: Exact = 0,
         population: str = "",
-        unit: str = "one record",
+        unit: str = RECORD,
     ) -> "Ledger":
         """Create a ledger with a limit, in a file that must not exist yet."""
         limit = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
@@ -185,7 +186,12 @@ class Ledger:
             return [_entry(row) for row in rows]
 
     def charge(
-        self, guarantee: Guarantee, label: str, mechanism: dict[str, Any], request: str | None = None
+        self,
+        guarantee: Guarantee,
+        label: str,
+        mechanism: dict[str, Any],
+        request: str | None = None,
+        unit: str = RECORD,
     ) -> Charge | str:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
@@ -197,10 +203,11 @@ class Ledger:
             head = _head(connection)
             limit, spent = Budget.read(head.body["limit"]), Budget.read(head.body["spent"])
             created = _entry(connection.execute(text(_SELECT + " ORDER BY sequence LIMIT 1")).one())
-            if created.body["adjacency"] != guarantee.adjacency.value:
+            kept, asked = (created.body["adjacency"], created.body["unit"]), (guarantee.adjacency.value, unit)
+            if kept != asked:
                 raise PublishError(
-                    f"Cannot publish {label!r}: this ledger counts neighbours by '{created.body['adjacency']}', the "
-                    f"guarantee by '{guarantee.adjacency.value}'. Nothing was published and nothing was charged."
+                    f"Cannot publish {label!r}: this ledger protects {kept[1]!r} ({kept[0]}), the release would "
+                    f"protect {asked[1]!r} ({asked[0]}). Nothing was published and nothing was charged."
                 )
             if request is not None and (answer := _answer(connection, request, label, mechanism)) is not None:
                 return answer

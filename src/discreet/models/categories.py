@@ -51,23 +51,16 @@ class Categories:
 
     def __init__(
         self,
-        columns: str | Sequence[str],
-        levels: Levels,
+        columns: str | Column | Sequence[str | Column],
+        levels: Levels | None = None,
         prior: Prior = 1,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
-        names = (columns,) if isinstance(columns, str) else tuple(columns)
-        if not isinstance(levels, Mapping):
-            if len(names) != 1:
-                raise DeclarationError("Several columns need levels by name: levels={'ward': ('A', 'B'), ...}.")
-            levels = {names[0]: levels}
-        homes = outside if isinstance(outside, Mapping) else dict.fromkeys(names, outside)
-        for mapping, what in ((levels, "levels"), (homes, "outside")):
-            if set(mapping) - set(names) or (what == "levels" and set(mapping) != set(names)) or not names:
-                raise DeclarationError(f"{what} names the columns {sorted(mapping)}; the columns are {sorted(names)}.")
-        if len(set(names)) < len(names):
-            raise DeclarationError(f"A column may be crossed only with others; got {names}.")
-        declared = tuple(Column(name, levels[name], homes.get(name)) for name in names)
+        given = (columns,) if isinstance(columns, str | Column) else tuple(columns)
+        declared = _declared(given, levels, outside)
+        names = [column.name for column in declared]
+        if not names or len(set(names)) < len(names):
+            raise DeclarationError(f"A model needs one or more columns, each once; got {names}.")
         object.__setattr__(self, "columns", declared)
         count = prod(len(column.levels) for column in declared)
         if count > MOST_CELLS:
@@ -75,12 +68,13 @@ class Categories:
         object.__setattr__(self, "prior", _prior(prior, self.cells))
 
     def __repr__(self) -> str:
+        if any(column.edges for column in self.columns):
+            return f"Categories({self.columns!r}, prior={_shown(self.prior)})"
         one = len(self.columns) == 1
         name = repr(self.columns[0].name if one else tuple(c.name for c in self.columns))
         levels = self.columns[0].levels if one else {c.name: c.levels for c in self.columns}
         outside = self.columns[0].outside if one else {c.name: c.outside for c in self.columns}
-        prior = f"{self.prior[0]:g}" if len(set(self.prior)) == 1 else repr(self.prior)
-        return f"Categories({name}, levels={levels!r}, outside={outside!r}, prior={prior})"
+        return f"Categories({name}, levels={levels!r}, outside={outside!r}, prior={_shown(self.prior)})"
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -96,8 +90,7 @@ class Categories:
 
     def with_prior(self, prior: Prior) -> "Categories":
         """Return the same model under another prior."""
-        levels = {column.name: column.levels for column in self.columns}
-        return Categories(tuple(levels), levels, prior, {column.name: column.outside for column in self.columns})
+        return Categories(self.columns, prior=prior)
 
     def places(self, event: Any) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
@@ -159,6 +152,23 @@ class Categories:
         return rows.astype(np.int64)
 
 
+def _declared(
+    given: tuple[str | Column, ...], levels: Levels | None, outside: Level | Mapping[str, Level] | None
+) -> tuple[Column, ...]:
+    """Return the columns: those that are declared already, and those that `levels` and `outside` declare by name."""
+    names = [column for column in given if not isinstance(column, Column)]
+    if not isinstance(levels, Mapping):
+        if len(names) > 1:
+            raise DeclarationError("Several columns need levels by name: levels={'ward': ('A', 'B'), ...}.")
+        levels = {} if levels is None else dict.fromkeys(names, levels)
+    homes = outside if isinstance(outside, Mapping) else dict.fromkeys(names, outside)
+    if set(levels) != set(names):
+        raise DeclarationError(f"levels must name each of the columns {sorted(names)}; it names {sorted(levels)}.")
+    if not set(homes) <= set(names):
+        raise DeclarationError(f"outside may name the columns {sorted(names)}; it names {sorted(homes)}.")
+    return tuple(c if isinstance(c, Column) else Column(c, levels[c], homes.get(c)) for c in given)
+
+
 def _prior(prior: Prior, cells: tuple[Cell, ...]) -> tuple[float, ...]:
     if isinstance(prior, Mapping):
         if set(prior) != set(cells):
@@ -173,6 +183,10 @@ def _prior(prior: Prior, cells: tuple[Cell, ...]) -> tuple[float, ...]:
     if not all(isfinite(value) and 1e-6 <= value <= 1e9 for value in values):
         raise DeclarationError("Every parameter of the prior must lie between 1e-6 and 1e9.")
     return tuple(values)
+
+
+def _shown(prior: tuple[float, ...]) -> str:
+    return f"{prior[0]:g}" if len(set(prior)) == 1 else repr(prior)
 
 
 def _some(cells: tuple[Cell, ...]) -> str:

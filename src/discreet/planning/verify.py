@@ -1,12 +1,13 @@
 """Check a promise from the public document alone, and against the ledger if there is one."""
 
 from dataclasses import dataclass, field
+from math import exp
 
 from discreet.certificates import PrivacyLoss, enumerate_neighbours
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import VerificationError
-from discreet.exact import Exact, exact_text
-from discreet.guarantees import Evidence, Guarantee, Ledger
+from discreet.exact import Exact, exact, exact_text
+from discreet.guarantees import ONE_RECORD, Evidence, Guarantee, Ledger
 from discreet.mechanisms import Mechanism, NoisyCounts
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
@@ -26,10 +27,14 @@ class Certificate:
     worst_pair: tuple[tuple[int, ...], tuple[int, ...]]
     checks: tuple[str, ...]
     loss: PrivacyLoss = field(repr=False)
+    rows: int = 1
 
     def delta_at(self, epsilon: Exact) -> float:
-        """Return the exact delta at this epsilon, rounded up."""
-        return self.loss.delta_at(epsilon)
+        """Return the exact delta at this epsilon, rounded up; for units of several rows, the bound of group privacy."""
+        each = exact(epsilon, "epsilon") / self.rows
+        growth = sum(exp(i * float(each)) for i in range(self.rows))
+        delta = self.loss.delta_at(each)
+        return delta if self.rows == 1 else min(1.0, delta * growth * (1 + 1e-12))
 
     def __str__(self) -> str:
         lines = [repr(self.guarantee), f"exact pure epsilon {self.epsilon:g}, {self.evidence.value}"]
@@ -60,7 +65,9 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
         )
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
-    return Certificate(guarantee, float(loss.epsilon), evidence, worst, tuple(checks), loss)
+    unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
+    stated = guarantee.for_rows(unit.rows)
+    return Certificate(stated, float(loss.epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
 
 
 def _comparisons(mechanism: NoisyCounts) -> int:

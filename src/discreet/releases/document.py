@@ -25,6 +25,7 @@ class _Column(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     levels: list[str | int | bool]
     outside: str | int | bool
+    edges: list[float] = []
 
 
 class _Categories(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="Categories"):
@@ -61,18 +62,24 @@ def model_document(model: Categories) -> dict[str, Any]:
 
 
 def _column_document(column: Column) -> dict[str, Any]:
-    return {"name": column.name, "levels": list(column.levels), "outside": column.outside}
+    document = {"name": column.name, "levels": list(column.levels), "outside": column.outside}
+    return document | ({"edges": list(column.edges)} if column.edges else {})
 
 
 def read_model(document: Any) -> Categories:
     """Return the model that a document describes."""
     read = convert(document, _Categories)
-    names = [column.name for column in read.columns]
-    levels = {column.name: tuple(column.levels) for column in read.columns}
-    outside = {column.name: column.outside for column in read.columns}
-    if any(outside[name] not in levels[name] for name in levels) or len(levels) < len(names):
-        raise DocumentError("A column stands twice, or its level for outside values is not among its levels.")
-    return Categories(names, levels, read.prior, outside)
+    return Categories([_read_column(column) for column in read.columns], prior=read.prior)
+
+
+def _read_column(read: _Column) -> Column:
+    if read.edges:
+        column = Column.banded(read.name, read.edges, str(read.outside))
+    else:
+        column = Column(read.name, tuple(read.levels), read.outside)
+    if column.levels != tuple(read.levels):
+        raise DocumentError(f"The levels of {read.name!r} are not those that its declaration gives.")
+    return column
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import LedgerError, PublishError
 from discreet.failpoints import reached
-from discreet.guarantees import Charge, Evidence, Ledger
+from discreet.guarantees import ONE_RECORD, Charge, Evidence, Ledger, Unit
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
@@ -27,19 +27,22 @@ def publish(
     ledger: Ledger,
     label: str,
     *,
+    unit: Unit = ONE_RECORD,
     request: str | None = None,
     bits: SystemBits | None = None,
 ) -> Release:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    Each call charges anew. Give a `request`, a name that the caller chooses, to make a call safe to repeat: if a
-    release was recorded under that name, the same release is returned and nothing is charged. Only the operating
-    system's secure bits are accepted.
+    `unit` says whom the guarantee protects if one person may have several rows: all is then stated and charged for a
+    whole person. Each call charges anew. Give a `request`, a name that the caller chooses, to make a call safe to
+    repeat: if a release was recorded under that name, the same release is returned and nothing is charged. Only the
+    operating system's secure bits are accepted.
     """
     bits = SystemBits() if bits is None else bits
     _check(mechanism, secret, ledger, label, bits)
     document = mechanism_document(mechanism)
-    charge = ledger.charge(mechanism.guarantee, label, document, request)
+    guarantee = mechanism.guarantee.for_rows(unit.rows)
+    charge = ledger.charge(guarantee, label, document, request, unit.description)
     if isinstance(charge, str):
         return Release.from_json(charge)
     reached("charged")
@@ -50,7 +53,7 @@ def publish(
             f"{label!r} was charged (entry {charge.sequence} of {ledger.path}) but could not be drawn; the reason is "
             "withheld because it may depend on the records. Nothing was published. The charge stands."
         )
-    release = Release(mechanism, output, label, receipt=Receipt(charge.sequence, charge.head))
+    release = Release(mechanism, output, label, unit, receipt=Receipt(charge.sequence, charge.head))
     _record(ledger, charge, release)
     reached("recorded")
     return release

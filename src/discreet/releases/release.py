@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.canonical import canonical_json, read_json
-from discreet.errors import DocumentError
-from discreet.guarantees import Guarantee
+from discreet.errors import DeclarationError, DocumentError
+from discreet.guarantees import ONE_RECORD, Guarantee, Unit
 from discreet.guarantees.ledger import digest_of
 from discreet.mechanisms import Mechanism
 from discreet.releases.document import (
@@ -38,11 +38,17 @@ class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
     head: str
 
 
+class _Unit(msgspec.Struct, forbid_unknown_fields=True):
+    description: str
+    rows: int
+
+
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
     schema: int
     label: str
     mechanism: dict[str, Any]
     guarantee: dict[str, Any]
+    unit: _Unit
     output: list[int]
     simulated: bool
     software: str
@@ -56,6 +62,7 @@ class Release:
     mechanism: Mechanism
     output: tuple[int, ...]
     label: str
+    unit: Unit = ONE_RECORD
     simulated: bool = False
     receipt: Receipt | None = None
     software: str = f"discreet {__version__}"
@@ -68,7 +75,7 @@ class Release:
     @property
     def guarantee(self) -> Guarantee:
         """Return what this release promises; the reason is kept as it was first stated."""
-        given = self.mechanism.guarantee
+        given = self.mechanism.guarantee.for_rows(self.unit.rows)
         return Guarantee(given.epsilon, given.delta, given.adjacency, given.evidence, self.reason or given.reason)
 
     @property
@@ -95,6 +102,7 @@ class Release:
                 "label": self.label,
                 "mechanism": mechanism_document(self.mechanism),
                 "guarantee": guarantee_document(self.guarantee),
+                "unit": {"description": self.unit.description, "rows": self.unit.rows},
                 "output": list(self.output),
                 "simulated": self.simulated,
                 "software": self.software,
@@ -111,7 +119,8 @@ class Release:
         read = convert(plain, _Document)
         mechanism = read_mechanism(read.mechanism)
         stated = read_guarantee(read.guarantee)
-        given = mechanism.guarantee
+        unit = _read_unit(read.unit)
+        given = mechanism.guarantee.for_rows(unit.rows)
         if Guarantee(stated.epsilon, stated.delta, stated.adjacency, stated.evidence, given.reason) != given:
             raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
         if any(abs(value) >= 2**63 for value in read.output):
@@ -123,9 +132,16 @@ class Release:
             )
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
         reason = "" if stated.reason == given.reason else stated.reason
-        return cls(mechanism, tuple(read.output), read.label, read.simulated, receipt, read.software, reason)
+        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, reason)
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""
         values = {name: getattr(self.mechanism, name) for name in self.mechanism.__dataclass_fields__}  # type: ignore[attr-defined]
         return replace(self, mechanism=type(self.mechanism)(**values | {"model": self.model.with_prior(prior)}))
+
+
+def _read_unit(read: _Unit) -> Unit:
+    try:
+        return Unit(read.description, read.rows)
+    except DeclarationError as problem:
+        raise DocumentError(str(problem)) from None

@@ -1,0 +1,33 @@
+"""Whom a guarantee protects: one record, or one person who has several of them."""
+
+from dataclasses import dataclass
+
+from discreet.errors import DeclarationError
+from discreet.exact import whole
+
+RECORD = "one record"
+
+
+@dataclass(frozen=True, init=False)
+class Unit:
+    """The unit of protection: in words, and the most rows that one unit may have in the table.
+
+    That no unit has more rows must hold by how the table is made; it is not checked here, because an error that
+    depends on the records would leak.
+
+    >>> Unit("one patient", rows=3)
+    Unit(description='one patient', rows=3)
+    """
+
+    description: str
+    rows: int
+
+    def __init__(self, description: str = RECORD, rows: int = 1) -> None:
+        if not isinstance(description, str) or not description.strip():
+            raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
+        object.__setattr__(self, "description", description)
+        object.__setattr__(self, "rows", whole(rows, "rows per unit", most=10_000))
+
+
+ONE_RECORD = Unit()
+"""The default: every record is protected by itself."""
