@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test validate check bench clean
 
 demo: .venv/installed
-	$(BIN)/python examples/smoking.py
+	$(BIN)/python examples/hospital.py
 
 test: .venv/installed-dev
 	$(BIN)/pytest -q -n 2
@@ -26,7 +26,7 @@ bench: .venv/installed-dev
 	$(PYTHON) -m venv .venv
 
 .venv/installed: pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --editable ".[plots]"
 	touch $@
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python

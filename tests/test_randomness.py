@@ -73,6 +73,12 @@ def test_bernoulli_exponential_has_probability_exp_minus_x(rate: Fraction, steps
     assert abs(happened - draws * chance) <= 4.5 * np.sqrt(draws * chance * (1 - chance)) + 1e-9
 
 
+def test_rates_with_many_digits_never_fail() -> None:
+    for epsilon in ("3.0000000000000000001", "9999.0000000000000000001", "0.0000010000000000000000000001"):
+        noise = balanced_noise(Fraction(epsilon), 3, 40, SeededBits(21))
+        assert (noise.sum(axis=1) == 0).all()
+
+
 RATES = [Fraction(1, 2), Fraction(1, 50), Fraction(5, 3), Fraction(6), Fraction(300000000000000004, 10**18)]
 
 

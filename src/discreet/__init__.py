@@ -20,13 +20,15 @@ from discreet.errors import (
     SourceError,
     VerificationError,
 )
-from discreet.guarantees import Adjacency, Budget, Evidence, Guarantee, Ledger, Unit
+from discreet.guarantees import Adjacency, Budget, Evidence, Guarantee, Ledger, Receipt, Unit
 from discreet.inference import CategoriesPosterior, infer, plug_in
 from discreet.mechanisms import DiscreteLaplaceCounts, GeometricHistogram, Mechanism
 from discreet.models import Categories, Source, Statistics
 from discreet.planning import Certificate, verify
 from discreet.randomness import RandomBits, SeededBits, SystemBits
-from discreet.releases import Receipt, Release, publish, simulate
+from discreet.releases import Release, publish, simulate
+from discreet.sources import read
+from discreet.study import Question, Study
 from discreet.version import __version__
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Mechanism",
     "Odds",
     "PublishError",
+    "Question",
     "RandomBits",
     "Receipt",
     "Release",
@@ -63,6 +66,7 @@ __all__ = [
     "Source",
     "SourceError",
     "Statistics",
+    "Study",
     "SystemBits",
     "Unit",
     "VerificationError",
@@ -72,6 +76,7 @@ __all__ = [
     "kullback_leibler",
     "plug_in",
     "publish",
+    "read",
     "simulate",
     "verify",
 ]

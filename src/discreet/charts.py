@@ -2,63 +2,54 @@
 
 A chart is a plain dictionary: the numbers, and how they are drawn. It can be kept as JSON, shown by any program that
 knows Vega-Lite, and turned into a picture by `render`, offline. Colours are those of Okabe and Ito, which people with
-any colour vision can tell apart; nothing is told by colour alone.
+any colour vision can tell apart; nothing is told by colour alone. Rows are drawn by their place, not by their name, so
+that no two names can be taken for one.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from fractions import Fraction
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from discreet.columns import Level, text_of
+from discreet.columns import text_of
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import exact_text
-from discreet.guarantees import Ledger
+from discreet.guarantees import Budget, Ledger
 from discreet.inference import CategoriesPosterior, plug_in
+from discreet.models.categories import Cell
 
 Spec = dict[str, Any]
-Row = dict[str, Any]
+Lines = list[str]
 
 AWARE, PLUG_IN = "noise-aware", "plug-in"
+MOST_CELLS = 300
+"""A picture of more cells is too tall to be read."""
+MOST_CHARGES = 40
+"""A budget with more charges shows the earliest of them as one."""
+
 _BLUE, _VERMILION, _GREY, _INK, _PALE = "#0072B2", "#D55E00", "#767676", "#333333", "#E4E4E4"
 _WIDTH = 460
-_WIDEST_NAME, _WIDEST_TITLE = 30, 68  # letters in a line
-_MOST_CELLS = 300  # a taller picture helps nobody
-_MOST_CHARGES = 40  # earlier ones are shown together
-
+_LINE = 15  # height of a line of a name
+_LEGEND = {"title": None, "orient": "top", "direction": "vertical"}
 _CONFIG: Spec = {
     "background": "white",
     "padding": 12,
     "font": "Helvetica, Arial, 'Liberation Sans', sans-serif",
     "view": {"stroke": None},
     "axis": {
-        "labelFontSize": 13,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "titlePadding": 10,
-        "labelColor": _INK,
-        "titleColor": _INK,
-        "labelLimit": 0,
-        "gridColor": _PALE,
-        "domain": False,
-        "ticks": False,
-        "labelPadding": 6,
+        **{"labelFontSize": 13, "labelColor": _INK, "labelLimit": 0, "labelPadding": 8, "labelFlush": False},
+        **{"titleFontSize": 13, "titleColor": _INK, "titleFontWeight": "normal", "titlePadding": 10},
+        **{"domain": False, "ticks": False, "gridColor": _PALE},
     },
-    "axisY": {"grid": False},
     "header": {"labelFontSize": 13, "labelColor": _INK, "labelLimit": 0, "labelFontWeight": "bold"},
     "legend": {"labelFontSize": 12, "labelColor": _INK, "labelLimit": 0, "rowPadding": 4},
     "text": {"fontSize": 13, "fill": _INK},
     "title": {
-        "anchor": "start",
-        "frame": "bounds",
-        "fontSize": 16,
-        "color": "#111111",
-        "subtitleFontSize": 13,
-        "subtitleColor": _GREY,
-        "subtitlePadding": 5,
-        "offset": 14,
+        **{"anchor": "start", "frame": "bounds", "offset": 14, "fontSize": 16, "color": "#111111"},
+        **{"subtitleFontSize": 13, "subtitleColor": _GREY, "subtitlePadding": 5},
     },
 }
 
@@ -68,59 +59,48 @@ def posterior_chart(posterior: CategoriesPosterior, level: float = 0.9) -> Spec:
 
     The second is there for comparison, and only when a single release was read. Crossed columns are grouped.
     """
-    cells = len(posterior.model.cells)
-    if cells > _MOST_CELLS:
-        raise DeclarationError(
-            f"Cannot draw {cells} cells: at most {_MOST_CELLS} can be read in one picture. Nothing was drawn. "
-            "Draw P(event | column) with comparison_chart, or read the numbers from the posterior."
-        )
-    *outer, inner = posterior.model.columns
+    cells, (*outer, inner) = len(posterior.model.cells), posterior.model.columns
+    if cells > MOST_CELLS:
+        raise DeclarationError(f"Cannot draw {cells} cells: at most {MOST_CELLS} can be read. Nothing was drawn.")
     rows = _aware_rows(posterior, level) + _plug_in_rows(posterior, level)
-    axis = {"title": _lines(inner.name), "labelExpr": _names(inner.levels)}
+    names = [_lines(_text(known)) for known in inner.levels]
+    what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
+    title = f"Probability of each {what if outer else f'level of {inner.name}'}"
     picture: Spec = {
         "width": _WIDTH,
-        "height": {"step": 36 if cells <= 16 else 26},
-        "layer": _interval_layers(rows, {"field": "place", "type": "ordinal", "axis": axis}, level),
+        "height": _row_height(names, 36 if cells <= 16 else 28),
+        "layer": _two_readings(rows, _named_rows(names), title, level),
     }
     if outer:
-        groups = dict.fromkeys(row["group"] for row in rows)
+        groups = [_lines(group) for group in {row["group_place"]: row["group"] for row in rows}.values()]
         header = {"title": None, "labelExpr": _names(groups), "labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
-        row = {"field": "group_place", "type": "ordinal", "header": header}
-        picture = {"facet": {"row": row}, "spec": picture, "spacing": 14}
+        facet = {"field": "group_place", "type": "ordinal", "header": header}
+        picture = {"facet": {"row": facet}, "spec": picture, "spacing": 14}
     return _chart(rows, _title(posterior), picture)
 
 
 def comparison_chart(posterior: CategoriesPosterior, event: str, by: str, level: float = 0.9) -> Spec:
     """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
-    names = [column.name for column in posterior.model.columns]
-    if by not in names or len(names) < 2:
-        raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {names}.")
-    rows: list[Row] = []
-    for place, known in enumerate(posterior.model.columns[names.index(by)].levels):
-        group = [cell for cell in posterior.model.cells if _parts(cell)[names.index(by)] == known]
-        law = posterior.conditional(event, given=group)
-        low, high = law.interval(level)
-        shown = f"{_percent(law.mean)}  ({_percent(low)} to {_percent(high)})"
-        rows.append({"place": place, "group": _text(known), "mean": law.mean, "low": low, "high": high, "shown": shown})
-    overall = posterior.probability(event).mean
-    y = {"field": "place", "type": "ordinal", "axis": {"title": _lines(by), "labelExpr": _names(_of(rows, "group"))}}
-    x = _probability_axis(rows, f"P({event} | {by}): mean and {_share(level)} interval")
-    line = {"data": {"values": [{"overall": overall, "name": f"all records: {_percent(overall)}"}]}}
-    at = {"field": "overall", "type": "quantitative"}
-    layers: list[Spec] = [
-        line | {"mark": {"type": "rule", "strokeDash": [4, 4], "stroke": _GREY}, "encoding": {"x": at}},
-        line | {"mark": _label(dy=-8, fill=_GREY), "encoding": {"x": at, "y": {"value": 0}, "text": {"field": "name"}}},
-        {"mark": {"type": "rule", "stroke": _BLUE, "strokeWidth": 5}, "encoding": {"y": y, **x}},
-        {
-            "mark": {"type": "point", "shape": "circle", "size": 110, "fill": _BLUE, "stroke": "white", "opacity": 1},
-            "encoding": {"y": y, "x": {"field": "mean", "type": "quantitative"}},
-        },
-        {
-            "mark": _label(align="left", dx=12),
-            "encoding": {"y": y, "x": {"value": "width"}, "text": {"field": "shown"}},
-        },
+    columns = [column.name for column in posterior.model.columns]
+    if by not in columns or len(columns) < 2:
+        raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
+    rows = _group_rows(posterior, event, columns.index(by), level)
+    mean = posterior.probability(event).mean
+    overall, at = [{"overall": mean, "text": f"overall {100 * mean:.1f} %"}], _number("overall")
+    names = [_lines(row["group"]) for row in rows]
+    y = _named_rows(
+        names, title=_lines(by, 99)[0], titleLimit=230, titleAngle=0, titleAlign="right", titleX=-8, titleY=-2
+    )
+    ends = _interval(rows, f"P({event} | {by}): mean and {100 * level:g} % interval")
+    dot = {"type": "point", "shape": "circle", "filled": True, "size": 110, "color": _BLUE, "opacity": 1}
+    layers = [
+        _layer({"type": "rule", "stroke": _GREY, "strokeDash": [4, 4]}, {"x": at}, overall),
+        _layer(_words(dy=-9, fill=_GREY), {"x": at, "y": {"value": 0}, "text": {"field": "text"}}, overall),
+        _layer({"type": "rule", "stroke": _BLUE, "strokeWidth": 5}, {"y": y, **ends}),
+        _layer(dot, {"y": y, "x": _number("mean")}),
+        _layer(_words(align="left", dx=14), {"y": y, "x": {"value": "width"}, "text": {"field": "text"}}),
     ]
-    return _chart(rows, _title(posterior), {"width": _WIDTH, "height": {"step": 36}, "layer": layers})
+    return _chart(rows, _title(posterior), {"width": _WIDTH, "height": _row_height(names, 36), "layer": layers})
 
 
 def width_chart(rows: Sequence[Mapping[str, float]], title: str) -> Spec:
@@ -132,72 +112,48 @@ def width_chart(rows: Sequence[Mapping[str, float]], title: str) -> Spec:
     values.sort(key=lambda row: row["epsilon"])
     if not values or values[0]["epsilon"] <= 0:
         raise DeclarationError("A chart of widths needs one or more rows, each with an epsilon above 0.")
-    ticks = {"values": _of(values, "epsilon"), "format": "~g", "grid": False} if len(values) <= 12 else {}
-    x = {
-        "field": "epsilon",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False},
-        "axis": {"title": "epsilon, on a logarithmic scale (more privacy to the left)", **ticks},
-    }
-    axis = {"title": "Expected width of the interval", "format": "%"}
-    y = {"field": "width", "type": "quantitative", "scale": {"zero": True}, "axis": axis}
-    exact = {"field": "non_private", "type": "quantitative"}
-    first, last = {"data": {"values": values[:1]}}, {"data": {"values": values[-1:]}}
-    blue = {"type": "line", "stroke": _BLUE, "strokeWidth": 3, "point": {"filled": True, "fill": _BLUE, "size": 70}}
-    layers: list[Spec] = [
-        {"mark": {"type": "line", "stroke": _GREY, "strokeDash": [6, 4]}, "encoding": {"x": x, "y": exact}},
-        {"mark": blue, "encoding": {"x": x, "y": y}},
-        first
-        | {
-            "mark": _label(align="left", dx=10, dy=-10, fill=_BLUE, fontWeight="bold"),
-            "encoding": {"x": x, "y": y, "text": {"value": "with privacy"}},
-        },
-        last
-        | {
-            "mark": _label(align="left", dx=10, fill=_GREY),
-            "encoding": {"x": x, "y": exact, "text": {"value": "exact counts"}},
-        },
+    few = len(values) <= 12
+    ticks = {"values": [row["epsilon"] for row in values]} if few else {}
+    axis = {"title": "epsilon, on a logarithmic scale (more privacy to the left)", "format": "~g", "grid": False}
+    x = _number("epsilon", scale={"type": "log", "nice": False}, axis={**axis, **ticks, "labelSeparation": 8})
+    y = _number("width", axis={"title": "Expected width of the interval", "format": "%", "tickCount": 5})
+    exact = _number("non_private")
+    point = {"filled": True, "fill": _BLUE, "size": 70 if few else 25}
+    line = {"type": "line", "stroke": _BLUE, "strokeWidth": 3, "point": point}
+    private = _words(align="left", dx=10, dy=-10, fill=_BLUE, fontWeight="bold")
+    known = _words(align="left", dx=14, fill=_GREY)
+    layers = [
+        _layer({"type": "line", "stroke": _GREY, "strokeDash": [6, 4]}, {"x": x, "y": exact}),
+        _layer(line, {"x": x, "y": y}),
+        _layer(private, {"x": x, "y": y, "text": {"value": "with privacy"}}, values[:1]),
+        _layer(known, {"x": x, "y": exact, "text": {"value": "exact counts"}}, values[-1:]),
     ]
-    heading = {"text": _lines(title, _WIDEST_TITLE)}
-    return _chart(values, heading, {"width": _WIDTH, "height": 280, "layer": layers})
+    return _chart(values, {"text": _lines(title, 68)}, {"width": _WIDTH, "height": 260, "layer": layers})
 
 
 def budget_chart(ledger: Ledger) -> Spec:
     """Draw how a ledger's epsilon was spent: one bar for each charge, starting where the one before ended."""
     entries = ledger.entries()
-    rows = _charges([entry.body for entry in entries if entry.kind == "charge"])
-    spent, limit = ledger.spent, ledger.limit
-    left = limit.epsilon - spent.epsilon
-    rows.append(_bar("left to spend", spent.epsilon, max(limit.epsilon, spent.epsilon), limit.epsilon))
-    for place, row in enumerate(rows):
-        row["place"] = place
-    y = {"field": "place", "type": "ordinal", "axis": {"title": None, "labelExpr": _names(_of(rows, "label"))}}
-    x = {"field": "start", "type": "quantitative", "axis": {"title": "epsilon spent, added up"}, "scale": {"zero": True}}
-    bar = {"type": "bar", "height": {"band": 0.7}}
+    created, newest = entries[0].body, entries[-1].body
+    spent, limit = Budget.read(newest["spent"]), Budget.read(newest["limit"])
+    left = _bar("left to spend", spent.epsilon, max(limit.epsilon, spent.epsilon), limit.epsilon)
+    rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"]), left]
+    rows = [row | {"place": place} for place, row in enumerate(rows)]
+    names = [_lines(row["label"], 44, most=2) for row in rows]
+    y, at = _named_rows(names), _number("limit")
+    x = _number("start", axis={"title": "epsilon, added up", "tickCount": 6})
     fill = {"condition": {"test": f"datum.place == {len(rows) - 1}", "value": _PALE}, "value": _BLUE}
-    at = {"field": "limit", "type": "quantitative"}
-    edges = {"y": y | {"bandPosition": 0}, "y2": {"field": "place", "bandPosition": 1}}
-    layers: list[Spec] = [
-        {"mark": bar, "encoding": {"y": y, "x": x, "x2": {"field": "end"}, "fill": fill}},
-        {"mark": {"type": "rule", "stroke": _VERMILION, "strokeWidth": 2}, "encoding": {"x": at, **edges}},
-        {"mark": _label(align="left", dx=12), "encoding": {"y": y, "x": {"value": "width"}, "text": {"field": "cost"}}},
-        {
-            "data": {"values": [{"limit": rows[0]["limit"]}]},
-            "mark": _label(dy=-8, fill=_VERMILION),
-            "encoding": {"x": at, "y": {"value": 0}, "text": {"value": "limit"}},
-        },
+    whole_row = {"y": y | {"bandPosition": 0}, "y2": {"field": "place", "bandPosition": 1}}
+    top, right, first, beside = {"value": 0}, {"value": "width"}, rows[:1], {"align": "left", "dx": 14}
+    layers = [
+        _layer({"type": "bar", "height": 18}, {"y": y, "x": x, "x2": {"field": "end"}, "fill": fill}),
+        _layer({"type": "rule", "stroke": _VERMILION, "strokeWidth": 2}, {"x": at, **whole_row}),
+        _layer(_words(dy=-9, fill=_VERMILION, align="right"), {"x": at, "y": top, "text": {"value": "limit"}}, first),
+        _layer(_words(**beside), {"y": y, "x": right, "text": {"field": "cost"}}),
+        _layer(_words(**beside, dy=-9, fill=_GREY), {"x": right, "y": top, "text": {"value": "epsilon"}}, first),
     ]
-    created = entries[0].body
-    delta = f", delta: {exact_text(spent.delta)} of {exact_text(limit.delta)}" if limit.delta else ""
-    heading = {
-        "text": _lines(f"Privacy budget of {created['population'] or ledger.path.name}", _WIDEST_TITLE),
-        "subtitle": [
-            f"epsilon: {exact_text(spent.epsilon)} of {exact_text(limit.epsilon)} spent{delta}"
-            + ("" if left >= 0 else "; the limit was lowered below what is spent"),
-            f"protects {created['unit']} ({created['adjacency']})",
-        ],
-    }
-    return _chart(rows, heading, {"width": _WIDTH, "height": {"step": 28}, "layer": layers})
+    title = _budget_title(created["population"] or ledger.path.name, created, spent, limit)
+    return _chart(rows, title, {"width": _WIDTH, "height": _row_height(names, 26), "layer": layers})
 
 
 def render(spec: Spec, path: str | Path) -> None:
@@ -211,9 +167,7 @@ def render(spec: Spec, path: str | Path) -> None:
     elif ending == ".json":
         content = json.dumps(spec, indent=2, ensure_ascii=False).encode()
     else:
-        raise DiscreetError(
-            f"Cannot draw {str(place)!r}: a chart is written as .png, .svg or .json. Nothing was written."
-        )
+        raise DiscreetError(f"Cannot draw {str(place)!r}: charts are .png, .svg or .json files. Nothing was written.")
     try:
         place.write_bytes(content)
     except OSError as problem:
@@ -225,141 +179,173 @@ def _converter() -> Any:
         import vl_convert
     except ImportError:
         raise DiscreetError(
-            'Pictures need the package vl-convert-python. Nothing was drawn. Install it: pip install "discreet[plots]"; '
-            "or write the chart as .json, which needs nothing."
+            'Pictures need one more package: pip install "discreet[plots]". Nothing was drawn. '
+            "A chart can be written as .json without it."
         ) from None
     return vl_convert
 
 
-def _chart(rows: Sequence[Mapping[str, Any]], title: Spec, picture: Spec) -> Spec:
+def _chart(rows: Sequence[Spec], title: Spec, picture: Spec) -> Spec:
     schema = "https://vega.github.io/schema/vega-lite/v5.json"
-    return {"$schema": schema, "title": title, "data": {"values": list(rows)}, **picture, "config": _CONFIG}
+    return {"$schema": schema, "title": title, "data": {"values": list(rows)}, **picture, "config": deepcopy(_CONFIG)}
+
+
+def _layer(mark: Spec, encoding: Spec, rows: Sequence[Spec] | None = None) -> Spec:
+    """Return one layer of marks, on rows of its own or else on those of the chart."""
+    return {**({} if rows is None else {"data": {"values": list(rows)}}), "mark": mark, "encoding": encoding}
+
+
+def _number(field: str, **how: Any) -> Spec:
+    return {"field": field, "type": "quantitative", **how}
+
+
+def _words(**how: Any) -> Spec:
+    return {"type": "text", "baseline": "middle", **how}
 
 
 def _title(posterior: CategoriesPosterior) -> Spec:
     first, *more = posterior.releases
-    label = first.label + (f" and {len(more)} more" if more else "")
+    label = ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
     given = [release.guarantee for release in posterior.releases]
-    epsilons = " + ".join(exact_text(guarantee.epsilon) for guarantee in given)
-    delta = sum(guarantee.delta for guarantee in given)
-    facts = [f"{posterior.size:,} records", f"epsilon = {epsilons}", *([f"delta = {exact_text(delta)}"] if delta else [])]
-    return {
-        "text": _lines(("SIMULATED: " if first.simulated else "") + label, _WIDEST_TITLE),
-        "subtitle": " · ".join([*facts, f"neighbours: {given[0].adjacency.value}"]),
-    }
+    delta = sum((guarantee.delta for guarantee in given), Fraction(0))
+    facts = [f"{posterior.size:,} records", f"epsilon = {' + '.join(exact_text(each.epsilon) for each in given)}"]
+    facts += [f"delta = {exact_text(delta)}"] if delta else []
+    facts += [f"neighbours: {given[0].adjacency.value}"]
+    unit = _lines(f"for {first.unit.description} with up to {first.unit.rows} records", 80)
+    return {"text": _lines(label, 68), "subtitle": [" · ".join(facts), *(unit if first.unit.rows > 1 else [])]}
 
 
-def _aware_rows(posterior: CategoriesPosterior, level: float) -> list[Row]:
+def _budget_title(name: str, created: dict[str, Any], spent: Budget, limit: Budget) -> Spec:
+    over = "; the limit was lowered below this" if spent.epsilon > limit.epsilon else ""
+    lines = [f"epsilon: {_amount(spent.epsilon)} of {_amount(limit.epsilon)} spent{over}"]
+    lines += [f"delta: {_amount(spent.delta)} of {_amount(limit.delta)} spent"] if limit.delta else []
+    lines += _lines(f"protects {created['unit']} (neighbours: {created['adjacency']})", 80)
+    return {"text": _lines(f"Privacy budget: {name}", 68), "subtitle": lines}
+
+
+def _aware_rows(posterior: CategoriesPosterior, level: float) -> list[Spec]:
     means, intervals = posterior.mean, posterior.interval(level)
-    numbers = [(means[cell], *intervals[cell]) for cell in posterior.model.cells]
-    return _rows(posterior, AWARE, numbers)
+    return _cell_rows(posterior, AWARE, [(means[cell], *intervals[cell]) for cell in posterior.model.cells])
 
 
-def _plug_in_rows(posterior: CategoriesPosterior, level: float) -> list[Row]:
+def _plug_in_rows(posterior: CategoriesPosterior, level: float) -> list[Spec]:
     """Return the naive reading under the same prior, if there is one release to read."""
     if len(posterior.releases) > 1:
         return []
     naive = plug_in(posterior.releases[0].with_prior(posterior.model.prior))
     laws = [naive.marginal(place) for place in range(len(naive.concentration))]
-    return _rows(posterior, PLUG_IN, [(law.mean, *law.interval(level)) for law in laws])
+    return _cell_rows(posterior, PLUG_IN, [(law.mean, *law.interval(level)) for law in laws])
 
 
-def _rows(posterior: CategoriesPosterior, reading: str, numbers: Iterable[tuple[float, float, float]]) -> list[Row]:
-    """Return one row for each cell; its place within the last column and the place of its group give the order."""
+def _cell_rows(posterior: CategoriesPosterior, reading: str, laws: Sequence[tuple[float, float, float]]) -> list[Spec]:
+    """Return one row for each cell; the places of its group and of its level within the group give the order."""
     *outer, inner = posterior.model.columns
     rows = []
-    for place, (cell, (mean, low, high)) in enumerate(zip(posterior.model.cells, numbers, strict=True)):
-        *group, own = _parts(cell)
-        row = {"cell": _text(own), "reading": reading, "mean": mean, "low": low, "high": high}
-        row["group_place"], row["place"] = divmod(place, len(inner.levels))
-        row["group"] = ", ".join(f"{c.name} {_text(v)}" for c, v in zip(outer, group, strict=True))
+    for number, (cell, (mean, low, high)) in enumerate(zip(posterior.model.cells, laws, strict=True)):
+        *group, own = _texts(cell)
+        row: Spec = {"cell": own, "reading": reading, "mean": mean, "low": low, "high": high}
+        row["group"] = ", ".join(f"{column.name} {known}" for column, known in zip(outer, group, strict=True))
+        row["group_place"], row["place"] = divmod(number, len(inner.levels))
         rows.append(row)
     return rows
 
 
-def _interval_layers(rows: list[Row], y: Spec, level: float) -> list[Spec]:
-    """Return lines and dots for both readings, side by side in each cell's row, with one legend for all."""
-    readings = list(dict.fromkeys(_of(rows, "reading")))
-    words = {
-        AWARE: f"Noise-aware: mean and {_share(level)} interval, privacy noise taken into account",
-        PLUG_IN: "Plug-in: noisy counts read as if they were true; too narrow, for comparison only",
-    }
-    legend = {"title": None, "orient": "top", "direction": "vertical", "labelExpr": f"{json.dumps(words)}[datum.label]"}
-
-    def by_reading(aware: Any, naive: Any, shown: Spec | None = None) -> Spec:
-        scale = {"domain": readings, "range": [aware, naive][: len(readings)]}
-        return {"field": "reading", "type": "nominal", "scale": scale, "legend": shown}
-
-    offset = {"field": "reading", "scale": {"domain": readings, "paddingOuter": 0.8}}
-    rows_of = {"y": y, "yOffset": offset} if len(readings) > 1 else {"y": y}
-    line = {"stroke": by_reading(_BLUE, _GREY), "strokeWidth": by_reading(5, 1.5)}
-    dot = {"stroke": by_reading(_BLUE, _GREY, legend), "fill": by_reading(_BLUE, "white", legend)}
-    mean = {"field": "mean", "type": "quantitative"}
-    return [
-        {"mark": "rule", "encoding": {**rows_of, **_probability_axis(rows, "Probability of the cell"), **line}},
-        {
-            "mark": {"type": "point", "shape": "circle", "size": 80, "opacity": 1, "strokeWidth": 1.5},
-            "encoding": {**rows_of, "x": mean, **dot},
-        },
-    ]
+def _group_rows(posterior: CategoriesPosterior, event: str, column: int, level: float) -> list[Spec]:
+    rows = []
+    for place, known in enumerate(map(_text, posterior.model.columns[column].levels)):
+        law = posterior.conditional(event, [cell for cell in posterior.model.cells if _texts(cell)[column] == known])
+        low, high = law.interval(level)
+        text = f"{100 * law.mean:.1f} %  ({100 * low:.1f} to {100 * high:.1f})"
+        rows.append({"place": place, "group": known, "mean": law.mean, "low": low, "high": high, "text": text})
+    return rows
 
 
-def _probability_axis(rows: list[Row], title: str) -> Spec:
-    """Return the two ends of an interval on an axis in percent, which starts at 0 unless that wastes most of it."""
-    zero = min(_of(rows, "low")) < 0.5 * max(_of(rows, "high"))
-    axis = {"title": _lines(title, _WIDEST_TITLE), "format": "%", "tickCount": 6}
-    x = {"field": "low", "type": "quantitative", "scale": {"zero": zero, "nice": True}, "axis": axis}
-    return {"x": x, "x2": {"field": "high"}}
-
-
-def _charges(bodies: list[dict[str, Any]]) -> list[Row]:
+def _charges(bodies: list[dict[str, Any]]) -> list[Spec]:
     """Return a bar for each charge; if there are many, the early ones together."""
-    early = bodies[: -_MOST_CHARGES + 1] if len(bodies) > _MOST_CHARGES else []
-    rows = [_bar(f"the first {len(early)} charges", Fraction(0), *_after(early[-1]))] if early else []
-    for body in bodies[len(early) :]:
-        end, limit = _after(body)
+    early = len(bodies) - MOST_CHARGES + 1 if len(bodies) > MOST_CHARGES else 0
+    ends = [Fraction(body["spent"]["epsilon"]) for body in bodies]
+    limits = [Fraction(body["limit"]["epsilon"]) for body in bodies]
+    rows = [_bar(f"the first {early} charges", Fraction(0), ends[early - 1], limits[early - 1])] if early else []
+    for body, end, limit in list(zip(bodies, ends, limits, strict=True))[early:]:
         rows.append(_bar(body["label"], end - Fraction(body["cost"]["epsilon"]), end, limit))
     return rows
 
 
-def _after(body: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    return Fraction(body["spent"]["epsilon"]), Fraction(body["limit"]["epsilon"])
-
-
-def _bar(label: str, start: Fraction, end: Fraction, limit: Fraction) -> Row:
-    cost = exact_text(end - start)
+def _bar(label: str, start: Fraction, end: Fraction, limit: Fraction) -> Spec:
+    cost = _amount(end - start)
     return {"label": label, "start": float(start), "end": float(end), "limit": float(limit), "cost": cost}
 
 
-def _label(**how: Any) -> Spec:
-    return {"type": "text", "baseline": "middle", **how}
+def _amount(number: Fraction) -> str:
+    """Return a number exactly, or nearly if that would take too much room."""
+    text = exact_text(number)
+    return text if len(text) <= 12 else f"about {float(number):.5g}"
 
 
-def _lines(text: str, widest: int = _WIDEST_NAME) -> list[str]:
-    """Return a text as lines that fit."""
-    return wrap(text, widest) or [""]
+def _two_readings(rows: list[Spec], y: Spec, title: str, level: float) -> list[Spec]:
+    """Return lines and dots for both readings, side by side in each cell's row, with one legend for all."""
+    readings = list(dict.fromkeys(row["reading"] for row in rows))
+    meaning = {
+        AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
+        PLUG_IN: "Plug-in: noisy counts read as if they were true; for comparison only",
+    }
+    legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
+
+    def each(aware: Any, naive: Any) -> Spec:
+        return {"condition": {"test": f"datum.reading == '{PLUG_IN}'", "value": naive}, "value": aware}
+
+    def explained(aware: str, naive: str) -> Spec:
+        scale = {"domain": readings, "range": [aware, naive][: len(readings)]}
+        return {"field": "reading", "type": "nominal", "scale": scale, "legend": legend}
+
+    beside = {"yOffset": {"field": "reading", "scale": {"domain": readings, "paddingOuter": 0.3}}}
+    where = {"y": y, **(beside if len(readings) > 1 else {})}
+    line = {"stroke": each(_BLUE, _GREY), "strokeWidth": each(5, 1.5)}
+    look = {"fill": explained(_BLUE, "white"), "stroke": explained(_BLUE, _GREY), "size": each(75, 45)}
+    dot = {"type": "point", "shape": "circle", "opacity": 1, "strokeWidth": 1.5}
+    return [
+        _layer({"type": "rule"}, {**where, **_interval(rows, title), **line}),
+        _layer(dot, {**where, "x": _number("mean"), **look}),
+    ]
 
 
-def _names(texts: Iterable[Level]) -> str:
-    """Return an expression for the name of a place; places, not names, are drawn, so that no two names can be mixed."""
-    return f"{json.dumps([_lines(_text(text)) for text in texts])}[datum.value]"
+def _interval(rows: list[Spec], title: str) -> Spec:
+    """Return the two ends of an interval on an axis in percent, which starts at 0 unless that wastes half of it."""
+    zero = min(row["low"] for row in rows) < 0.5 * max(row["high"] for row in rows)
+    axis = {"title": _lines(title, 68), "format": "%", "tickCount": 6}
+    return {"x": _number("low", scale={"zero": zero, "nice": 6}, axis=axis), "x2": {"field": "high"}}
 
 
-def _parts(cell: Any) -> tuple[Level, ...]:
-    return cell if isinstance(cell, tuple) else (cell,)
+def _named_rows(names: Sequence[Lines], **axis: Any) -> Spec:
+    """Return the axis of named rows. Names of several lines are lifted: they would hang down from the row's middle."""
+    lifts = []
+    for many in sorted({len(name) for name in names} - {1}):
+        places = [place for place, name in enumerate(names) if len(name) == many]
+        lifts.append({"test": f"indexof({places}, datum.value) >= 0", "value": -_LINE * (many - 1) / 2})
+    offset = {"labelOffset": {"condition": lifts, "value": 0}} if lifts else {}
+    look = {"title": None, "grid": False, "labelExpr": _names(names), **offset, **axis}
+    return {"field": "place", "type": "ordinal", "scale": {"padding": 0}, "axis": look}
 
 
-def _text(level: Level) -> str:
+def _row_height(names: Sequence[Lines], least: int) -> Spec:
+    """Return a height that grows with the number of rows, each as high as the longest name needs."""
+    return {"step": max(least, 8 + _LINE * max(map(len, names))), "for": "position"}
+
+
+def _names(names: Sequence[Lines]) -> str:
+    """Return the expression for the name of a place."""
+    return f"{json.dumps(names)}[datum.value]"
+
+
+def _lines(text: str, widest: int = 34, most: int = 3) -> Lines:
+    """Return a text as lines of at most so many letters, cut off if there are too many, without control characters."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return wrap(shown, widest, max_lines=most, placeholder=" …") or [""]
+
+
+def _texts(cell: Cell) -> tuple[str, ...]:
+    return tuple(map(_text, cell)) if isinstance(cell, tuple) else (_text(cell),)
+
+
+def _text(level: str | int) -> str:
     return str(text_of(level))
-
-
-def _of(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
-    return [row[key] for row in rows]
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _share(level: float) -> str:
-    return f"{100 * level:g} %"

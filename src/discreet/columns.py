@@ -8,6 +8,7 @@ it.
 import itertools
 import math
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,23 +44,27 @@ class Column:
     edges: tuple[float, ...] = ()
 
     def __init__(self, name: str, levels: Sequence[Level], outside: Level | None = None) -> None:
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or not is_text(name):
             raise DeclarationError("A column needs a name: a text that is not empty.")
         if isinstance(levels, str) or not isinstance(levels, Sequence):
             raise DeclarationError(f"The levels of {name!r} must be a sequence such as ('no', 'yes').")
         declared = tuple(levels)
-        if not all(isinstance(level, str | int) for level in (*declared, outside) if level is not None):
+        if not all(isinstance(level, str | int) for level in (*declared, *([] if outside is None else [outside]))):
             raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
+        if any(isinstance(level, str) and not is_text(level) for level in (*declared, outside)):
+            raise DeclarationError(f"The levels of {name!r} must be proper texts, without control characters.")
         if any(text_of(level) is None or _is_beyond(level) for level in (*declared, outside) if level is not None):
             raise DeclarationError(f"Numbers among the levels of {name!r} must lie within 2^53 of zero.")
         if outside is None:
             outside = CATCH_ALL if CATCH_ALL in declared else next(iter(declared), None)
-        elif outside not in declared:
+        elif outside in declared:
+            outside = declared[declared.index(outside)]  # 0 for False, as it was declared
+        else:
             declared = (*declared, outside)
         if outside is None or len(declared) < 2:
             raise DeclarationError(f"{name!r} needs at least two levels; got {len(declared)}.")
         texts = [text for level in declared for text in spellings(level)]
-        if len(set(texts)) < len(texts):
+        if len(set(texts)) < len(texts) or len(set(declared)) < len(declared):
             raise DeclarationError(f"The levels of {name!r} must differ when written as text.")
         for field, value in (("name", name), ("levels", declared), ("outside", outside), ("edges", ())):
             object.__setattr__(self, field, value)
@@ -75,7 +80,12 @@ class Column:
         """
         numbers = tuple(float(edge) for edge in edges if isinstance(edge, int | float) and not isinstance(edge, bool))
         rising = all(low < high for low, high in itertools.pairwise(numbers))
-        if len(numbers) != len(edges) or len(numbers) < 2 or not rising or not all(map(math.isfinite, numbers)):
+        if (
+            len(numbers) != len(edges)
+            or len(numbers) < 2
+            or not rising
+            or not all(abs(n) <= LARGEST_WHOLE for n in numbers)
+        ):
             raise DeclarationError(
                 f"The bands of {name!r} need two or more finite edges that rise, such as [0, 18, 65]."
             )
@@ -111,6 +121,11 @@ class Column:
         if number is None or not self.edges[0] <= number <= self.edges[-1]:
             return home
         return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
+
+
+def is_text(text: str) -> bool:
+    """Tell whether a text can be written down anywhere: no control characters, no lone halves of surrogate pairs."""
+    return not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
 
 
 def band_names(edges: Sequence[float]) -> tuple[str, ...]:

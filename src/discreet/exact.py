@@ -6,6 +6,8 @@ Epsilon, delta and budgets are rational numbers, so that 0.1 + 0.2 is 0.3 and a 
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
+from flint import arb, fmpq
+
 from discreet.errors import DeclarationError
 
 Exact = str | int | float | Decimal | Fraction
@@ -55,14 +57,16 @@ def exact_text(value: Fraction) -> str:
     for prime in (2, 5):
         while rest % prime == 0:
             rest, places = rest // prime, places + 1
-    if rest != 1:
-        return f"{value.numerator}/{value.denominator}"
+    fraction = f"{value.numerator}/{value.denominator}"
+    if rest != 1 or places > 2 * len(fraction):
+        return fraction
     digits = int(value * 10**places)
     if places > 4 and abs(digits) < 10:
         return f"{digits}e-{places}"
     whole = str(abs(digits)).rjust(places + 1, "0")
     text = whole if not places else f"{whole[:-places]}.{whole[-places:]}".rstrip("0").rstrip(".")
-    return f"-{text}" if digits < 0 else text
+    text = f"-{text}" if digits < 0 else text
+    return min(text, fraction, key=len) if places > 20 else text
 
 
 def positive(value: Exact, name: str) -> Fraction:
@@ -89,3 +93,8 @@ def whole(value: object, name: str, least: int = 1, most: int = 10**12) -> int:
     if not least <= number <= most:
         raise DeclarationError(f"{name} must be from {least} to {most}; got {number}.")
     return number
+
+
+def ball(number: Fraction) -> arb:
+    """Return an enclosure of an exact number, at the working precision of the ball arithmetic."""
+    return arb(fmpq(number.numerator, number.denominator))

@@ -88,7 +88,7 @@ def bernoulli_exponential(rate: Fraction, steps: IntArray, bits: RandomBits) -> 
 
     exp(-x) = exp(-1)^floor(x) exp(-fraction): the first factor is a run of floor(x) successes of probability 1/e.
     """
-    fits = int(np.max(steps, initial=0)) * rate.numerator < 2**62
+    fits = int(np.max(steps, initial=0)) * rate.numerator < 2**62 and rate.denominator < 2**62
     numerators: Integers = (steps if fits else steps.astype(object)) * rate.numerator
     wholes, rest = numerators // rate.denominator, numerators % rate.denominator
     happens = _bernoulli_exponential_below_one(rest, rate.denominator, bits)

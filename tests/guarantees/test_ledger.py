@@ -183,6 +183,52 @@ def test_a_chain_forged_from_scratch_must_still_add_up(tmp_path: Path) -> None:
         ledger.check()
 
 
+def test_a_charge_pays_for_one_release_only(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    release = publish_once(ledger.path)
+    assert release.receipt is not None
+    with pytest.raises(dc.LedgerError, match="waits for its release"):
+        ledger.record(release.receipt, release.to_json().replace("one", "two"))
+    with pytest.raises(dc.LedgerError, match="waits for its release"):
+        ledger.record(dc.Receipt(1, ledger.entries()[0].digest), "hello")
+    charge = ledger.charge(dc.Guarantee("0.1"), "x", {})
+    assert isinstance(charge, dc.Receipt)
+    with pytest.raises(dc.LedgerError, match="waits for its release"):
+        ledger.record(dc.Receipt(charge.sequence, "0" * 64), "hello")
+
+
+@pytest.mark.parametrize("body", ["[]", "{}", "null", "nonsense", '{"kind": "charge"}', '{"kind": "party"}'])
+def test_bodies_that_are_no_entries_are_refused_in_words(tmp_path: Path, body: str) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    _edit(ledger.path, f"UPDATE entries SET body = '{body}' WHERE sequence = 3")
+    for attempt in (ledger.check, ledger.entries, lambda: publish_once(ledger.path), lambda: ledger.spent):
+        with pytest.raises(dc.LedgerError):
+            attempt()
+    assert repr(ledger) == f"Ledger({str(ledger.path)!r})"
+
+
+def test_a_deleted_ledger_is_not_begun_anew(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    ledger.path.unlink()
+    with pytest.raises(dc.LedgerError):
+        ledger.charge(dc.Guarantee("0.1"), "x", {})
+    assert not ledger.path.exists()
+
+
+def test_sums_with_endless_digits_are_refused(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="10")
+    costs = [dc.Guarantee(Fraction(1, 10**20 + step)) for step in range(100)]
+    with pytest.raises(dc.PublishError, match="round numbers"):
+        [ledger.charge(cost, "x", {}) for cost in costs]
+
+
+def test_texts_that_cannot_be_written_down_leave_no_file(tmp_path: Path) -> None:
+    with pytest.raises(dc.DeclarationError):
+        dc.Ledger.create(tmp_path / "l.db", epsilon="1", population="\ud800")
+    assert not (tmp_path / "l.db").exists()
+
+
 def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
@@ -218,10 +264,14 @@ def test_a_request_that_was_answered_is_answered_again_for_free(tmp_path: Path) 
     assert again == first
     assert ledger.spent.epsilon == Fraction(2, 5)
     other = dc.GeometricHistogram(COIN, size=3, epsilon="0.5")
-    with pytest.raises(dc.PublishError, match="another mechanism"):
+    with pytest.raises(dc.PublishError, match="unit or mechanism"):
         dc.publish(other, secret, ledger=ledger, label="x", request="q1")
-    with pytest.raises(dc.PublishError, match="another label"):
+    with pytest.raises(dc.PublishError, match="label, unit or mechanism"):
         dc.publish(mechanism, secret, ledger=ledger, label="y", request="q1")
+    with pytest.raises(dc.PublishError, match="unit"):
+        dc.publish(mechanism, secret, ledger=ledger, label="x", request="q1", unit=dc.Unit(rows=2))
+    with pytest.raises(dc.PublishError, match="request's name"):
+        dc.publish(mechanism, secret, ledger=ledger, label="x", request=b"q1")  # type: ignore[arg-type]
     assert ledger.spent.epsilon == Fraction(2, 5)
 
 

@@ -202,8 +202,10 @@ def test_releases_of_different_tables_are_not_combined() -> None:
         dc.infer(one, two)
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         dc.infer()
+    receipt = dc.Receipt(2, "0" * 64)
+    real = dc.Release(one.mechanism, one.output, "real", receipt=receipt)
     with pytest.raises(dc.DeclarationError, match="given twice"):
-        dc.infer(one, one)
+        dc.infer(real, real.with_prior(1.000001))
 
 
 def test_prior_strengths_are_averaged_by_their_evidence() -> None:
@@ -341,6 +343,47 @@ def test_large_sizes_lose_no_digits() -> None:
     assert count.sd == pytest.approx(np.sqrt(2 * q / (1 - q) ** 2), rel=1e-6)
 
 
+def test_sparse_priors_give_no_nonsense() -> None:
+    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, prior=1e-3)
+    release = dc.simulate(dc.GeometricHistogram(model, size=50, epsilon=8), (40, 10, 0, 0), dc.SeededBits(3))
+    posterior = dc.infer(release)
+    for law in (posterior.risk_ratio, posterior.odds_ratio, posterior.risk_difference):
+        contrast = law("fall=yes", "ward=B", "ward=A", draws=2_000)
+        assert not np.isnan(contrast.draws).any()
+    ratio, inverse = posterior.ratio("ward=A", "ward=B"), posterior.ratio("ward=B", "ward=A")
+    assert np.log(ratio.quantile(0.5)) == pytest.approx(-np.log(inverse.quantile(0.5)), rel=1e-6)
+
+
+@pytest.mark.parametrize(("size", "output"), [(10, (5, 6)), (30, (15, 15, 15))])
+def test_almost_no_noise_is_read_right(size: int, output: tuple[int, ...]) -> None:
+    model = model_of(len(output))
+    release = dc.Release(dc.DiscreteLaplaceCounts(model, size=size, epsilon=1000), output, "x", simulated=True)
+    posterior = dc.infer(release)
+    assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
+    assert np.array(list(posterior.mean.values())) == pytest.approx(BruteForce(release).mean(), abs=1e-9)
+
+
+def test_large_tables_of_pairs_are_read_by_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = dc.GeometricHistogram(model_of(3), size=300, epsilon="0.2")
+    release = dc.simulate(mechanism, (150, 100, 50), dc.SeededBits(4))
+    exact = dc.infer(release).ratio("a", "b").interval(0.9)
+    monkeypatch.setattr("discreet.inference.latent_counts._MOST_PAIRS", 10)
+    assert dc.infer(release).ratio("a", "b").interval(0.9) == pytest.approx(exact, rel=0.02)
+
+
+def test_two_groups_that_are_everything_need_no_pairs() -> None:
+    mechanism = dc.GeometricHistogram(model_of(2), size=10**6, epsilon="0.001")
+    posterior = dc.infer(dc.simulate(mechanism, (499_000, 501_000), dc.SeededBits(5)))
+    exact = 1 - float(posterior.probability("b").cdf(0.5))
+    assert posterior.probability_that("b > a") == pytest.approx(exact, abs=1e-9)
+    assert posterior.draws(3_000, seed=1).shape == (3_000, 2)
+
+
+def test_what_is_said_of_the_information_never_exceeds_the_records() -> None:
+    release = dc.simulate(dc.GeometricHistogram(model_of(2, 1e9), size=10, epsilon=5), (5, 5), dc.SeededBits(6))
+    assert dc.infer(release).effective_size <= 10
+
+
 def test_a_release_with_almost_no_information_warns() -> None:
     mechanism = dc.GeometricHistogram(model_of(2), size=20, epsilon="0.01")
     release = dc.simulate(mechanism, (1, 19), dc.SeededBits(12))
@@ -406,6 +449,8 @@ def test_many_cells_are_read_in_blocks_as_in_one() -> None:
         "2 * a > a",
         "-1 * a > 0.3",
         "0 * a < b",
+        "a > nan",
+        "a, b > 0.3",
     ],
 )
 def test_statements_that_cannot_be_read_are_refused(statement: str) -> None:

@@ -80,7 +80,9 @@ def test_events_name_cells(event: Any, places: list[int]) -> None:
     assert model.places(event).tolist() == places
 
 
-@pytest.mark.parametrize("event", ["ward=C", "wing=A", "A", ("A",), [], [("A", "maybe")], 3, "ward=A, fall"])
+@pytest.mark.parametrize(
+    "event", ["ward=C", "wing=A", "A", ("A",), [], [("A", "maybe")], 3, "ward=A, fall", "ward=A, ward=B"]
+)
 def test_events_that_are_nowhere_are_refused(event: Any) -> None:
     model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
     with pytest.raises(dc.DeclarationError, match="no cell"):

@@ -68,6 +68,25 @@ def test_delta_is_rounded_up_and_never_beyond_one() -> None:
         loss.delta_at("x")
 
 
+def test_epsilon_is_never_rounded_in_our_favour() -> None:
+    for epsilon in ("1/3", "0.1", "2/7", "0.30000000000000004"):
+        mechanism = dc.GeometricHistogram(COIN, size=10**6, epsilon=epsilon)
+        assert Fraction(dc.verify(mechanism).epsilon) >= mechanism.epsilon
+
+
+def test_a_giant_document_is_verified_at_once() -> None:
+    model = dc.Categories("x", levels=tuple(range(20_000)))
+    assert dc.verify(dc.GeometricHistogram(model, size=10**12, epsilon=1)).evidence is dc.Evidence.PROVED
+
+
+@pytest.mark.parametrize("subject", ["x", None, 3])
+def test_what_is_neither_release_nor_mechanism_is_refused(subject: object) -> None:
+    with pytest.raises(dc.DeclarationError):
+        dc.verify(subject)  # type: ignore[arg-type]
+    with pytest.raises(dc.DeclarationError):
+        dc.simulate(subject, (1, 2), dc.SeededBits(1))  # type: ignore[arg-type]
+
+
 def test_a_certificate_reads_well() -> None:
     text = str(dc.verify(dc.GeometricHistogram(COIN, size=4, epsilon="0.5")))
     assert "exact pure epsilon 0.5, enumerated" in text

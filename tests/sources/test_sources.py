@@ -1,5 +1,6 @@
 """The same counts from every engine, and a total map from values to levels."""
 
+import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -66,8 +67,6 @@ def test_one_odd_record_does_not_change_the_level_of_another() -> None:
 
 @pytest.mark.parametrize("column", ["dates", "nested", "binary"])
 def test_columns_of_odd_types_are_outside_not_errors(column: str) -> None:
-    import datetime
-
     table = pl.DataFrame({"dates": [datetime.date(2020, 1, 1), None], "nested": [[1, 2], None], "binary": [b"a", None]})
     counts = as_source(table).count_families([[Column(column, ("a", "b"), outside="o")]])[0]
     assert counts.sum() == 2
@@ -123,6 +122,94 @@ def test_no_value_of_any_kind_makes_counting_fail() -> None:
 def test_whole_numbers_that_floats_do_not_hold_are_no_levels(level: int | str) -> None:
     with pytest.raises(dc.DeclarationError, match="2\\^53"):
         Column("x", (0, level))
+
+
+def test_objects_are_looked_at_one_by_one_whatever_stands_first() -> None:
+    """What kind of column a program takes it for, from its first hundred values, must not decide about the others."""
+    model = Column("x", ("true", "false", "0.5"), outside="o")
+    rest: list[Any] = [True, Decimal("0.50"), b"a", [1], datetime.date(2020, 1, 1)]
+    ordinary = as_source(pd.DataFrame({"x": ["true"] * 150 + rest})).count_families([[model]])[0]
+    odd_first = as_source(pd.DataFrame({"x": [7, *["true"] * 149, *rest]})).count_families([[model]])[0]
+    assert ordinary.tolist() == [151, 0, 1, 3]
+    assert odd_first.tolist() == [150, 0, 1, 4]
+
+
+FAR = 2**63 + 5
+EXTREMES: dict[str, Any] = {
+    "large unsigned, pyarrow": lambda: pa.table({"x": pa.array([FAR, 1], pa.uint64())}),
+    "large unsigned, polars": lambda: pl.DataFrame({"x": [FAR, 1]}, schema={"x": pl.UInt64}),
+    "large unsigned, pandas": lambda: pd.DataFrame({"x": np.array([FAR, 1], dtype=np.uint64)}),
+    "large signed, pyarrow": lambda: pa.table({"x": [-(2**63), 1]}),
+    "large signed, polars": lambda: pl.DataFrame({"x": [2**63 - 1, 1]}),
+    "large signed, duckdb": lambda: duckdb.sql("SELECT unnest([9223372036854775807, 1]) AS x"),
+    "huge, duckdb": lambda: duckdb.sql("SELECT unnest([170141183460469231731687303715884105727, 1]) AS x"),
+    "binary, pyarrow": lambda: pa.table({"x": [b"\xff", b"1"]}),
+    "binary, polars": lambda: pl.DataFrame({"x": [b"\xff", b"1"]}),
+    "dates, polars": lambda: pl.DataFrame({"x": [2**31 - 1, 1]}).with_columns(pl.col("x").cast(pl.Int32).cast(pl.Date)),
+    "times, pandas": lambda: pd.DataFrame({"x": pd.to_datetime(["2020-01-01", "2020-01-02 10:00"], format="ISO8601")}),
+    "times, duckdb": lambda: duckdb.sql("SELECT unnest([timestamp '290000-01-01', timestamp '2020-01-01']) AS x"),
+    "decimals, pyarrow": lambda: pa.table({"x": [Decimal("1.00"), Decimal("99999999999999999999999999999999999.99")]}),
+    "decimals, polars": lambda: pl.DataFrame({"x": [Decimal("1.00"), Decimal("-99.50")]}),
+    "arrow in pandas": lambda: pa.table({"x": pa.array([FAR, 1], pa.uint64())}).to_pandas(types_mapper=pd.ArrowDtype),
+    "nullable, pandas": lambda: pd.DataFrame({"x": pd.array([1, None], dtype="Int64")}),
+    "infinite, polars": lambda: pl.DataFrame({"x": [float("inf"), 1.0]}),
+}
+
+
+@pytest.mark.parametrize("kind", list(EXTREMES))
+@pytest.mark.parametrize("levels", [(1, 2), ("1", "0.5"), ("2020-01-01", "b")])
+def test_no_value_of_any_engine_makes_counting_fail(kind: str, levels: tuple[Any, ...]) -> None:
+    columns = [Column("x", levels, outside="odd"), Column.banded("x", (-5, 0, 1.5, 2**50))]
+    for table in as_source(EXTREMES[kind]()).count_families([[column] for column in columns]):
+        assert table.sum() == 2
+        assert table.flat[-1] >= 1  # at least the odd one is outside
+
+
+def test_columns_with_our_own_names_are_counted_right() -> None:
+    frame = pd.DataFrame({"x": ["a", "b", "a"], "discreet_0": ["u", "v", "v"], "discreet_1": ["a", "a", "b"]}).astype(
+        object
+    )
+    columns = [Column("x", ("a", "b")), Column("discreet_0", ("u", "v")), Column("discreet_1", ("a", "b"))]
+    for data in (frame, pl.from_pandas(frame), duckdb.sql("SELECT * FROM frame")):
+        tables = as_source(data).count_families([columns[:2], columns[1:], columns[:1], columns[:1]])
+        assert [table.tolist() for table in tables] == [[[1, 1], [0, 1]], [[1, 0], [1, 1]], [2, 1], [2, 1]]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb"])
+@pytest.mark.parametrize("text", [True, False])
+def test_a_thousand_levels_are_counted(kind: str, text: bool) -> None:
+    values = [f"z{n % 1000}" if text else n % 1000 for n in range(3_000)]
+    make = {
+        "pandas": pd.DataFrame,
+        "polars": pl.DataFrame,
+        "pyarrow": pa.table,
+        "duckdb": lambda d: duckdb.from_arrow(pa.table(d)),
+    }
+    column = Column("x", tuple(dict.fromkeys(values)))
+    assert (as_source(make[kind]({"x": values})).count_families([[column]])[0] == 3).all()
+
+
+def test_columns_that_stand_twice_are_refused() -> None:
+    with pytest.raises(dc.SourceError, match="different column names"):
+        as_source(pd.DataFrame([[1, 2]], columns=["x", "x"]))
+
+
+def test_anything_that_counts_families_is_a_source() -> None:
+    class Mine:
+        def count_families(self, families: Any) -> list[Any]:
+            return [np.array([4, 5])]
+
+    assert repr(dc.Categories("x", levels=("a", "b")).statistics(Mine())) == "Statistics(<2 secret values>)"
+
+
+@pytest.mark.parametrize("levels", [(0, False, 1), ("a", None), ("a", "b\x00"), ("a", "\ud800"), ("1", "1.0")])
+def test_levels_that_collide_or_cannot_be_written_are_refused(levels: tuple[Any, ...]) -> None:
+    with pytest.raises(dc.DeclarationError):
+        Column("x", levels)
+
+
+def test_the_home_of_outside_values_is_kept_as_it_was_declared() -> None:
+    assert Column("x", (0, 1), outside=False).outside is not False
 
 
 def test_truth_values_and_numbers_are_different_levels() -> None:

@@ -50,9 +50,12 @@ def enumerate_neighbours(
     return Enumeration(float(losses[worst]), (first, second), len(neighbours), len(outputs), log_laws, neighbours)
 
 
-def number_of_tables(size: int, cells: int) -> int:
-    """Return how many tables of counts there are: C(size + cells - 1, cells - 1)."""
-    return comb(size + cells - 1, cells - 1)
+def number_of_tables(size: int, cells: int, most: int) -> int:
+    """Return how many tables of counts there are, C(size + cells - 1, cells - 1), or a number above `most`."""
+    few = min(size, cells - 1)
+    if few > most.bit_length():  # C(n, k) >= 2^k for k <= n/2
+        return most + 1
+    return comb(size + cells - 1, few)
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:

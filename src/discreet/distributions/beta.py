@@ -5,10 +5,10 @@ Everything here is exact up to rounding; nothing is simulated.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, digamma, expit, logit, logsumexp
 
 from discreet.distributions.interval import Interval, tails
@@ -65,22 +65,40 @@ class BetaMixture:
         """Return P(value <= x)."""
         return np.asarray(betainc(self.a, self.b, np.clip(np.asarray(x, dtype=float), 0, 1)[..., None]) @ self.weights)
 
+    @cached_property
+    def _log_constants(self) -> Floats:
+        return np.asarray(betaln(self.a, self.b))
+
+    def _like_one_beta(self, probability: Floats) -> Floats:
+        """Return quantiles of the one Beta with the same mean and variance: exact for one component, close for more."""
+        mean, variance = self.mean, sum(self.variances)
+        total = mean * (1 - mean) / variance - 1 if variance > 0 else np.inf
+        if not 0 < total < 1e15:
+            return np.full_like(probability, mean)
+        return np.asarray(betaincinv(mean * total, (1 - mean) * total, probability))
+
     def log_density(self, x: ArrayLike) -> Floats:
         """Return the logarithm of the density at x in (0, 1)."""
         x = np.asarray(x, dtype=float)[..., None]
-        terms = (self.a - 1) * np.log(x) + (self.b - 1) * np.log1p(-x) - betaln(self.a, self.b)
+        terms = (self.a - 1) * np.log(x) + (self.b - 1) * np.log1p(-x) - self._log_constants
         return np.asarray(logsumexp(terms, axis=-1, b=self.weights))
 
     def quantile(self, probability: ArrayLike) -> Floats:
-        """Return the x with P(value <= x) = probability.
+        """Return the x with P(value <= x) = probability."""
+        wanted = np.asarray(probability, dtype=float)
+        return np.where(wanted <= 0, 0.0, np.where(wanted >= 1, 1.0, expit(self.logit_quantile(wanted))))
 
-        Newton's method on the logit of x, where quantiles of all sizes are alike; halving where it would leave the
-        bracket.
+    def logit_quantile(self, probability: ArrayLike) -> Floats:
+        """Return the logit of a quantile, which keeps its digits near 0 and near 1.
+
+        Newton's method on the logit of x, where quantiles of all sizes are alike, started from one similar Beta;
+        halving where it would leave the bracket.
         """
         wanted = np.asarray(probability, dtype=float)
         target = np.atleast_1d(wanted)
         low, high = np.full_like(target, -_FARTHEST), np.full_like(target, _FARTHEST)
-        at = np.full_like(target, np.clip(logit(self.mean), -30, 30))
+        with np.errstate(divide="ignore"):
+            at = np.clip(np.nan_to_num(logit(self._like_one_beta(np.clip(target, 0, 1)))), -_FARTHEST, _FARTHEST)
         for _ in range(_STEPS):
             x = expit(at)
             miss = self.cdf(x) - target
@@ -92,8 +110,7 @@ class BetaMixture:
             at = following
             if done.all():
                 break
-        x = np.where(target <= 0, 0.0, np.where(target >= 1, 1.0, expit(at)))
-        return np.asarray(x.reshape(wanted.shape))
+        return np.asarray(at.reshape(wanted.shape))
 
     @property
     def median(self) -> float:
@@ -107,16 +124,13 @@ class BetaMixture:
 
     def highest_density(self, level: float = 0.9) -> Interval:
         """Return the shortest interval of this probability."""
-        spare = 2 * tails(level)[0]
-        grid = np.linspace(0, spare, 33)
-        widths = self.quantile(grid + level) - self.quantile(grid)
-        best = int(widths.argmin())
-        around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 32)]))
-        found = minimize_scalar(
-            lambda t: float(self.quantile(t + level) - self.quantile(t)), bounds=around, method="bounded"
-        )
-        left = float(found.x) if found.fun < widths[best] else float(grid[best])
-        return Interval(float(self.quantile(left)), float(self.quantile(left + level)))
+        low, high = 0.0, 2 * tails(level)[0]  # between these lies the probability left of the interval
+        for _ in range(5):
+            left = np.linspace(low, high, 17)
+            ends = self.quantile(np.stack([left, np.minimum(left + level, 1.0)]))
+            best = int((ends[1] - ends[0]).argmin())
+            low, high = float(left[max(best - 1, 0)]), float(left[min(best + 1, 16)])
+        return Interval(float(ends[0, best]), float(ends[1, best]))
 
     def width_if_counts_were_known(self, level: float = 0.9) -> float:
         """Return the mean width of the interval that each component alone would give."""

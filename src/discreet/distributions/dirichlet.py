@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, polygamma
+from scipy.special import digamma, gammaln, zeta
 
 from discreet.distributions.beta import BetaMixture
 from discreet.errors import DeclarationError
@@ -76,6 +76,6 @@ def _total_for(mean_logs: Floats) -> float:
 def _inverse_digamma(y: Floats) -> Floats:
     """Return x with digamma(x) = y by Newton's method (Minka, 2000, appendix C)."""
     x = np.where(y >= -2.22, np.exp(np.minimum(y, 50.0)) + 0.5, -1 / (y - digamma(1.0)))
-    for _ in range(8):
-        x = x - (digamma(x) - y) / polygamma(1, x)
+    for _ in range(6):
+        x = x - (digamma(x) - y) / zeta(2, x)  # zeta(2, x) is the derivative of digamma
     return np.asarray(x)

@@ -19,10 +19,9 @@ class Odds:
         return f"Odds(median={self.median:.4g}, 90 % interval {self.interval(0.9)})"
 
     def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
-        """Return quantiles: the map from share to odds is increasing."""
-        share = self.share.quantile(probability)
-        with np.errstate(divide="ignore"):
-            return np.asarray(share / (1 - share))
+        """Return quantiles: the logarithm of the odds is the logit of the share."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self.share.logit_quantile(probability)))
 
     @property
     def median(self) -> float:

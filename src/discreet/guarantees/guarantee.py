@@ -9,10 +9,10 @@ from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from fractions import Fraction
 
-from flint import arb, fmpq
+from flint import arb
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text, probability
+from discreet.exact import Exact, ball, exact, exact_text, probability
 
 
 class Adjacency(Enum):
@@ -65,8 +65,8 @@ class Guarantee:
         """
         if rows == 1:
             return self
-        growth = sum((_ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
-        delta = Fraction(0) if not self.delta else _rounded_up(float((growth * _ball(self.delta)).upper()))
+        growth = sum((ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
+        delta = Fraction(0) if not self.delta else _rounded_up(float((growth * ball(self.delta)).upper()))
         if delta >= 1:
             raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
         reason = f"{self.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
@@ -75,10 +75,6 @@ class Guarantee:
     def __repr__(self) -> str:
         numbers = f"epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)}"
         return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason})"
-
-
-def _ball(number: Fraction) -> arb:
-    return arb(fmpq(number.numerator, number.denominator))
 
 
 def _rounded_up(number: float) -> Fraction:

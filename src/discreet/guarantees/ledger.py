@@ -12,88 +12,30 @@ never overspend.
 """
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, text
+from sqlalchemy import Connection, Engine, NullPool, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from discreet.canonical import canonical_json, read_json
+from discreet.canonical import canonical_json
+from discreet.columns import is_text
 from discreet.errors import BudgetError, DeclarationError, DocumentError, LedgerError, PublishError
 from discreet.exact import Exact, exact_text, positive, probability
 from discreet.failpoints import reached
+from discreet.guarantees.entries import Budget, Entry, Receipt, chain_digest, digest_of, read_entry
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 from discreet.guarantees.unit import RECORD
 
 _GENESIS = "0" * 64
+_FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 _SCHEMA = """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
-
-
-@dataclass(frozen=True)
-class Budget:
-    """An amount of privacy budget."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __add__(self, other: "Budget") -> "Budget":
-        return Budget(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def __sub__(self, other: "Budget") -> "Budget":
-        return Budget(self.epsilon - other.epsilon, self.delta - other.delta)
-
-    def covers(self, other: "Budget") -> bool:
-        """Tell whether another amount fits into this one."""
-        return other.epsilon <= self.epsilon and other.delta <= self.delta
-
-    def __repr__(self) -> str:
-        return f"Budget(epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)})"
-
-    def document(self) -> dict[str, str]:
-        """Return the budget as it is written down."""
-        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
-
-    @classmethod
-    def read(cls, document: dict[str, str]) -> "Budget":
-        """Read what `document` wrote, however many digits a sum has."""
-        return cls(Fraction(document["epsilon"]), Fraction(document["delta"]))
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of a ledger: what happened, and the hash that chains it to the line before."""
-
-    sequence: int
-    body: dict[str, Any]
-    previous: str
-    digest: str
-
-    @property
-    def kind(self) -> str:
-        """Return what happened: 'created', 'limit', 'charge' or 'release'."""
-        return str(self.body["kind"])
-
-    def expected_digest(self) -> str:
-        """Return the hash that this entry should have."""
-        return _digest(self.sequence, canonical_json(self.body), self.previous)
-
-
-@dataclass(frozen=True)
-class Charge:
-    """The receipt of a charge: its number in the ledger and the hash of its entry, the chain's head at that moment."""
-
-    sequence: int
-    head: str
-
-
-def _digest(sequence: int, body: str, previous: str) -> str:
-    return sha256(f"{previous}\n{sequence}\n{body}".encode()).hexdigest()
 
 
 class Ledger:
@@ -108,7 +50,7 @@ class Ledger:
         self._engine = engine
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r}, spent={self.spent!r}, limit={self.limit!r})"
+        return f"Ledger({str(self.path)!r})"
 
     @classmethod
     def create(
@@ -121,6 +63,8 @@ class Ledger:
     ) -> "Ledger":
         """Create a ledger with a limit, in a file that must not exist yet."""
         limit = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
+        if not is_text(f"{population}{unit}"):
+            raise DeclarationError("The population and the unit must be proper texts.")
         place = Path(path)
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -182,8 +126,7 @@ class Ledger:
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first, as they stand in the file."""
         with self._reading() as connection:
-            rows = connection.execute(text("SELECT sequence, body, previous, digest FROM entries ORDER BY sequence"))
-            return [_entry(row) for row in rows]
+            return _all(connection)
 
     def charge(
         self,
@@ -192,7 +135,7 @@ class Ledger:
         mechanism: dict[str, Any],
         request: str | None = None,
         unit: str = RECORD,
-    ) -> Charge | str:
+    ) -> Receipt | str:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
         If a release is on record for the same request, its text is returned instead and nothing is charged.
@@ -202,35 +145,43 @@ class Ledger:
             reached("charge-begun")
             head = _head(connection)
             limit, spent = Budget.read(head.body["limit"]), Budget.read(head.body["spent"])
-            created = _entry(connection.execute(text(_SELECT + " ORDER BY sequence LIMIT 1")).one())
+            created = read_entry(connection.execute(text(_SELECT + " ORDER BY sequence LIMIT 1")).one())
+            asked_for = {"label": label, "mechanism": mechanism, "unit": unit, "cost": cost.document()}
             kept, asked = (created.body["adjacency"], created.body["unit"]), (guarantee.adjacency.value, unit)
             if kept != asked:
                 raise PublishError(
                     f"Cannot publish {label!r}: this ledger protects {kept[1]!r} ({kept[0]}), the release would "
                     f"protect {asked[1]!r} ({asked[0]}). Nothing was published and nothing was charged."
                 )
-            if request is not None and (answer := _answer(connection, request, label, mechanism)) is not None:
+            if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
                 return answer
             if not limit.covers(spent + cost):
                 raise BudgetError(_refusal(label, cost, spent, limit, self.path))
+            if (spent + cost).epsilon.denominator > _FINEST or (spent + cost).delta.denominator > _FINEST:
+                raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             body = {
                 "kind": "charge",
                 "label": label,
                 "request": request,
+                "unit": unit,
                 "cost": cost.document(),
                 "mechanism": mechanism,
             }
             body |= {"limit": limit.document(), "spent": (spent + cost).document()}
             entry = _append(connection, head, body)
             reached("charge-written")
-        return Charge(entry.sequence, entry.digest)
+        return Receipt(entry.sequence, entry.digest)
 
-    def record(self, charge: Charge, release: str) -> None:
-        """Write down the release that a charge paid for: its text, which is public, and the digest of it."""
+    def record(self, receipt: Receipt, release: str) -> None:
+        """Write down the release that a charge paid for: its text, which is public, and the digest of it. Once only."""
         with self._writing() as connection:
             reached("record-begun")
             head = _head(connection)
-            body = {"kind": "release", "charge": charge.sequence, "release": release, "digest": digest_of(release)}
+            entries = _all(connection)
+            paid = any((e.kind, e.sequence, e.digest) == ("charge", receipt.sequence, receipt.head) for e in entries)
+            if not paid or any(e.kind == "release" and e.body["charge"] == receipt.sequence for e in entries):
+                raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
+            body = {"kind": "release", "charge": receipt.sequence, "release": release, "digest": digest_of(release)}
             _append(connection, head, body | {part: head.body[part] for part in ("limit", "spent")})
             reached("record-written")
 
@@ -244,7 +195,7 @@ class Ledger:
 
         Delta stays as it is if it is left out.
         """
-        if not reason.strip():
+        if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
             raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
         with self._writing() as connection:
             head = _head(connection)
@@ -257,11 +208,21 @@ class Ledger:
         """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
         previous, spent = _GENESIS, Budget(Fraction(0), Fraction(0))
         limit: Budget | None = None
+        charges: set[int] = set()
+        answered: set[int] = set()
         for number, entry in enumerate(self.entries(), start=1):
             if entry.sequence != number or entry.previous != previous or entry.digest != entry.expected_digest():
                 raise LedgerError(f"The chain of {str(self.path)!r} is broken at entry {number}: it was edited.")
             if entry.kind == "charge":
                 spent = spent + Budget.read(entry.body["cost"])
+                charges.add(number)
+            if entry.kind == "release":
+                charge, written = entry.body["charge"], entry.body["release"]
+                if charge not in charges - answered or entry.body["digest"] != digest_of(str(written)):
+                    raise LedgerError(
+                        f"Entry {number} of {str(self.path)!r} records a release that no charge paid for."
+                    )
+                answered.add(charge)
             if entry.kind in ("created", "limit"):
                 limit = Budget.read(entry.body["limit"])
             sums = Budget.read(entry.body["limit"]), Budget.read(entry.body["spent"])
@@ -285,18 +246,15 @@ class Ledger:
                 yield connection
         except SQLAlchemyError as error:
             problem = type(error).__name__ if not hasattr(error, "orig") else str(error.orig)
-        except DocumentError:
+        except (DocumentError, ValueError, KeyError, TypeError) as error:
+            if isinstance(error, DeclarationError):
+                raise
             problem = "an entry is not readable"
         if problem:
             raise LedgerError(f"Cannot use the ledger {str(self.path)!r}: {problem}. Nothing was published.")
 
 
 _SELECT = "SELECT sequence, body, previous, digest FROM entries"
-
-
-def digest_of(release: str) -> str:
-    """Return the fingerprint of a release's canonical text."""
-    return sha256(release.encode()).hexdigest()
 
 
 def _refusal(label: str, cost: Budget, spent: Budget, limit: Budget, path: Path) -> str:
@@ -311,17 +269,17 @@ def _refusal(label: str, cost: Budget, spent: Budget, limit: Budget, path: Path)
     )
 
 
-def _answer(connection: Connection, request: str, label: str, mechanism: dict[str, Any]) -> str | None:
+def _answer(connection: Connection, request: str, asked_for: dict[str, Any]) -> str | None:
     """Return the release on record for a request; refuse if that was asked with other words."""
-    entries = [_entry(row) for row in connection.execute(text(_SELECT + " ORDER BY sequence"))]
+    entries = _all(connection)
     charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
     for entry in entries:
         if entry.kind == "release" and entry.body["charge"] in charges:
-            asked = charges[entry.body["charge"]]
-            if (asked["label"], asked["mechanism"]) != (label, mechanism):
+            before = charges[entry.body["charge"]]
+            if {part: before[part] for part in asked_for} != asked_for:
                 raise PublishError(
-                    f"Cannot publish {label!r}: request {request!r} was already answered for another label or by "
-                    "another mechanism. Nothing was published and nothing was charged."
+                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
+                    "label, unit or mechanism. Nothing was published and nothing was charged."
                 )
             return str(entry.body["release"])
     return None
@@ -330,7 +288,7 @@ def _answer(connection: Connection, request: str, label: str, mechanism: dict[st
 def _append(connection: Connection, head: Entry | None, body: dict[str, Any]) -> Entry:
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, _GENESIS)
     written = canonical_json(body)
-    digest = _digest(sequence, written, previous)
+    digest = chain_digest(sequence, written, previous)
     row = {"sequence": sequence, "body": written, "previous": previous, "digest": digest}
     connection.execute(text("INSERT INTO entries VALUES (:sequence, :body, :previous, :digest)"), row)
     return Entry(sequence, body, previous, digest)
@@ -340,14 +298,14 @@ def _head(connection: Connection) -> Entry:
     row = connection.execute(text(_SELECT + " ORDER BY sequence DESC LIMIT 1")).one_or_none()
     if row is None:
         return Entry(0, {}, "", _GENESIS)
-    entry = _entry(row)
+    entry = read_entry(row)
     if entry.digest != entry.expected_digest():
         raise LedgerError(f"The newest entry of the ledger, {entry.sequence}, was edited. Nothing was charged.")
     return entry
 
 
-def _entry(row: Any) -> Entry:
-    return Entry(int(row.sequence), read_json(row.body), str(row.previous), str(row.digest))
+def _all(connection: Connection) -> list[Entry]:
+    return [read_entry(row) for row in connection.execute(text(_SELECT + " ORDER BY sequence"))]
 
 
 def _engine(path: Path) -> Engine:
@@ -356,11 +314,12 @@ def _engine(path: Path) -> Engine:
     The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the
     ledger; synchronous=EXTRA puts every commit on the disk, and the directory with it, before `charge` returns.
     """
-    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool, connect_args={"timeout": 60})
+    address = f"file:{quote(str(path.absolute()))}?mode=rw"  # never creates a file: a lost ledger is not begun anew
 
-    @event.listens_for(engine, "connect")
-    def _configure(connection: Any, _: Any) -> None:
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(address, uri=True, timeout=60)
         connection.isolation_level = None  # this library says itself when a transaction begins
         connection.execute("PRAGMA synchronous=EXTRA")
+        return connection
 
-    return engine
+    return create_engine("sqlite://", creator=connect, poolclass=NullPool)

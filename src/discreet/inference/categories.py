@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, digamma, gammaln, logsumexp
+from scipy.special import betaln, digamma, expit, gammaln, log_expit, logsumexp
 
 from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
 from discreet.divergences import kullback_leibler
@@ -204,15 +204,23 @@ class CategoriesPosterior:
 
     def draws(self, count: int, seed: int | None = None) -> Floats:
         """Draw independent vectors of probabilities (rows) from the posterior, exactly: counts first, then these."""
+        return np.exp(self._log_draws(count, seed))
+
+    def _log_draws(self, count: int, seed: int | None) -> Floats:
+        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is.
+
+        A Gamma(a) number is a Gamma(a + 1) number times U^(1/a).
+        """
         generator = np.random.default_rng(seed)
-        number = whole(count, "count")
-        numbers = generator.multinomial(number, self._shares / self._shares.sum())
+        numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
         parts = []
         for share_of, reading in zip(numbers, self.readings, strict=True):
             if share_of:
-                tables = reading.counts.draw(int(share_of), generator)
-                gammas = generator.standard_gamma(reading.model.concentration + tables)
-                parts.append(gammas / gammas.sum(axis=1, keepdims=True))
+                shapes = reading.model.concentration + reading.counts.draw(int(share_of), generator)
+                logs = (
+                    np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
+                )
+                parts.append(logs - logsumexp(logs, axis=1, keepdims=True))
         return np.asarray(generator.permutation(np.concatenate(parts)))
 
     def quantity(self, function: Callable[[Floats], Floats], draws: int = _DRAWS, seed: int = 0) -> Sampled:
@@ -226,30 +234,30 @@ class CategoriesPosterior:
 
     def risk_difference(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) - P(event | second)."""
-        risks = self._risks(event, first, second)
-        return self.quantity(lambda theta: np.subtract(*risks(theta)), draws, seed)
+        (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
+        return Sampled(expit(one - rest_one) - expit(two - rest_two))
 
     def risk_ratio(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""
-        risks = self._risks(event, first, second)
-        return self.quantity(lambda theta: np.divide(*risks(theta)), draws, seed)
+        (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
+        return Sampled(_exponential(log_expit(one - rest_one) - log_expit(two - rest_two)))
 
     def odds_ratio(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of the odds of an event under `first`, divided by its odds under `second`."""
-        risks = self._risks(event, first, second)
-        return self.quantity(lambda theta: np.divide(*(risk / (1 - risk) for risk in risks(theta))), draws, seed)
+        (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
+        return Sampled(_exponential((one - rest_one) - (two - rest_two)))
 
-    def _risks(self, event: Any, first: Any, second: Any) -> Callable[[Floats], tuple[Floats, Floats]]:
-        groups = [self.model.places(group) for group in (first, second)]
-        inside = [np.intersect1d(group, self.model.places(event)) for group in groups]
-        if any(not part.size or part.size == group.size for part, group in zip(inside, groups, strict=True)):
-            raise DeclarationError(f"{event!r} must be neither certain nor impossible in {first!r} and in {second!r}.")
-
-        def risks(theta: Floats) -> tuple[Floats, Floats]:
-            one, two = (theta[:, i].sum(axis=1) / theta[:, g].sum(axis=1) for i, g in zip(inside, groups, strict=True))
-            return one, two
-
-        return risks
+    def _log_risks(self, event: Any, first: Any, second: Any, draws: int, seed: int) -> list[tuple[Floats, Floats]]:
+        """Return, for both groups, draws of the log probability of the event in it and of the rest of it."""
+        logs, pairs = self._log_draws(draws, seed), []
+        for group in (first, second):
+            places = self.model.places(group)
+            inside = np.intersect1d(places, self.model.places(event))
+            rest = np.setdiff1d(places, inside)
+            if not inside.size or not rest.size:
+                raise DeclarationError(f"{event!r} must be neither certain nor impossible in {group!r}.")
+            pairs.append((logsumexp(logs[:, inside], axis=1), logsumexp(logs[:, rest], axis=1)))
+        return pairs
 
     def true_count(self, event: Any) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
@@ -284,8 +292,8 @@ class CategoriesPosterior:
 
     @property
     def effective_size(self) -> float:
-        """Return how many exactly known records would tell about as much: closest Dirichlet less prior."""
-        return sum(self.closest_dirichlet.concentration) - sum(self.model.prior)
+        """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
+        return min(float(self.size), sum(self.closest_dirichlet.concentration) - sum(self.model.prior))
 
     @property
     def information(self) -> float:
@@ -315,3 +323,9 @@ class CategoriesPosterior:
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
         places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
+
+
+def _exponential(logs: Floats) -> Floats:
+    """Return e^logs; a ratio to almost nothing may be infinite."""
+    with np.errstate(over="ignore"):
+        return np.exp(logs)

@@ -24,6 +24,8 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     """
     _check(releases)
     model: Categories = releases[0].model if prior is None else releases[0].model.with_prior(prior)
+    if strengths is not None and not isinstance(strengths, Sequence):
+        raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
     scaled = [model] if strengths is None else [_strengthened(model, strength) for strength in strengths]
     if not scaled:
         raise DeclarationError("strengths must name at least one multiple of the prior, such as (0.3, 1, 3).")
@@ -48,7 +50,8 @@ def _check(releases: tuple[Release, ...]) -> None:
     for release in releases:
         if not isinstance(release.mechanism, NoisyCounts):
             raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} cannot be read yet.")
-    if len({release.digest for release in releases}) < len(releases):
+    receipts = [release.receipt for release in releases if release.receipt is not None]
+    if len(set(receipts)) < len(receipts):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]
     for other in releases[1:]:

@@ -1,12 +1,11 @@
 """The true counts behind a noisy table: their exact joint posterior.
 
-For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with f_i(k) = Gamma(a_i + k) /
-(k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every quantity is a coefficient of a
-product of one-dimensional series, and a fast Fourier transform gives all of them:
+For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with
+f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every
+quantity is a coefficient of a product of one-dimensional series, and a fast Fourier transform gives all of them:
 
-- each cell keeps a window of counts outside which its weight is below e^-40, found by looking at the weights
-themselves; - all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as
-the total is
+- each cell keeps a window of counts beyond which its weight is below e^-40, found by looking at the weights;
+- all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
   known), so that the wanted coefficient lies where the transform is accurate;
 - leaving one cell out of the product gives its marginal; walking back through partial products gives exact joint draws.
 """
@@ -29,6 +28,9 @@ _NEGLIGIBLE = 40.0  # and is widened until its edges lie this many factors e bel
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
 _BLOCK = 256  # cells whose spectra are held in memory together
 _MOST_WEIGHTS = 200_000_000
+_TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
+_MOST_PAIRS = 1_000_000  # more pairs of sums than this are replaced by exact draws
+_DRAWN_PAIRS = 20_000
 
 
 class LatentCounts:
@@ -71,7 +73,7 @@ class LatentCounts:
 
     def _balance(self, logs: Floats, steps: Counts) -> tuple[float, Floats, Floats]:
         """Find the tilt under which the expected total is the known one, by Newton's method within a bracket."""
-        low, high, tilt = -np.inf, np.inf, 0.0
+        low, high, tilt, farthest = -np.inf, np.inf, 0.0, 1.0
         for _ in range(200):
             tilted = logs + tilt * steps
             peaks = tilted.max(axis=1, keepdims=True)
@@ -84,8 +86,8 @@ class LatentCounts:
             if abs(miss) <= 0.01 * np.sqrt(variance) + 1e-9:
                 break
             low, high = (tilt, high) if miss < 0 else (low, tilt)
-            following = tilt - float(np.clip(miss / max(variance, 1e-12), -2, 2))
-            tilt = following if low < following < high else (low + high) / 2
+            following = tilt - float(np.clip(miss / max(variance, 1e-12), -farthest, farthest))
+            tilt, farthest = following if low < following < high else (low + high) / 2, 2 * farthest
         self._spread, self._means = float(np.sqrt(variance)), means
         return tilt, (peaks + np.log(sums)).ravel(), weights
 
@@ -172,20 +174,25 @@ class LatentCounts:
         return self._trimmed(int(self._first[places].sum()) + steps, weights / weights.sum())
 
     def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
-        """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities."""
-        laws = [self._law(self._spectrum(group)) for group in (one, two, self._without(np.concatenate([one, two])))]
-        ranges = []
-        for group in (one, two):
-            sums, _ = self.sum_of(group)
-            ranges.append(sums - int(self._first[group].sum()))
-        steps_one, steps_two = ranges[0][:, None], ranges[1][None, :]
-        weights = laws[0][steps_one % self.length] * laws[1][steps_two % self.length]
-        weights = weights * laws[2][(self._rest - steps_one - steps_two) % self.length]
-        rows, columns = np.nonzero(weights > 1e-18 * weights.max())
-        kept = weights[rows, columns] / weights[rows, columns].sum()
-        sums_one = int(self._first[one].sum()) + ranges[0][rows]
-        sums_two = int(self._first[two].sum()) + ranges[1][columns]
-        return sums_one, sums_two, kept
+        """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities.
+
+        Where there are more than a million pairs, 20,000 exact draws of them stand for all.
+        """
+        (sums_one, chances), (sums_two, _) = self.sum_of(one), self.sum_of(two)
+        rest = self._without(np.concatenate([one, two]))
+        if not rest.size:
+            return sums_one, self.total - sums_one, chances
+        if len(sums_one) * len(sums_two) > _MOST_PAIRS:
+            tables = self.draw(_DRAWN_PAIRS, np.random.default_rng(0))
+            equal = np.full(_DRAWN_PAIRS, 1 / _DRAWN_PAIRS)
+            return tables[:, one].sum(axis=1), tables[:, two].sum(axis=1), equal
+        laws = [self._law(self._spectrum(group)) for group in (one, two, rest)]
+        steps_one, steps_two = (s - int(self._first[g].sum()) for s, g in ((sums_one, one), (sums_two, two)))
+        weights = laws[0][steps_one[:, None] % self.length] * laws[1][steps_two % self.length]
+        weights *= laws[2][(self._rest - steps_one[:, None] - steps_two) % self.length]
+        rows, columns = np.nonzero(weights > _TRIM * weights.max())
+        kept = weights[rows, columns]
+        return sums_one[rows], sums_two[columns], kept / kept.sum()
 
     def _without(self, places: Counts) -> Counts:
         return np.setdiff1d(np.arange(self._cells), places)
@@ -199,7 +206,7 @@ class LatentCounts:
 
     @staticmethod
     def _trimmed(counts: Counts, weights: Floats) -> tuple[Counts, Floats]:
-        kept = weights > 1e-18 * weights.max()
+        kept = weights > _TRIM * weights.max()
         return counts[kept], weights[kept] / weights[kept].sum()
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
@@ -216,21 +223,24 @@ class LatentCounts:
         left = np.full(count, self._rest)
         drawn = np.empty((count, self._cells), dtype=np.int64)
         for cell in reversed(range(self._cells)):
-            levels, inverse = np.unique(left, return_inverse=True)  # draws with the same rest share one table
-            places = (levels[:, None] - np.arange(self._width)) % self.length
-            table = np.cumsum(self._weights[cell] * before[cell][places], axis=1)
-            marks = generator.random(count) * table[inverse, -1]
-            step = _places(table, inverse, marks)
+            step = self._steps(cell, before[cell], left, generator)
             drawn[:, cell] = self._first[cell] + step
             left = left - step
         return drawn
 
-
-def _places(table: Floats, rows: Counts, marks: Floats) -> Counts:
-    """Return how many entries of the given row of an increasing table lie below each mark."""
-    chunk = max(1, 4_000_000 // table.shape[1])
-    parts = [slice(start, start + chunk) for start in range(0, len(marks), chunk)]
-    return np.concatenate([(table[rows[part]] < marks[part, None]).sum(axis=1) for part in parts])
+    def _steps(self, cell: int, before: Floats, left: Counts, generator: np.random.Generator) -> Counts:
+        """Draw one cell's step for each rest; equal rests share one table, a few million numbers at a time."""
+        order = np.argsort(left, kind="stable")
+        steps = np.empty(len(left), dtype=np.int64)
+        chunk = max(1, 4_000_000 // self._width)
+        for start in range(0, len(left), chunk):
+            part = order[start : start + chunk]
+            levels, inverse = np.unique(left[part], return_inverse=True)
+            behind = (levels[:, None] - np.arange(self._width)) % self.length
+            table = np.cumsum(self._weights[cell] * before[behind], axis=1)
+            marks = generator.random(len(part)) * table[inverse, -1]
+            steps[part] = (table[inverse] < marks[:, None]).sum(axis=1)
+        return steps
 
 
 def _leave_one_out(spectra: Spectrum) -> Spectrum:

@@ -19,8 +19,8 @@ from discreet.inference.latent_counts import LatentCounts
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _MOST_TABLES = 2_000  # up to here every table is weighed and every candidate tried
-_DRAWS = 2_000
-_STARTS = 12
+_DRAWS = 400
+_STARTS = 3
 
 
 def weighted_tables(latent: LatentCounts, cells: int) -> tuple[Counts, Floats]:
@@ -28,7 +28,7 @@ def weighted_tables(latent: LatentCounts, cells: int) -> tuple[Counts, Floats]:
     if cells == 2:
         firsts, weights = latent.sum_of(np.array([0]))
         return np.column_stack([firsts, latent.total - firsts]), weights
-    if number_of_tables(latent.total, cells) <= _MOST_TABLES:
+    if number_of_tables(latent.total, cells, _MOST_TABLES) <= _MOST_TABLES:
         tables = np.array(list(compositions(latent.total, cells)))
         logs = latent.log_weights(tables)
         weights = np.exp(logs - logs.max())
@@ -40,11 +40,12 @@ def weighted_tables(latent: LatentCounts, cells: int) -> tuple[Counts, Floats]:
 def bayes_remap(tables: Counts, weights: Floats, alpha: Floats, mean_counts: Floats) -> Dirichlet:
     """Return the remap for weighted tables of true counts.
 
-    For two levels, or where there are few tables, all candidates are tried; otherwise single moves of a record are
-    tried from several starts until none is better, which finds a local optimum.
+    Where there are few tables all candidates are tried; otherwise records are moved from cell to cell, from several
+    starts, until no move is better, which finds a local optimum.
     """
     size = int(tables[0].sum())
-    exhaustive = tables.shape[1] == 2 or len(tables) == number_of_tables(size, tables.shape[1])
+    few = tables.shape[1] == 2 and len(tables) <= _MOST_TABLES
+    exhaustive = few or len(tables) == number_of_tables(size, tables.shape[1], _MOST_TABLES)
 
     def loss(candidate: Counts) -> float:
         return float(weights @ hellinger_rows(alpha + candidate, alpha + tables))
@@ -65,25 +66,26 @@ def _all_candidates(tables: Counts, weights: Floats) -> Counts:
 
 
 def _descend(start: Counts, loss: Callable[[Counts], float]) -> Counts:
-    """Move one record at a time while that helps."""
-    best, best_loss, improved = start, loss(start), True
-    while improved:
+    """Move records from cell to cell while that helps: many at a time first, in the end one by one."""
+    best, best_loss, stride = start, loss(start), max(1, int(start.sum()) // 64)
+    while stride:
         improved = False
-        for candidate in _moves(best):
+        for candidate in _moves(best, stride):
             if (candidate_loss := loss(candidate)) < best_loss - 1e-15:
                 best, best_loss, improved = candidate, candidate_loss, True
                 break
+        stride = stride if improved else stride // 2
     return best
 
 
-def _moves(table: Counts) -> Iterator[Counts]:
-    """Give the tables reached by moving one record from one cell to another."""
-    for giver in np.flatnonzero(table):
+def _moves(table: Counts, stride: int) -> Iterator[Counts]:
+    """Give the tables reached by moving some records from one cell to another."""
+    for giver in np.flatnonzero(table >= stride):
         for taker in range(len(table)):
             if taker != giver:
                 candidate = table.copy()
-                candidate[giver] -= 1
-                candidate[taker] += 1
+                candidate[giver] -= stride
+                candidate[taker] += stride
                 yield candidate
 
 

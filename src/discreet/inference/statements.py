@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +37,10 @@ class Side:
         except (DeclarationError, ValueError):
             pass
         try:
-            return cls(float(text[:-1]) / 100 if text.endswith("%") else float(text), None)
+            number = float(text[:-1]) / 100 if text.endswith("%") else float(text)
         except ValueError:
             return None
+        return cls(number, None) if isfinite(number) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,33 +12,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import log, tanh
 
-import numpy as np
-from flint import arb, ctx, fmpq
-from numpy.typing import NDArray
+from flint import ctx
 
 from discreet.certificates import PrivacyLoss
+from discreet.exact import ball
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.noisy_counts import Counts, NoisyCounts
+from discreet.mechanisms.noisy_counts import Counts, LaplaceKernel
 from discreet.randomness import RandomBits, discrete_laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteLaplaceCounts(NoisyCounts):
+class DiscreteLaplaceCounts(LaplaceKernel):
     """Every count with its own noise of rate epsilon/2: pure epsilon-DP under replacement of one record."""
 
     @property
     def guarantee(self) -> Guarantee:
         """Return pure epsilon, by the l1 sensitivity."""
         return Guarantee(self.epsilon, reason="discrete Laplace noise of scale 2/epsilon, l1 sensitivity 2")
-
-    @property
-    def reach(self) -> float:
-        """Return how many units of noise cost a factor e: 2/epsilon."""
-        return float(2 / self.epsilon)
-
-    def log_kernel(self, noise: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return -epsilon |u| / 2."""
-        return np.abs(noise) * (-0.5 * float(self.epsilon))
 
     @property
     def log_normaliser(self) -> float:
@@ -48,7 +38,7 @@ class DiscreteLaplaceCounts(NoisyCounts):
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact loss: two independent ones of +-epsilon/2, + with probability 1/(1 + e^(-epsilon/2))."""
         with ctx.workprec(128):
-            down = 1 / (1 + (arb(fmpq(self.epsilon.numerator, self.epsilon.denominator)) / 2).exp())
+            down = 1 / (1 + (ball(self.epsilon) / 2).exp())
             up = 1 - down
             probabilities = tuple(float(p.upper()) for p in (up * up, 2 * up * down, down * down))
         return PrivacyLoss((self.epsilon, Fraction(0), -self.epsilon), probabilities)

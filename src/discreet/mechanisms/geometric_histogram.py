@@ -15,12 +15,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from flint import arb, ctx, fmpq
-from numpy.typing import NDArray
+from flint import arb, ctx
 
 from discreet.certificates import PrivacyLoss
+from discreet.exact import ball
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.noisy_counts import Counts, NoisyCounts
+from discreet.mechanisms.noisy_counts import Counts, LaplaceKernel
 from discreet.randomness import (
     FiniteLaw,
     RandomBits,
@@ -35,7 +35,7 @@ _FEW_LEVELS = 50  # up to here balancing is accepted often enough
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GeometricHistogram(NoisyCounts):
+class GeometricHistogram(LaplaceKernel):
     """A histogram with little noise: pure epsilon-DP under replacement of one record, total kept.
 
     >>> from discreet.models import Categories
@@ -57,15 +57,6 @@ class GeometricHistogram(NoisyCounts):
         return True
 
     @property
-    def reach(self) -> float:
-        """Return how many units of noise in one cell cost a factor e: 2/epsilon."""
-        return float(2 / self.epsilon)
-
-    def log_kernel(self, noise: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return -epsilon |u| / 2."""
-        return np.abs(noise) * (-0.5 * float(self.epsilon))
-
-    @property
     def log_normaliser(self) -> float:
         """Return log Z."""
         return float(_normaliser(self.epsilon, len(self.model.cells)).log())
@@ -78,7 +69,7 @@ class GeometricHistogram(NoisyCounts):
         """
         cells = len(self.model.cells)
         with ctx.workprec(128):
-            q = (-_ball(self.epsilon)).exp()
+            q = (-ball(self.epsilon)).exp()
             up = _normaliser(self.epsilon, cells - 1) / (1 - q) / _normaliser(self.epsilon, cells)
             down = up * q
             probabilities = tuple(max(0.0, float(p.upper())) for p in (up, 1 - up - down, down))
@@ -136,7 +127,7 @@ def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteLaw:
 
 def _squared_binomials(epsilon: Fraction, cells: int) -> list[arb]:
     """Return C(m-1, j)^2 q^j for j = 0, ..., m - 1, each from the one before."""
-    q, free = (-_ball(epsilon)).exp(), cells - 1
+    q, free = (-ball(epsilon)).exp(), cells - 1
     weights = [arb(1)]
     for j in range(free):
         weights.append(weights[-1] * q * (free - j) ** 2 / (j + 1) ** 2)
@@ -155,9 +146,5 @@ def _weights_of_positive(distance: int, cells: int) -> list[arb]:
 @lru_cache(maxsize=64)
 def _normaliser(epsilon: Fraction, cells: int) -> arb:
     with ctx.workprec(128):
-        q = (-_ball(epsilon)).exp()
+        q = (-ball(epsilon)).exp()
         return sum(_squared_binomials(epsilon, cells), arb(0)) / (1 - q) ** (cells - 1)
-
-
-def _ball(number: Fraction) -> arb:
-    return arb(fmpq(number.numerator, number.denominator))

@@ -21,7 +21,7 @@ from discreet.randomness import RandomBits
 
 Counts = NDArray[np.int64]
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
-_FARTHEST = 2**62  # outputs beyond this are not read back: their probability is below e^-1000000
+_FARTHEST = 10**6  # outputs this many reaches beyond the possible counts are not read: their probability is e^-1000000
 
 
 @dataclass(frozen=True, init=False)
@@ -98,7 +98,8 @@ class NoisyCounts(ABC):
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
             raise DocumentError(f"The output must have {len(self.model.cells)} counts; it has {output.size}.")
-        if any(abs(int(value)) > _FARTHEST for value in output):
+        farthest = self.size + _FARTHEST * (1 + self.reach)
+        if any(abs(int(value)) > farthest for value in output):
             raise DocumentError("The output holds counts beyond any that can be read.")
         if self.keeps_total and sum(int(value) for value in output) != self.size:
             raise DocumentError(f"The output must sum to the size {self.size}; it sums to {int(output.sum())}.")
@@ -111,3 +112,16 @@ class NoisyCounts(ABC):
             return np.array(list(product(values, repeat=cells)))
         free = np.array(list(product(values, repeat=cells - 1)))
         return np.column_stack([free, self.size - free.sum(axis=1)])
+
+
+class LaplaceKernel(NoisyCounts):
+    """Counts whose noise has the kernel g(u) = e^(-epsilon |u| / 2)."""
+
+    @property
+    def reach(self) -> float:
+        """Return how many units of noise in one cell cost a factor e: 2/epsilon."""
+        return float(2 / self.epsilon)
+
+    def log_kernel(self, noise: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return -epsilon |u| / 2."""
+        return np.abs(noise) * (-0.5 * float(self.epsilon))

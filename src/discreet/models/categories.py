@@ -113,6 +113,8 @@ class Categories:
             name, equals, level = (piece.strip() for piece in part.partition("="))
             if not equals and len(self.columns) == 1:
                 name, level = self.columns[0].name, name
+            if name in wanted:  # two levels of one column exclude each other; a list of cells means either of them
+                return []
             if level not in {text_of(known) for c in self.columns if c.name == name for known in c.levels}:
                 return []
             wanted[name] = level

@@ -1,11 +1,12 @@
 """Check a promise from the public document alone, and against the ledger if there is one."""
 
 from dataclasses import dataclass, field
-from math import exp
+from fractions import Fraction
+from math import exp, inf, nextafter
 
 from discreet.certificates import PrivacyLoss, enumerate_neighbours
 from discreet.certificates.enumeration import number_of_tables
-from discreet.errors import VerificationError
+from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import ONE_RECORD, Evidence, Guarantee, Ledger
 from discreet.mechanisms import Mechanism, NoisyCounts
@@ -47,6 +48,8 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     The exact privacy loss is computed from the mechanism's parameters. Where all neighbouring data sets can be
     compared, they are, using nothing but the stated likelihood.
     """
+    if not isinstance(subject, Release | Mechanism):
+        raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
     if loss.epsilon > guarantee.epsilon and loss.delta_at(guarantee.epsilon) > guarantee.delta:
@@ -67,13 +70,20 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
         checks += _check_against(subject, ledger)
     unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
     stated = guarantee.for_rows(unit.rows)
-    return Certificate(stated, float(loss.epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
+    return Certificate(stated, _float_above(loss.epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
+
+
+def _float_above(number: Fraction) -> float:
+    """Return the number as a float, never rounded in our favour."""
+    value = float(number)
+    return value if Fraction(value) >= number else nextafter(value, inf)
 
 
 def _comparisons(mechanism: NoisyCounts) -> int:
     cells = len(mechanism.model.cells)
     free = cells - 1 if mechanism.keeps_total else cells
-    return number_of_tables(mechanism.size, cells) * int((mechanism.size + 2 * _MARGIN + 1) ** free)
+    outputs = (mechanism.size + 2 * _MARGIN + 1) ** min(free, 8)  # eight free counts are too many already
+    return number_of_tables(mechanism.size, cells, _MOST_COMPARISONS) * int(outputs)
 
 
 def _extreme_pair(mechanism: Mechanism) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -11,14 +11,12 @@ import numpy as np
 
 from discreet.errors import LedgerError, PublishError
 from discreet.failpoints import reached
-from discreet.guarantees import ONE_RECORD, Charge, Evidence, Ledger, Unit
+from discreet.guarantees import ONE_RECORD, Evidence, Ledger, Receipt, Unit
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
 from discreet.releases.document import MECHANISMS, mechanism_document, read_mechanism
-from discreet.releases.release import Receipt, Release
-
-_LONGEST_LABEL = 500
+from discreet.releases.release import LONGEST_LABEL, Release, is_label
 
 
 def publish(
@@ -39,7 +37,7 @@ def publish(
     operating system's secure bits are accepted.
     """
     bits = SystemBits() if bits is None else bits
-    _check(mechanism, secret, ledger, label, bits)
+    _check(mechanism, secret, ledger, label, unit, request, bits)
     document = mechanism_document(mechanism)
     guarantee = mechanism.guarantee.for_rows(unit.rows)
     charge = ledger.charge(guarantee, label, document, request, unit.description)
@@ -53,13 +51,13 @@ def publish(
             f"{label!r} was charged (entry {charge.sequence} of {ledger.path}) but could not be drawn; the reason is "
             "withheld because it may depend on the records. Nothing was published. The charge stands."
         )
-    release = Release(mechanism, output, label, unit, receipt=Receipt(charge.sequence, charge.head))
+    release = Release(mechanism, output, label, unit, receipt=charge)
     _record(ledger, charge, release)
     reached("recorded")
     return release
 
 
-def _record(ledger: Ledger, charge: Charge, release: Release) -> None:
+def _record(ledger: Ledger, charge: Receipt, release: Release) -> None:
     try:
         ledger.record(charge, release.to_json())
     except LedgerError as problem:
@@ -71,10 +69,14 @@ def _record(ledger: Ledger, charge: Charge, release: Release) -> None:
     raise PublishError(words)
 
 
-def _check(mechanism: Any, secret: Any, ledger: Any, label: Any, bits: Any) -> None:
+def _check(mechanism: Any, secret: Any, ledger: Any, label: Any, unit: Any, request: Any, bits: Any) -> None:
     """Refuse what public facts alone show to be wrong."""
-    if not isinstance(label, str) or not label.strip() or len(label) > _LONGEST_LABEL or not _is_text(label):
-        raise PublishError(f"Cannot publish without a label: a text of 1 to {_LONGEST_LABEL} characters for readers.")
+    if not is_label(label):
+        raise PublishError(f"Cannot publish without a label: a text of 1 to {LONGEST_LABEL} characters for readers.")
+    if request is not None and not is_label(request):
+        raise PublishError(_nothing(label, f"a request's name is a text of 1 to {LONGEST_LABEL} characters"))
+    if not isinstance(unit, Unit):
+        raise PublishError(_nothing(label, "the unit of protection must be a Unit"))
     if not isinstance(mechanism, Mechanism):
         raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
@@ -104,10 +106,6 @@ def _draw(mechanism: Mechanism, secret: Statistics, bits: SystemBits) -> tuple[i
         return tuple(int(value) for value in np.asarray(drawn))
     except Exception:  # noqa: BLE001 - whatever went wrong, its words may depend on the secret
         return None
-
-
-def _is_text(label: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in label)
 
 
 def _nothing(label: str, why: str) -> str:

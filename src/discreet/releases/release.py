@@ -1,5 +1,6 @@
 """A release: what was published, how it was made, and what it promises. Public by construction."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.canonical import canonical_json, read_json
+from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
-from discreet.guarantees import ONE_RECORD, Guarantee, Unit
-from discreet.guarantees.ledger import digest_of
+from discreet.guarantees import ONE_RECORD, Guarantee, Receipt, Unit
+from discreet.guarantees.entries import digest_of
 from discreet.mechanisms import Mechanism
 from discreet.releases.document import (
     convert,
@@ -21,16 +23,9 @@ from discreet.releases.document import (
 )
 from discreet.version import __version__
 
+LONGEST_LABEL = 500
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Where a release was charged: the number of the ledger's entry and its hash, the chain's head at that moment."""
-
-    sequence: int
-    head: str
 
 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
@@ -66,7 +61,6 @@ class Release:
     simulated: bool = False
     receipt: Receipt | None = None
     software: str = f"discreet {__version__}"
-    reason: str = ""
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -74,9 +68,8 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return what this release promises; the reason is kept as it was first stated."""
-        given = self.mechanism.guarantee.for_rows(self.unit.rows)
-        return Guarantee(given.epsilon, given.delta, given.adjacency, given.evidence, self.reason or given.reason)
+        """Return what this release promises."""
+        return self.mechanism.guarantee.for_rows(self.unit.rows)
 
     @property
     def model(self) -> Any:
@@ -113,15 +106,19 @@ class Release:
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
         """Read a release, strictly: what the document promises must be what its mechanism gives."""
-        plain = read_json(text.decode() if isinstance(text, bytes) else text)
+        plain = read_json(_decoded(text))
         if isinstance(plain, dict) and isinstance(plain.get("schema"), int) and plain["schema"] != SCHEMA:
             raise DocumentError(f"This release has schema {plain['schema']}; this version reads schema {SCHEMA}.")
         read = convert(plain, _Document)
+        if not is_label(read.label) or not is_text(read.software):
+            raise DocumentError(f"A label is a text of 1 to {LONGEST_LABEL} characters.")
         mechanism = read_mechanism(read.mechanism)
+        if mechanism_document(mechanism) != read.mechanism:
+            raise DocumentError("The mechanism is not written in its canonical form.")
         stated = read_guarantee(read.guarantee)
         unit = _read_unit(read.unit)
         given = mechanism.guarantee.for_rows(unit.rows)
-        if Guarantee(stated.epsilon, stated.delta, stated.adjacency, stated.evidence, given.reason) != given:
+        if stated != given or read.guarantee != guarantee_document(given):
             raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
         if any(abs(value) >= 2**63 for value in read.output):
             raise DocumentError("The output holds counts beyond any that can be read.")
@@ -130,9 +127,10 @@ class Release:
             raise DocumentError(
                 "A release has a receipt of its charge and a simulation has none; this has it otherwise."
             )
+        if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
+            raise DocumentError("The receipt does not name an entry of a ledger.")
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
-        reason = "" if stated.reason == given.reason else stated.reason
-        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, reason)
+        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software)
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""
@@ -145,3 +143,15 @@ def _read_unit(read: _Unit) -> Unit:
         return Unit(read.description, read.rows)
     except DeclarationError as problem:
         raise DocumentError(str(problem)) from None
+
+
+def is_label(text: Any) -> bool:
+    """Tell whether something may serve as a label: a proper text, neither empty nor endless."""
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LABEL and is_text(text)
+
+
+def _decoded(text: str | bytes) -> str:
+    try:
+        return text.decode() if isinstance(text, bytes) else text
+    except UnicodeDecodeError:
+        raise DocumentError("A release is written in UTF-8; this is not.") from None

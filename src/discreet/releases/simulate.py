@@ -20,6 +20,8 @@ def simulate(mechanism: Mechanism, counts: ArrayLike, bits: RandomBits, label: s
             "simulate takes made-up counts, not secret statistics: it would publish them without a charge. "
             "Nothing was drawn. Use discreet.publish."
         )
+    if not isinstance(mechanism, Mechanism):
+        raise DeclarationError(f"simulate takes a mechanism; got a {type(mechanism).__name__}.")
     table = np.asarray(counts)
     if table.ndim != 1:
         raise DeclarationError("simulate takes one table of counts, a flat sequence with one number for each cell.")

@@ -77,12 +77,13 @@ def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
     tables += [
         name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     ]
-    chosen = table or (tables[0] if len(tables) == 1 else None)
+    chosen = table or (tables[0] if len(tables) == 1 else "")
     if chosen not in tables:
         raise SourceError(
             f"Say which table of {place.name!r} to read; there are {', '.join(map(repr, tables)) or 'none'}."
         )
-    return connection.table(f'"{chosen}"')
+    quoted = chosen.replace('"', '""')
+    return connection.sql(f'SELECT * FROM "{quoted}"')
 
 
 def _relation(query: str, parameters: dict[str, Any]) -> Any:

@@ -1,37 +1,45 @@
 """Frames of any engine, counted inside the engine.
 
-One expression, written with narwhals, maps every record to its cell and counts the cells where the data live: pandas,
-polars, pyarrow, DuckDB, ibis and Spark. Only the table of counts comes back. The engine's own errors may quote records,
-so they are never passed on.
+One expression for each column, written with narwhals, keeps the declared values and empties all others; the engine
+groups by these and counts. Only the few groups come back, and each is mapped to its level by the one rule of
+`Column.code`. Which expression is used depends on the column's declared type alone, never on a record, and no
+expression can fail on a value: types that are not texts, numbers or truth values count as undeclared throughout.
+
+An engine's own errors and warnings may quote records, so they are dropped and never chained.
 """
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from itertools import pairwise
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
+import duckdb
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import LARGEST_WHOLE, NUMBER, Column, Level, spellings, text_of
+from discreet.columns import LARGEST_WHOLE, NUMBER, Column, number_of, spellings, text_of
 from discreet.errors import SourceError
 from discreet.sources.lists import require_columns
+
+_VIEW = "discreet_view_of_declared_values"
 
 
 class FrameSource:
     """Records in a frame that narwhals understands."""
 
     def __init__(self, frame: Any) -> None:
-        try:
-            self._frame: Any = nw.from_native(frame)
-        except TypeError:
-            self._frame = None
-        if self._frame is None:  # raised here so that no exception that may hold the records is chained
+        self._frame: Any = None
+        with _in_silence():
+            opened = nw.from_native(frame)
+            is_arrow = opened.implementation.is_pyarrow()
+            self._frame = nw.from_native(duckdb.from_arrow(frame)) if is_arrow else opened
+        if self._frame is None:
             raise SourceError(
                 f"Cannot count records in a {type(frame).__name__}. Give a pandas, polars, pyarrow, DuckDB, ibis or "
-                "Spark frame, or a mapping from column names to lists."
+                "Spark frame with different column names, or a mapping from column names to lists."
             )
 
     def __repr__(self) -> str:
@@ -40,133 +48,213 @@ class FrameSource:
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[NDArray[np.int64]]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         counted: list[NDArray[np.int64]] | None = None
-        schema: dict[str, Any] | None = None
+        schema = self._schema()
+        require_columns({column.name for family in families for column in family}, schema)
         with _in_silence():
-            schema = dict(self._frame.collect_schema())
-        if schema is not None:
-            require_columns({column.name for family in families for column in family}, schema)
-            with _in_silence():
-                counted = self._count(families, schema)
+            counted = self._count(families, schema)
         if counted is None:
             raise SourceError(
                 "The engine that holds the data failed to count them; its message is withheld because it may quote "
-                "records. Nothing was counted. `discreet` read only the declared columns."
+                "records. Nothing was counted."
             )
         return counted
 
+    def names(self) -> list[str]:
+        """Return the names of the columns, for the data holder; no record is read."""
+        return list(self._schema())
+
+    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
+        found: list[tuple[str, int]] | None = None
+        require_columns({column.name}, self._schema())
+        with _in_silence():
+            counts = self._frame.group_by(column.name).agg(nw.len().alias(self._unused(1)[0]))
+            rows = sorted(_rows(counts), key=lambda row: -int(row[1]))
+            home, declared = column.levels.index(column.outside), set(spellings(column.outside))
+            odd = ((v, int(k)) for v, k in rows if column.code(v) == home and text_of(v) not in declared)
+            found = [("(missing)" if value is None else str(value), k) for value, k in islice(odd, most)]
+        if found is None:
+            raise SourceError("The engine that holds the data failed to look for undeclared values.")
+        return found
+
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] | None = None
+        with _in_silence():
+            schema = dict(self._frame.collect_schema())
+        if schema is None:
+            raise SourceError("The engine that holds the data could not say which columns there are. Nothing was read.")
+        return schema
+
+    def _unused(self, count: int) -> list[str]:
+        """Return names that no column has."""
+        taken, names = set(self._schema()), (f"discreet_{number}" for number in range(10**9))
+        return list(islice((name for name in names if name not in taken), count))
+
     def _count(self, families: Sequence[Sequence[Column]], schema: dict[str, Any]) -> list[NDArray[np.int64]]:
-        """Map every record to its cell in each family, one whole number for each, and count these in one pass."""
-        frame = self._frame
-        codes: dict[Column, nw.Expr] = {}
-        for number, column in enumerate({column for family in families for column in family}):
-            if isinstance(schema[column.name], nw.Object):
-                frame, codes[column] = _with_codes_of_objects(frame, column, f"discreet_object_{number}")
+        columns = list(dict.fromkeys(column for family in families for column in family))
+        names = dict(zip(columns, self._unused(len(columns)), strict=True))
+        frame, values, objects = self._frame, [], set()
+        for column, name in names.items():
+            if self._holds_objects(column.name, schema[column.name]):
+                frame = _with_codes_of_objects(frame, column, name)
+                objects.add(column)
             else:
-                codes[column] = _code(column, schema[column.name])
-        names = [f"discreet_family_{number}" for number in range(len(families))]
-        cells = [_cell(family, codes).alias(name) for family, name in zip(families, names, strict=True)]
-        coded = frame.with_columns(*cells).select(*names)  # not select alone: a constant would give a single row
+                values.append(_declared_value(column, schema[column.name], frame.implementation).alias(name))
+        # not select alone: a constant expression would give a single row
+        kept = frame.with_columns(*values).select(*names.values())
         tables = [np.zeros(tuple(len(column.levels) for column in family), dtype=np.int64) for family in families]
-        for number, place, records in _counts(coded, names):
-            tables[number].flat[place] = records
+        for number, cell, records in _groups(kept, [[names[column] for column in family] for family in families]):
+            family = families[number]
+            place = tuple(_place(c, value, c in objects) for c, value in zip(family, cell, strict=True))
+            tables[number][place] += int(records)
         return tables
+
+    def _holds_objects(self, name: str, kind: Any) -> bool:
+        """Tell whether a column of a pandas frame must be looked at value by value.
+
+        What narwhals says of an object column is guessed from its first values, which would let these decide about
+        others.
+        """
+        if not self._frame.implementation.is_pandas_like():
+            return isinstance(kind, nw.Object)
+        native = str(self._frame.to_native()[name].dtype)
+        return native in ("object", "category") or "pyarrow]" in native or native.startswith(("period", "interval"))
 
 
 @contextmanager
 def _in_silence() -> Iterator[None]:
-    """Let an engine work without a word: its errors and warnings may quote records. They are dropped, not chained."""
-    with suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """Let an engine work without a word: its errors and warnings may quote records."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException:  # noqa: BLE001 - some engines panic with more than an Exception
+        return
 
 
-def _cell(family: Sequence[Column], codes: dict[Column, nw.Expr]) -> nw.Expr:
-    cell = nw.lit(0)
-    for column in family:
-        cell = cell * len(column.levels) + codes[column]
-    return cell
-
-
-def _counts(coded: Any, names: list[str]) -> Iterator[tuple[int, int, int]]:
-    """Give (family, cell, records) for every cell that occurs, counted with the engine's own means."""
-    if coded.implementation.is_duckdb():
-        yield from _pivoted(coded.to_native().query("coded", _grouping_sets("coded", names)).fetchall())
-    elif coded.implementation.is_pyspark():
-        native = coded.to_native()
-        yield from _pivoted(native.sparkSession.sql(_grouping_sets("{coded}", names), coded=native).collect())
+def _groups(kept: Any, families: list[list[str]]) -> Iterator[tuple[int, Sequence[Any], int]]:
+    """Give (family, values, records) for every combination that occurs, counted with the engine's own means."""
+    native = kept.to_native()
+    if kept.implementation.is_duckdb():
+        yield from _told_apart(native.query(_VIEW, _grouping_sets(_VIEW, families)).fetchall(), families)
+    elif kept.implementation.is_pyspark():
+        query = native.sparkSession.sql(_grouping_sets("{kept}", families), kept=native)
+        yield from _told_apart(query.collect(), families)
     else:
-        for number, name in enumerate(names):
-            counts = coded.group_by(name).agg(nw.len().alias("discreet_records")).lazy().collect()
-            for place, records in counts.rows():
-                yield number, int(place), int(records)
+        records = f"{max((name for family in families for name in family), key=len)}_records"
+        for number, family in enumerate(families):
+            for *values, count in _rows(kept.group_by(*family).agg(nw.len().alias(records))):
+                yield number, values, int(count)
 
 
-def _grouping_sets(table: str, names: list[str]) -> str:
-    sets = ", ".join(f"({name})" for name in names)
-    return f"SELECT {', '.join(names)}, count(*) FROM {table} GROUP BY GROUPING SETS ({sets})"
+def _grouping_sets(table: str, families: list[list[str]]) -> str:
+    """Return one query that counts all families in one pass, and marks for each row which columns it groups by."""
+    names = list(dict.fromkeys(name for family in families for name in family))
+    marks = ", ".join(f"grouping({name})" for name in names)
+    different = dict.fromkeys(tuple(sorted(family)) for family in families)  # a set given twice would be counted twice
+    sets = ", ".join(f"({', '.join(family)})" for family in different)
+    return f"SELECT {', '.join(names)}, {marks}, count(*) FROM {table} GROUP BY GROUPING SETS ({sets})"
 
 
-def _pivoted(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, int, int]]:
-    """Read rows of grouping sets: the one family that a row counts is the one that is not null."""
-    for *cells, records in rows:
-        ((number, place),) = ((number, place) for number, place in enumerate(cells) if place is not None)
-        yield number, int(place), int(records)
+def _told_apart(rows: Iterable[Sequence[Any]], families: list[list[str]]) -> Iterator[tuple[int, Sequence[Any], int]]:
+    """Give each row of grouping sets to the families that group by the columns that it groups by."""
+    names = list(dict.fromkeys(name for family in families for name in family))
+    for row in rows:
+        value, marks = dict(zip(names, row, strict=False)), row[len(names) : 2 * len(names)]
+        grouped = {name for name, mark in zip(names, marks, strict=True) if not mark}
+        for number, family in enumerate(families):
+            if set(family) == grouped:
+                yield number, [value[name] for name in family], int(row[-1])
 
 
-def _with_codes_of_objects(frame: Any, column: Column, name: str) -> tuple[Any, nw.Expr]:
+def _rows(counts: Any) -> list[Sequence[Any]]:
+    """Fetch a small table with the engine's own means, so that no further package is needed."""
+    native = counts.to_native()
+    if counts.implementation.is_duckdb():
+        return list(native.fetchall())
+    if counts.implementation.is_pyspark():
+        return list(native.collect())
+    return list(counts.lazy().collect().rows())
+
+
+def _with_codes_of_objects(frame: Any, column: Column, name: str) -> Any:
     """Map a column of Python objects, which are in memory already, one by one."""
     codes = [column.code(value) for value in frame.get_column(column.name).to_list()]
-    series = nw.new_series(name, codes, nw.Int64, backend=frame.implementation)
-    return frame.with_columns(series), nw.col(name)
+    return frame.with_columns(nw.new_series(name, codes, nw.Int64, backend=frame.implementation))
 
 
-def _code(column: Column, kind: Any) -> nw.Expr:
-    """Return the expression that maps a record to the place of its level. It depends on the column's type alone."""
-    code = nw.lit(column.levels.index(column.outside))
+def _place(column: Column, value: Any, is_code: bool) -> int:
+    """Return the place of the level that a group's value means."""
+    if is_code:
+        return int(value)
+    if not column.edges:
+        return column.code(value)
+    home, last = column.levels.index(column.outside), len(column.edges)
+    passed = int(number_of(value) or 0)
+    return home if passed in (0, last + 1) else min(passed, last - 1) - 1
+
+
+def _declared_value(column: Column, kind: Any, engine: nw.Implementation) -> nw.Expr:
+    """Return the expression that keeps declared values and empties all others; for bands, how many edges are passed."""
     if column.edges:
-        number = _number(column.name, kind)
-        for place, (low, high) in enumerate(pairwise(column.edges)):
-            last = place == len(column.edges) - 2
-            inside = (number >= low) & ((number <= high) if last else (number < high))
-            code = nw.when(inside.fill_null(False)).then(nw.lit(place)).otherwise(code)
-        return code
-    value = nw.col(column.name)
-    if kind.is_float():
-        value = value.cast(nw.Float64)
-    if not kind.is_numeric() and not isinstance(kind, nw.Boolean):
-        value = nw.lit(None, dtype=nw.String) if kind.is_nested() else value.cast(nw.String)
-    for place, level in enumerate(column.levels):
-        for wanted in _literals(level, kind):
-            code = nw.when((value == wanted).fill_null(False)).then(nw.lit(place)).otherwise(code)
-    return code
+        return _edges_passed(column, kind, engine)
+    literals = _literals(column, kind)
+    if not literals:
+        return nw.lit(spellings(column.outside)[0])
+    value = _value(column.name, kind, engine)
+    return nw.when(value.is_in(literals)).then(value).otherwise(nw.lit(None))
 
 
-def _number(name: str, kind: Any) -> nw.Expr:
-    """Return a column as numbers: texts are looked at first, so that no cast can fail; what is no number is null."""
+def _value(name: str, kind: Any, engine: nw.Implementation) -> nw.Expr:
+    """Return a column as text, 64-bit integers, 64-bit floats or truth values. No value can make it fail."""
     value = nw.col(name)
+    if kind.is_integer() and engine.is_pandas_like():
+        return value  # NumPy compares integers of all kinds as they are, and has no gaps among them
+    if kind.is_integer():
+        near = value <= LARGEST_WHOLE
+        near = near if kind.is_unsigned_integer() else near & (value >= -LARGEST_WHOLE)
+        return nw.when(near).then(value).otherwise(nw.lit(None)).cast(nw.Int64)
     if kind.is_numeric():
         return value.cast(nw.Float64)
-    if isinstance(kind, nw.String | nw.Categorical | nw.Enum):
-        text = value.cast(nw.String)
-        return nw.when(text.str.contains(NUMBER)).then(text).otherwise(nw.lit(None, dtype=nw.String)).cast(nw.Float64)
-    return nw.lit(None, dtype=nw.Float64)
+    return value if isinstance(kind, nw.Boolean) else value.cast(nw.String)
 
 
-def _literals(level: Level, kind: Any) -> list[Any]:
-    """Return the values of a column of this type that mean a level."""
-    text = str(text_of(level))
+def _literals(column: Column, kind: Any) -> list[Any]:
+    """Return the values of a column of this type that mean one of its levels."""
+    texts = [text for level in column.levels for text in spellings(level)]
     if isinstance(kind, nw.Boolean):
-        return [text == "true"] if text in ("true", "false") else []
+        return [text == "true" for text in texts if text in ("true", "false")]
+    if kind.is_integer():
+        return [number for text in texts if (number := _number(text)) is not None and isinstance(number, int)]
     if kind.is_numeric():
-        return _numbers(text)
-    return list(spellings(level))
+        return [float(number) for text in texts if (number := _number(text)) is not None]
+    return texts if isinstance(kind, nw.String | nw.Categorical | nw.Enum) else []
 
 
-def _numbers(text: str) -> list[Any]:
+def _number(text: str) -> int | float | None:
+    """Return the number of which this is the one text."""
     for read in (int, float):
         try:
             number = read(text)
         except (ValueError, OverflowError):
             continue
-        return [number] if text_of(number) == text and abs(number) <= LARGEST_WHOLE else []
-    return []
+        if text_of(number) == text:
+            return number
+    return None
+
+
+def _edges_passed(column: Column, kind: Any, engine: nw.Implementation) -> nw.Expr:
+    """Return how many edges a number has reached, and one more if it lies beyond the last; 0 or null if it has none."""
+    is_text = isinstance(kind, nw.String | nw.Categorical | nw.Enum)
+    if not is_text and not kind.is_numeric():
+        return nw.lit(0)
+    value = _value(column.name, kind, engine)
+    if is_text:  # looked at first, so that the cast cannot fail
+        value = nw.when(value.str.contains(NUMBER)).then(value).otherwise(nw.lit(None)).cast(nw.Float64)
+    edges: Sequence[float] = column.edges
+    last = edges[-1]
+    if kind.is_integer():  # whole numbers are compared with whole numbers
+        edges, last = [math.ceil(edge) for edge in edges], math.floor(last)
+    return nw.sum_horizontal(*((value >= edge).cast(nw.Int64) for edge in edges), (value > last).cast(nw.Int64))

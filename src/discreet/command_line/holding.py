@@ -1,0 +1,226 @@
+"""The data holder's commands: init, check, plan, rehearse, publish."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from discreet import charts
+from discreet.command_line.reading import posterior_document, show_posterior
+from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
+from discreet.errors import DeclarationError
+from discreet.exact import exact, exact_text
+from discreet.inference import infer as read_release
+from discreet.planning import accuracy_curve, epsilon_for, expected_accuracy, size_for
+from discreet.planning.accuracy import replace_field
+from discreet.randomness import SeededBits
+from discreet.releases import simulate
+from discreet.sources import read
+from discreet.study import Question, Study
+from discreet.template import template
+
+study_file = click.argument("study", type=click.Path(path_type=Path))
+EYES = "For the data holder's eyes only: what follows is about the records and is not private."
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("study.toml"), show_default=True)
+@as_json
+@helpful
+def init(data: Path, out: Path, as_json: bool) -> None:
+    """Write a commented study file from a table's column names alone. No value is read.
+
+    \b
+    Example:  discreet init survey.csv
+    """
+    if out.exists():
+        raise DeclarationError(f"{str(out)!r} exists already. Nothing was written. Choose another name with --out.")
+    names = read(data).names()
+    out.write_text(template(data, out, names), encoding="utf-8")
+    if as_json:
+        return show_json({"study": str(out), "columns": len(names)})
+    return say(
+        f"Wrote {out} with {len(names)} columns. Now declare the size, the levels and the questions in it.",
+        "Make sure that the names in it are names: in a table without a header they would be a record.",
+        f"Then run: discreet check {out}",
+    )
+
+
+@click.command()
+@study_file
+@as_json
+@helpful
+def check(study: Path, as_json: bool) -> None:
+    """Compare the data with the declarations, for the data holder's eyes only. Nothing is published or charged.
+
+    \b
+    Example:  discreet check study.toml
+    """
+    declared = Study(study)
+    asked = {column.name: column for q in declared.questions.values() for column in q.model.columns}
+    source = declared.source()
+    with working("counting", as_json):
+        tables = source.count_families([[column] for column in asked.values()])
+        strangers = {name: source.strangers(column) for name, column in asked.items()}
+    records = int(tables[0].sum()) if tables else 0
+    outside = {n: int(t[c.levels.index(c.outside)]) for (n, c), t in zip(asked.items(), tables, strict=True)}
+    empty = {
+        n: [str(v) for v, k in zip(c.levels, t, strict=True) if k == 0]
+        for (n, c), t in zip(asked.items(), tables, strict=True)
+    }
+    if as_json:
+        return show_json(
+            {"note": EYES, "records": records, "declared_size": declared.size, "fits": records == declared.size}
+            | {
+                "columns": {
+                    n: {"outside": outside[n], "undeclared": strangers[n], "empty_levels": empty[n]} for n in asked
+                }
+            }
+        )
+    console.print(f"[bold yellow]{EYES}[/]")
+    verdict = (
+        "as declared" if records == declared.size else f"but {declared.size} are declared: publishing will be refused"
+    )
+    say(f"{records} records, {verdict}.")
+    rows = [(n, c.outside, outside[n], strangers[n], empty[n]) for n, c in asked.items()]
+    show_table(
+        "What goes to the level for outside values",
+        ("column", "home", "records", "most frequent undeclared values", "levels without records"),
+        [(n, str(home), str(k), ", ".join(f"{v!r} x {times}" for v, times in odd) or "-", ", ".join(e) or "-")
+         for n, home, k, odd, e in rows],
+    )  # fmt: skip
+    return None
+
+
+@click.command()
+@study_file
+@click.option("--ask", "name", help="The question to plan; by default the first one.")
+@click.option("--epsilon", "epsilons", default="0.05,0.1,0.2,0.5,1,2", show_default=True, help="Values to compare.")
+@click.option("--sizes", default="", help="Numbers of records to compare at the declared epsilon, such as 500,5000.")
+@click.option("--width", type=float, help="A wished width of intervals: which epsilon, or how many records, gives it?")
+@click.option("--level", type=float, default=0.9, show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
+@as_json
+@helpful
+def plan(
+    study: Path,
+    name: str | None,
+    epsilons: str,
+    sizes: str,
+    width: float | None,
+    level: float,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Show how accurate a question will be, before any budget is spent. The data are not touched.
+
+    \b
+    Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
+    """
+    question = _question(Study(study), name)
+    mechanism = question.mechanism
+    with working("simulating made-up studies", as_json):
+        values = [exact(text, "--epsilon") for text in epsilons.split(",")]
+        rows = list(accuracy_curve(mechanism, values, level))
+        rows += [expected_accuracy(replace_field(mechanism, size=int(s)), level) for s in sizes.split(",") if s.strip()]
+        wished = {} if width is None else {
+            "width": width,
+            "epsilon_needed": epsilon_for(mechanism, width, level),
+            "size_needed": size_for(mechanism, width, level),
+        }  # fmt: skip
+    if plot is not None:
+        points = [
+            {"epsilon": r.epsilon, "width": r.width, "non_private": r.non_private_width} for r in rows[: len(values)]
+        ]
+        charts.render(charts.width_chart(points, f"{question.label}: {mechanism.size} records"), plot)
+    if as_json:
+        return show_json({"question": question.name, "rows": [r.document() for r in rows], "wished": wished})
+    show_table(
+        f"{question.label}: what to expect, averaged over the prior (made-up data)", ("epsilon", "records",
+        f"{level:.0%} width", "without privacy", "mean error", "without", "log score", "without"), [(f"{r.epsilon:g}",
+        f"{r.size}", f"{r.width:.4f} ± {r.width_error:.4f}", f"{r.non_private_width:.4f}", f"{r.error:.4f}",
+          f"{r.non_private_error:.4f}", f"{r.log_score:.3f}", f"{r.non_private_log_score:.3f}") for r in rows],
+    )  # fmt: skip
+    if wished:
+        say(*_wishes(wished, exact_text(mechanism.guarantee.epsilon), mechanism.size))
+    if plot is not None:
+        say(f"Wrote {plot}.")
+    return None
+
+
+def _wishes(wished: dict[str, Any], epsilon: str, size: int) -> list[str]:
+    width, needed, records = wished["width"], wished["epsilon_needed"], wished["size_needed"]
+    first = f"about epsilon = {needed:.2g}" if needed else "no epsilon is enough; more records are needed"
+    second = f"about {records} records" if records else "even ten million records are not enough"
+    return [
+        f"Mean width {width:g} with {size} records: {first}.",
+        f"Mean width {width:g} at epsilon = {epsilon}: {second}.",
+    ]
+
+
+@click.command()
+@study_file
+@click.option("--ask", "name", help="The question to rehearse; by default the first one.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@as_json
+@helpful
+def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
+    """Run a whole question on made-up data, by the same sampler and the same reading. Nothing is charged.
+
+    \b
+    Example:  discreet rehearse study.toml --ask smoking-2026
+    """
+    question = _question(Study(study), name)
+    generator = np.random.default_rng(seed)
+    theta = generator.dirichlet(question.model.concentration)
+    counts = generator.multinomial(question.mechanism.size, theta)
+    release = simulate(question.mechanism, counts, SeededBits(seed), f"rehearsal of {question.label}")
+    posterior = read_release(release)
+    truth = dict(zip(question.model.cells, theta, strict=True))
+    if as_json:
+        return show_json(
+            {"simulated": True} | posterior_document(posterior, 0.9, {c: float(t) for c, t in truth.items()})
+        )
+    console.print(
+        "[bold yellow]A rehearsal on made-up data. The true probabilities are shown because they are made up.[/]"
+    )
+    return show_posterior(posterior, 0.9, {cell: float(value) for cell, value in truth.items()})
+
+
+@click.command()
+@study_file
+@click.option("--ask", "name", required=True, help="The question to publish.")
+@click.option("--out", type=click.Path(path_type=Path), help="The release's file; by default QUESTION.release.json.")
+@as_json
+@helpful
+def publish(study: Path, name: str, out: Path | None, as_json: bool) -> None:
+    """Publish a question: charge the ledger, draw the noise, write the release. Asked again, it costs nothing.
+
+    \b
+    Example:  discreet publish study.toml --ask smoking-2026
+    """
+    declared = Study(study)
+    declared.question(name)
+    target = out or study.parent / f"{name}.release.json"
+    with working("counting and publishing", as_json):
+        release = declared.publish(name)
+    target.write_text(release.to_json() + "\n", encoding="utf-8")
+    ledger = declared.ledger()
+    if as_json:
+        left = ledger.remaining.document()
+        return show_json({"release": str(target), "epsilon": exact_text(release.guarantee.epsilon), "remaining": left})
+    return say(
+        f"Published {release.label!r} as {target}.",
+        f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
+        f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
+        f"Of the budget, epsilon = {exact_text(ledger.remaining.epsilon)} remains ({ledger.path}).",
+        f"Read it with: discreet infer {target}",
+    )
+
+
+def _question(study: Study, name: str | None) -> Question:
+    if name is None and not study.questions:
+        raise DeclarationError(f"{str(study.path)!r} has no questions.")
+    return study.question(name if name is not None else next(iter(study.questions)))

@@ -1,0 +1,99 @@
+"""What the commands show: tables for people, JSON for machines, errors that help and reveal nothing.
+
+Exit codes: 0 done, 1 refused or failed, 2 the command was called wrongly, 3 the budget is spent, 4 the data cannot be
+counted, 5 a document or ledger is not what it should be.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from discreet.errors import BudgetError, DiscreetError, DocumentError, LedgerError, SourceError, VerificationError
+
+EXIT_CODES: dict[type[DiscreetError], int] = {
+    BudgetError: 3,
+    SourceError: 4,
+    DocumentError: 5,
+    LedgerError: 5,
+    VerificationError: 5,
+}
+
+console = Console(highlight=False)
+complaints = Console(stderr=True, highlight=False)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document for machines.")
+
+
+def helpful(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn refusals into words and exit codes. An unforeseen error is named, not quoted: it may have seen records."""
+
+    @wraps(command)
+    def wrapped(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+            return
+        except DiscreetError as problem:
+            words, code = str(problem), next((c for kind, c in EXIT_CODES.items() if isinstance(problem, kind)), 1)
+        except click.ClickException:
+            raise
+        except OSError as problem:
+            words, code = f"{problem.strerror}: {problem.filename}", 1
+        except Exception as problem:  # noqa: BLE001 - its message and traceback may hold records
+            words, code = f"An unforeseen {type(problem).__name__} stopped this; its words are withheld.", 1
+        _stop(words, code, bool(options.get("as_json")))
+
+    return wrapped
+
+
+def _stop(words: str, code: int, machine: bool) -> NoReturn:
+    if machine:
+        click.echo(json.dumps({"error": words, "exit_code": code}))
+    else:
+        complaints.print(f"[bold red]Error:[/] {escape(words)}", soft_wrap=True)
+    sys.exit(code)
+
+
+def show_json(document: Any) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say(*lines: str) -> None:
+    """Print plain lines."""
+    for line in lines:
+        console.print(escape(line), soft_wrap=True)
+
+
+def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; the first column is text, the others are figures."""
+    table = Table(title=escape(title), title_justify="left", header_style="bold")
+    for number, heading in enumerate(headings):
+        table.add_column(escape(heading), justify="left" if number == 0 else "right")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    console.print(table)
+
+
+@contextmanager
+def working(what: str, silent: bool = False) -> Iterator[None]:
+    """Show that something is going on, on the error stream, while it lasts."""
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(
+        *columns, console=complaints, transient=True, disable=silent or not complaints.is_terminal
+    ) as progress:
+        progress.add_task(escape(what), total=None)
+        yield
+
+
+def cell_name(cell: Any) -> str:
+    """Return a cell's name on one line."""
+    return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)

@@ -1,0 +1,59 @@
+"""A study file to begin with, written from column names alone."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+_HEAD = """\
+# A study for discreet. Everything in this file is public: write down what you declare, never what the data say.
+
+[data]
+path = {path}
+size = 0                           # REQUIRED: the public number of records, of the whole table and not of a part
+unit = "one row per person"        # whom the guarantee protects
+# rows_per_unit = 3                # if one person may have up to 3 rows: the stated epsilon is multiplied by 3
+
+[budget]
+epsilon = "1"                      # all that may ever be spent on these people
+delta = "0"
+ledger = "study.db"
+# population = "patients of 2026"  # who these people are; one ledger for one population
+
+# Declare each column that a question uses: its levels, or bands for numbers.
+# Values that are not declared, and gaps, go to a level of their own called "other", or to the one that `outside` names.
+"""
+
+_COLUMN = """
+# [columns.{name}]
+# levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]
+# outside = "other"
+"""
+
+_TAIL = """
+# Then ask. Several columns are crossed.
+# [questions.first-question]
+# model = "categories"
+# columns = [{first}]
+# prior = 1
+# mechanism = "GeometricHistogram"
+# epsilon = "0.5"
+# label = "What readers will see"
+
+[columns]
+
+[questions]
+"""
+
+
+def template(data: Path, study: Path, names: Sequence[str]) -> str:
+    """Return the text of a study file for a table with these columns."""
+    place = os.path.relpath(data.resolve(), study.resolve().parent)
+    columns = "".join(_COLUMN.format(name=_key(name)) for name in names)
+    return _HEAD.format(path=json.dumps(place)) + columns + _TAIL.format(first=json.dumps(names[0]) if names else "")
+
+
+def _key(name: str) -> str:
+    """Return a name as a key: plain where TOML allows it, else quoted."""
+    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if plain else json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,70 @@
+"""The suite that the document of every mechanism must pass: one text, strict reading, nothing lost."""
+
+import json
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from discreet.canonical import canonical_json
+from discreet.releases.document import MECHANISMS
+
+MODELS = [
+    dc.Categories("x", levels=("a", "b")),
+    dc.Categories("x", levels=(0, 1, 2), prior=(0.1, 2, 3.5), outside=2),
+    dc.Categories([dc.Column.banded("age", (0, 18.5, 65)), dc.Column("smoker", (False, True))], prior=0.3),
+    dc.Categories('größe, "é"', levels=("ja = nein", "<b>", "日本", ">5")),
+]
+
+
+def release_of(kind: Any, number: int) -> dc.Release:
+    model = MODELS[number]
+    counts = (7, *[0] * (len(model.cells) - 1))
+    return dc.simulate(kind(model, size=7, epsilon="1/3"), counts, dc.SeededBits(2), f"label {number}")
+
+
+RELEASES = [
+    pytest.param(release_of(kind, number), id=f"{name}-{number}")
+    for name, kind in MECHANISMS.items()
+    for number in range(len(MODELS))
+]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_release_has_one_text_and_is_read_back_whole(release: dc.Release) -> None:
+    text = release.to_json()
+    read = dc.Release.from_json(text)
+    assert read == release
+    assert read.to_json() == text
+    assert canonical_json(json.loads(text)) == text
+    assert dc.Release.from_json(text.encode()) == release
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_part_may_be_missing_and_none_may_be_added(release: dc.Release) -> None:
+    whole: dict[str, Any] = json.loads(release.to_json())
+    for part in whole:
+        with pytest.raises(dc.DocumentError):
+            dc.Release.from_json(json.dumps({key: value for key, value in whole.items() if key != part}))
+    for place in (whole, whole["mechanism"], whole["mechanism"]["model"], whole["guarantee"], whole["unit"]):
+        place["surprise"] = 1
+        with pytest.raises(dc.DocumentError):
+            dc.Release.from_json(json.dumps(whole))
+        del place["surprise"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_document_may_not_promise_more_than_its_mechanism_gives(release: dc.Release) -> None:
+    for part, value in (("epsilon", "1/4"), ("delta", "1e-9"), ("evidence", "enumerated"), ("reason", "trust me")):
+        document = json.loads(release.to_json())
+        document["guarantee"][part] = value
+        with pytest.raises(dc.DocumentError, match="Do not trust it"):
+            dc.Release.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_output_must_be_one_that_the_mechanism_can_give(release: dc.Release) -> None:
+    for output in ([], [1], [10**15] * len(release.output), [0.5] * len(release.output), [*release.output, 0]):
+        document = json.loads(release.to_json()) | {"output": output}
+        with pytest.raises(dc.DocumentError):
+            dc.Release.from_json(json.dumps(document))

@@ -1,0 +1,150 @@
+"""The study file is the Python interface written down, and is read strictly."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import discreet as dc
+from discreet.template import template
+
+STUDY = """
+[data]
+path = "survey.csv"
+size = 6
+unit = "one row per patient"
+[columns.smoking]
+levels = ["never", "former", "current"]
+outside = "other"
+[columns.age]
+bands = [0, 18, 40, 65, 120]
+[columns.fall]
+levels = [false, true]
+outside = false
+[budget]
+epsilon = "2"
+delta = "1e-6"
+ledger = "study.db"
+population = "patients of 2026"
+[questions.smoking-2026]
+model = "categories"
+columns = ["smoking"]
+prior = 1
+mechanism = "GeometricHistogram"
+epsilon = "0.5"
+[questions.crossed]
+columns = ["age", "fall"]
+mechanism = "DiscreteLaplaceCounts"
+epsilon = 0.1
+label = "Falls by age"
+"""
+SURVEY = "smoking,age,fall\nnever,30,true\nformer,17,false\ncurrent,70,\nnever,,True\nzz,x,false\n,130,true\n"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> dc.Study:
+    (tmp_path / "survey.csv").write_text(SURVEY)
+    (tmp_path / "study.toml").write_text(STUDY)
+    return dc.Study(tmp_path / "study.toml")
+
+
+def test_a_study_gives_the_same_objects_as_python(study: dc.Study) -> None:
+    question = study.question("smoking-2026")
+    smoking = dc.Categories("smoking", levels=("never", "former", "current"), outside="other", prior=1)
+    assert question.mechanism == dc.GeometricHistogram(smoking, size=6, epsilon="0.5")
+    assert question.label == "smoking-2026"
+    crossed = study.question("crossed")
+    ages, falls = dc.Column.banded("age", (0, 18, 40, 65, 120)), dc.Column("fall", (False, True), outside=False)
+    assert crossed.mechanism == dc.DiscreteLaplaceCounts(dc.Categories([ages, falls]), size=6, epsilon="0.1")
+    assert crossed.label == "Falls by age"
+
+
+def test_a_study_publishes_once_and_answers_again_for_free(study: dc.Study) -> None:
+    release = study.publish("smoking-2026")
+    assert release.unit == dc.Unit("one row per patient")
+    assert study.publish("smoking-2026") == release
+    ledger = study.ledger()
+    assert ledger.spent.epsilon == Fraction(1, 2)
+    assert ledger.entries()[0].body["population"] == "patients of 2026"
+    assert dc.verify(release, ledger=ledger).epsilon == 0.5
+
+
+def test_several_rows_for_a_person_multiply_the_charge(study: dc.Study) -> None:
+    path = study.path
+    path.write_text(STUDY.replace('unit = "one row per patient"', 'unit = "one patient"\nrows_per_unit = 3'))
+    several = dc.Study(path)
+    assert several.publish("smoking-2026").guarantee.epsilon == Fraction(3, 2)
+    assert several.ledger().spent.epsilon == Fraction(3, 2)
+
+
+def test_a_size_that_disagrees_with_the_data_is_refused_and_not_charged(study: dc.Study) -> None:
+    study.path.write_text(STUDY.replace("size = 6", "size = 7"))
+    wrong = dc.Study(study.path)
+    with pytest.raises(dc.PublishError, match="7 records") as failure:
+        wrong.publish("smoking-2026")
+    assert "6" not in str(failure.value).replace("2026", "")
+    assert wrong.ledger().spent.epsilon == 0
+
+
+MISTAKES = [
+    ("size = 6", "size = 0", "size"),
+    ("size = 6", 'size = "six"', "Expected `int`"),
+    ("size = 6", "sise = 6", "sise"),
+    ("size = 6", "", "missing required field `size`"),
+    ("[budget]", "[budgett]", "budgett"),
+    ('epsilon = "2"', 'epsilon = "-2"', "budget.epsilon"),
+    ('epsilon = "0.5"', 'epsilon = "nan"', "epsilon"),
+    ('epsilon = "0.5"', "", "epsilon"),
+    ('mechanism = "GeometricHistogram"', 'mechanism = "os.system"', "mechanism"),
+    ('model = "categories"', 'model = "guess"', "model"),
+    ('columns = ["smoking"]', 'columns = ["smokin"]', "smokin"),
+    ('columns = ["smoking"]', "columns = []", "columns"),
+    ("bands = [0, 18, 40, 65, 120]", "bands = [0]", "bands"),
+    ("bands = [0, 18, 40, 65, 120]", "", "levels or bands"),
+    ('levels = ["never", "former", "current"]', 'levels = ["never", "never"]', "smoking"),
+    ("prior = 1", "prior = 0", "prior"),
+    ("prior = 1", 'prior = "weak"', "prior"),
+    ("[data]", "[data", "line"),
+    ('path = "survey.csv"', "path = survey.csv", "line"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "words"), MISTAKES)
+def test_mistakes_in_a_study_are_told_in_words(study: dc.Study, right: str, wrong: str, words: str) -> None:
+    assert right in STUDY
+    study.path.write_text(STUDY.replace(right, wrong))
+    with pytest.raises(dc.DeclarationError, match=words.replace("[", r"\[")):
+        dc.Study(study.path)
+
+
+def test_missing_files_and_questions_are_named(study: dc.Study, tmp_path: Path) -> None:
+    with pytest.raises(dc.DeclarationError, match="no study file"):
+        dc.Study(tmp_path / "none.toml")
+    with pytest.raises(dc.DeclarationError, match="no question 'x'"):
+        study.question("x")
+    (tmp_path / "survey.csv").unlink()
+    with pytest.raises(dc.SourceError, match="no file"):
+        study.publish("smoking-2026")
+    assert not study.ledger_path.exists()
+
+
+def test_an_unwritable_ledger_publishes_nothing(study: dc.Study) -> None:
+    study.path.write_text(STUDY.replace('ledger = "study.db"', 'ledger = "nowhere/study.db"'))
+    with pytest.raises(dc.LedgerError, match="Cannot create"):
+        dc.Study(study.path).publish("smoking-2026")
+
+
+def test_the_template_is_a_study_once_it_is_filled_in(tmp_path: Path) -> None:
+    text = template(tmp_path / "a b.csv", tmp_path / "study.toml", ["smoking", "größe", 'odd "name"'])
+    assert '[columns."größe"]' in text
+    assert "[columns.smoking]" in text
+    (tmp_path / "study.toml").write_text(text.replace("size = 0 ", "size = 10 "))
+    assert dc.Study(tmp_path / "study.toml").questions == {}
+    uncommented = text.replace("# [", "[").replace("# levels", "levels").replace("# outside", "outside")
+    for key in ("model", "columns = [", "prior", "mechanism", "epsilon", "label"):
+        uncommented = uncommented.replace(f"# {key}", key)
+    uncommented = (
+        uncommented.replace("\n[columns]\n", "\n").replace("\n[questions]\n", "\n").replace("size = 0 ", "size = 9 ")
+    )
+    (tmp_path / "study.toml").write_text(uncommented)
+    assert dc.Study(tmp_path / "study.toml").question("first-question").mechanism.size == 9
