@@ -21,6 +21,7 @@ check: .venv/installed-dev
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
+	$(BIN)/python benchmarks/counting.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

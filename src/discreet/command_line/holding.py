@@ -12,7 +12,7 @@ from discreet.command_line.screen import as_json, console, helpful, say, show_js
 from discreet.errors import DeclarationError
 from discreet.exact import exact, exact_text
 from discreet.inference import infer as read_release
-from discreet.planning import accuracy_curve, epsilon_for, expected_accuracy, size_for
+from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.accuracy import replace_field
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
@@ -124,7 +124,7 @@ def plan(
     with working("simulating made-up studies", as_json):
         values = [exact(text, "--epsilon") for text in epsilons.split(",")]
         rows = list(accuracy_curve(mechanism, values, level))
-        rows += [expected_accuracy(replace_field(mechanism, size=int(s)), level) for s in sizes.split(",") if s.strip()]
+        rows += [expected_accuracy(replace_field(mechanism, size=size), level) for size in _sizes(sizes)]
         wished = {} if width is None else {
             "width": width,
             "epsilon_needed": epsilon_for(mechanism, width, level),
@@ -138,16 +138,34 @@ def plan(
     if as_json:
         return show_json({"question": question.name, "rows": [r.document() for r in rows], "wished": wished})
     show_table(
-        f"{question.label}: what to expect, averaged over the prior (made-up data)", ("epsilon", "records",
-        f"{level:.0%} width", "without privacy", "mean error", "without", "log score", "without"), [(f"{r.epsilon:g}",
-        f"{r.size}", f"{r.width:.4f} ± {r.width_error:.4f}", f"{r.non_private_width:.4f}", f"{r.error:.4f}",
-          f"{r.non_private_error:.4f}", f"{r.log_score:.3f}", f"{r.non_private_log_score:.3f}") for r in rows],
-    )  # fmt: skip
+        f"{question.label}: what to expect, with exact counts in brackets",
+        ("epsilon", "records", f"{level:.0%} width", "error", "log score"),
+        [_figures(row) for row in rows],
+    )
+    most = max(row.width_error for row in rows)
+    say(f"Averages over made-up studies drawn from the prior; simulation error of a width at most {most:.2g}.")
     if wished:
         say(*_wishes(wished, exact_text(mechanism.guarantee.epsilon), mechanism.size))
     if plot is not None:
         say(f"Wrote {plot}.")
     return None
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise DeclarationError(f"--sizes takes whole numbers with commas, such as 500,5000; got {text!r}.") from None
+
+
+def _figures(row: Accuracy) -> list[str]:
+    return [
+        f"{row.epsilon:g}",
+        f"{row.size}",
+        f"{row.width:.4f} ({row.non_private_width:.4f})",
+        f"{row.error:.4f} ({row.non_private_error:.4f})",
+        f"{row.log_score:.2f} ({row.non_private_log_score:.2f})",
+    ]
 
 
 def _wishes(wished: dict[str, Any], epsilon: str, size: int) -> list[str]:

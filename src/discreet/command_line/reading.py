@@ -81,7 +81,7 @@ def infer(
         console.print(f"[bold yellow]Warning:[/] {note}", soft_wrap=True)
     show_posterior(posterior, level)
     if groups:
-        rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} to {v['high']:.4f}") for g, v in groups.items()]
+        rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in groups.items()]
         show_table(f"{event} by {by}", (str(by), "mean", f"{level:.0%} interval"), rows)
     for text, chance in chances.items():
         say(f"Probability that {text}: {chance:.4f}")
@@ -156,12 +156,12 @@ def show_posterior(posterior: CategoriesPosterior, level: float, truth: Mapping[
     release = posterior.releases[0]
     if release.simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    headings = ["", "mean", f"{level:.0%} interval", "sd: sampling", "sd: privacy", "width due to privacy"]
+    headings = ["", "mean", f"{level:.0%} interval", "sampling sd", "privacy sd", "privacy"]
     rows = [
         [
             row["cell"],
             f"{row['mean']:.4f}",
-            f"{row['low']:.4f} to {row['high']:.4f}",
+            f"{row['low']:.4f} - {row['high']:.4f}",
             f"{row['sampling_sd']:.4f}",
             f"{row['privacy_sd']:.4f}",
             f"{row['share_due_to_privacy']:.0%}",
@@ -171,6 +171,7 @@ def show_posterior(posterior: CategoriesPosterior, level: float, truth: Mapping[
     ]
     title = f"{release.label}: {posterior.size} records, epsilon = {exact_text(release.guarantee.epsilon)}"
     show_table(title, [*headings, *([] if truth is None else ["made-up truth"])], rows)
+    say("Intervals hold what sampling and what privacy leave open; the last column is privacy's share of their width.")
     say(f"Tells about as much as {max(0.0, posterior.effective_size):.0f} records that were known exactly.")
 
 

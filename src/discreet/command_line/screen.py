@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any, NoReturn
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -75,9 +76,9 @@ def say(*lines: str) -> None:
 
 def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; the first column is text, the others are figures."""
-    table = Table(title=escape(title), title_justify="left", header_style="bold")
+    table = Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim", box=SIMPLE_HEAD)
     for number, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="left" if number == 0 else "right")
+        table.add_column(escape(heading), justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table)

@@ -89,12 +89,20 @@ class BetaMixture:
         return np.where(wanted <= 0, 0.0, np.where(wanted >= 1, 1.0, expit(self.logit_quantile(wanted))))
 
     def logit_quantile(self, probability: ArrayLike) -> Floats:
-        """Return the logit of a quantile, which keeps its digits near 0 and near 1.
+        """Return the logit of a quantile, which keeps its digits near 0 and, by turning the law around, near 1."""
+        wanted = np.asarray(probability, dtype=float)
+        above = wanted > float(self.cdf(0.5))
+        turned = BetaMixture(self.weights, self.b, self.a)
+        low = self._low_logit_quantile(np.where(above, 0.5, wanted)) if not above.all() else 0.0
+        high = -turned._low_logit_quantile(np.where(above, 1 - wanted, 0.5)) if above.any() else 0.0
+        return np.where(above, high, low)
+
+    def _low_logit_quantile(self, wanted: Floats) -> Floats:
+        """Return the logit of a quantile that is not near 1.
 
         Newton's method on the logit of x, where quantiles of all sizes are alike, started from one similar Beta;
         halving where it would leave the bracket.
         """
-        wanted = np.asarray(probability, dtype=float)
         target = np.atleast_1d(wanted)
         low, high = np.full_like(target, -_FARTHEST), np.full_like(target, _FARTHEST)
         with np.errstate(divide="ignore"):

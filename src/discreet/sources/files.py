@@ -9,6 +9,7 @@ import csv
 import gzip
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def _arrow(place: Path, _: str | None, __: str | None) -> Any:
         from pyarrow import dataset
     except ImportError:
         raise SourceError("Arrow files need the package pyarrow: pip install pyarrow.") from None
-    return _opened(place, lambda: duckdb.connect().from_arrow(dataset.dataset(place, format="ipc")))
+    return _opened(place, lambda: _database().cursor().from_arrow(dataset.dataset(place, format="ipc")))
 
 
 def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
@@ -86,8 +87,14 @@ def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
     return connection.sql(f'SELECT * FROM "{quoted}"')
 
 
+@cache
+def _database() -> Any:
+    """Return one data base in memory, with nothing in it; every file that is read gets a cursor of its own."""
+    return duckdb.connect()
+
+
 def _relation(query: str, parameters: dict[str, Any]) -> Any:
-    return duckdb.connect().sql(query, params=parameters)
+    return _database().cursor().sql(query, params=parameters)
 
 
 def _opened(place: Path, work: Callable[[], Any]) -> Any:

@@ -1,9 +1,9 @@
 """Frames of any engine, counted inside the engine.
 
-One expression for each column, written with narwhals, keeps the declared values and empties all others; the engine
-groups by these and counts. Only the few groups come back, and each is mapped to its level by the one rule of
-`Column.code`. Which expression is used depends on the column's declared type alone, never on a record, and no
-expression can fail on a value: types that are not texts, numbers or truth values count as undeclared throughout.
+One expression for each column, written with narwhals, turns declared values into the places of their levels (or, where
+there are many levels, empties all other values); the engine groups by these and counts. Only the few groups come back.
+Which expression is used depends on the column's declared type alone, never on a record, and no expression can fail on a
+value: types that are not texts, numbers or truth values count as undeclared throughout.
 
 An engine's own errors and warnings may quote records, so they are dropped and never chained.
 """
@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -25,6 +26,7 @@ from discreet.errors import SourceError
 from discreet.sources.lists import require_columns
 
 _VIEW = "discreet_view_of_declared_values"
+_FEW = 50  # texts of levels; beyond, nested conditions grow too deep for some engines
 
 
 class FrameSource:
@@ -48,7 +50,7 @@ class FrameSource:
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[NDArray[np.int64]]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         counted: list[NDArray[np.int64]] | None = None
-        schema = self._schema()
+        schema = self._schema
         require_columns({column.name for family in families for column in family}, schema)
         with _in_silence():
             counted = self._count(families, schema)
@@ -61,12 +63,12 @@ class FrameSource:
 
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""
-        return list(self._schema())
+        return list(self._schema)
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         found: list[tuple[str, int]] | None = None
-        require_columns({column.name}, self._schema())
+        require_columns({column.name}, self._schema)
         with _in_silence():
             counts = self._frame.group_by(column.name).agg(nw.len().alias(self._unused(1)[0]))
             rows = sorted(_rows(counts), key=lambda row: -int(row[1]))
@@ -77,6 +79,7 @@ class FrameSource:
             raise SourceError("The engine that holds the data failed to look for undeclared values.")
         return found
 
+    @cached_property
     def _schema(self) -> dict[str, Any]:
         schema: dict[str, Any] | None = None
         with _in_silence():
@@ -87,17 +90,20 @@ class FrameSource:
 
     def _unused(self, count: int) -> list[str]:
         """Return names that no column has."""
-        taken, names = set(self._schema()), (f"discreet_{number}" for number in range(10**9))
+        taken, names = set(self._schema), (f"discreet_{number}" for number in range(10**9))
         return list(islice((name for name in names if name not in taken), count))
 
     def _count(self, families: Sequence[Sequence[Column]], schema: dict[str, Any]) -> list[NDArray[np.int64]]:
         columns = list(dict.fromkeys(column for family in families for column in family))
         names = dict(zip(columns, self._unused(len(columns)), strict=True))
-        frame, values, objects = self._frame, [], set()
+        frame, values, coded = self._frame, [], set()
         for column, name in names.items():
             if self._holds_objects(column.name, schema[column.name]):
                 frame = _with_codes_of_objects(frame, column, name)
-                objects.add(column)
+                coded.add(column)
+            elif _has_few(column):
+                values.append(_code(column, schema[column.name], frame.implementation).alias(name))
+                coded.add(column)
             else:
                 values.append(_declared_value(column, schema[column.name], frame.implementation).alias(name))
         # not select alone: a constant expression would give a single row
@@ -105,7 +111,7 @@ class FrameSource:
         tables = [np.zeros(tuple(len(column.levels) for column in family), dtype=np.int64) for family in families]
         for number, cell, records in _groups(kept, [[names[column] for column in family] for family in families]):
             family = families[number]
-            place = tuple(_place(c, value, c in objects) for c, value in zip(family, cell, strict=True))
+            place = tuple(_place(c, value, c in coded) for c, value in zip(family, cell, strict=True))
             tables[number][place] += int(records)
         return tables
 
@@ -194,6 +200,24 @@ def _place(column: Column, value: Any, is_code: bool) -> int:
     home, last = column.levels.index(column.outside), len(column.edges)
     passed = int(number_of(value) or 0)
     return home if passed in (0, last + 1) else min(passed, last - 1) - 1
+
+
+def _has_few(column: Column) -> bool:
+    return not column.edges and len(column.codes) <= _FEW
+
+
+def _code(column: Column, kind: Any, engine: nw.Implementation) -> nw.Expr:
+    """Return the expression for the place of a level: with few levels engines count small whole numbers fastest."""
+    value = nw.col(column.name)
+    if kind.is_numeric() and not kind.is_integer():
+        value = value.cast(nw.Float64)
+    if isinstance(kind, nw.Categorical | nw.Enum):
+        value = value.cast(nw.String)
+    code = nw.lit(column.levels.index(column.outside), nw.Int8)
+    for literal in _literals(column, kind):
+        is_it = (value == literal).fill_null(False) if engine.is_pandas_like() else value == literal
+        code = nw.when(is_it).then(nw.lit(column.code(literal), nw.Int8)).otherwise(code)
+    return code
 
 
 def _declared_value(column: Column, kind: Any, engine: nw.Implementation) -> nw.Expr:
