@@ -23,7 +23,7 @@ def by_hand(path: Path) -> int:
     sets = ", ".join(f"(x0, {name})" for name in NAMES[1:])
     names = ", ".join(NAMES)
     query = f"SELECT grouping({names}), {names}, count(*) FROM '{path}' GROUP BY GROUPING SETS ({sets})"
-    return len(duckdb.sql(query).fetchall())
+    return len(duckdb.execute(query).fetchall())
 
 
 def ours(path: Path) -> int:

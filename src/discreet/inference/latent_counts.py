@@ -29,7 +29,8 @@ _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a
 _BLOCK = 256  # cells whose spectra are held in memory together
 _MOST_WEIGHTS = 200_000_000
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
-_MOST_PAIRS = 1_000_000  # more pairs of sums than this are replaced by exact draws
+_TRIM_PAIRS = 1e-14
+_MOST_PAIRS = 400_000  # more pairs of sums than this are replaced by exact draws
 _DRAWN_PAIRS = 20_000
 
 
@@ -176,12 +177,14 @@ class LatentCounts:
     def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
         """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities.
 
-        Where there are more than a million pairs, 20,000 exact draws of them stand for all.
+        Where there are more than 400,000 pairs, 20,000 exact draws of them stand for all.
         """
-        (sums_one, chances), (sums_two, _) = self.sum_of(one), self.sum_of(two)
+        (sums_one, chances), (sums_two, others) = self.sum_of(one), self.sum_of(two)
         rest = self._without(np.concatenate([one, two]))
         if not rest.size:
             return sums_one, self.total - sums_one, chances
+        sums_one = sums_one[chances > _TRIM_PAIRS * chances.max()]
+        sums_two = sums_two[others > _TRIM_PAIRS * others.max()]
         if len(sums_one) * len(sums_two) > _MOST_PAIRS:
             tables = self.draw(_DRAWN_PAIRS, np.random.default_rng(0))
             equal = np.full(_DRAWN_PAIRS, 1 / _DRAWN_PAIRS)
@@ -190,7 +193,7 @@ class LatentCounts:
         steps_one, steps_two = (s - int(self._first[g].sum()) for s, g in ((sums_one, one), (sums_two, two)))
         weights = laws[0][steps_one[:, None] % self.length] * laws[1][steps_two % self.length]
         weights *= laws[2][(self._rest - steps_one[:, None] - steps_two) % self.length]
-        rows, columns = np.nonzero(weights > _TRIM * weights.max())
+        rows, columns = np.nonzero(weights > _TRIM_PAIRS * weights.max())
         kept = weights[rows, columns]
         return sums_one[rows], sums_two[columns], kept / kept.sum()
 
@@ -223,23 +226,23 @@ class LatentCounts:
         left = np.full(count, self._rest)
         drawn = np.empty((count, self._cells), dtype=np.int64)
         for cell in reversed(range(self._cells)):
-            step = self._steps(cell, before[cell], left, generator)
+            step = self._steps(cell, before[cell], left, generator) if cell else left  # the first cell takes the rest
             drawn[:, cell] = self._first[cell] + step
             left = left - step
         return drawn
 
     def _steps(self, cell: int, before: Floats, left: Counts, generator: np.random.Generator) -> Counts:
         """Draw one cell's step for each rest; equal rests share one table, a few million numbers at a time."""
-        order = np.argsort(left, kind="stable")
-        steps = np.empty(len(left), dtype=np.int64)
+        levels, inverse, repeats = np.unique(left, return_inverse=True, return_counts=True)
+        order, ends = np.argsort(inverse, kind="stable"), np.cumsum(repeats)
+        marks, steps = generator.random(len(left)), np.empty(len(left), dtype=np.int64)
         chunk = max(1, 4_000_000 // self._width)
-        for start in range(0, len(left), chunk):
-            part = order[start : start + chunk]
-            levels, inverse = np.unique(left[part], return_inverse=True)
-            behind = (levels[:, None] - np.arange(self._width)) % self.length
+        for start in range(0, len(levels), chunk):
+            behind = (levels[start : start + chunk, None] - np.arange(self._width)) % self.length
             table = np.cumsum(self._weights[cell] * before[behind], axis=1)
-            marks = generator.random(len(part)) * table[inverse, -1]
-            steps[part] = (table[inverse] < marks[:, None]).sum(axis=1)
+            for row, number in zip(table, range(start, len(levels)), strict=False):
+                part = order[ends[number] - repeats[number] : ends[number]]
+                steps[part] = np.searchsorted(row, marks[part] * row[-1])
         return steps
 
 

@@ -20,7 +20,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _MOST_TABLES = 2_000  # up to here every table is weighed and every candidate tried
 _DRAWS = 400
-_STARTS = 3
+_STARTS = 2
 
 
 def weighted_tables(latent: LatentCounts, cells: int) -> tuple[Counts, Floats]:
@@ -53,7 +53,8 @@ def bayes_remap(tables: Counts, weights: Floats, alpha: Floats, mean_counts: Flo
     if exhaustive:
         return Dirichlet(alpha + min(_all_candidates(tables, weights), key=loss))
     likeliest = tables[np.argsort(-weights)[:_STARTS]]
-    found = [_descend(start, loss) for start in (_rounded(mean_counts, size), *likeliest)]
+    spread = int(np.sqrt(np.max(weights @ (tables - mean_counts) ** 2)))
+    found = [_descend(start, loss, max(1, spread)) for start in (_rounded(mean_counts, size), *likeliest)]
     return Dirichlet(alpha + min(found, key=loss))
 
 
@@ -65,9 +66,9 @@ def _all_candidates(tables: Counts, weights: Floats) -> Counts:
     return np.column_stack([firsts, int(tables[0].sum()) - firsts])
 
 
-def _descend(start: Counts, loss: Callable[[Counts], float]) -> Counts:
+def _descend(start: Counts, loss: Callable[[Counts], float], stride: int) -> Counts:
     """Move records from cell to cell while that helps: many at a time first, in the end one by one."""
-    best, best_loss, stride = start, loss(start), max(1, int(start.sum()) // 64)
+    best, best_loss = start, loss(start)
     while stride:
         improved = False
         for candidate in _moves(best, stride):
