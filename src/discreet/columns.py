@@ -134,7 +134,7 @@ def band_names(edges: Sequence[float]) -> tuple[str, ...]:
     return (*(f"{low:.12g} to under {high:.12g}" for low, high in inner), f"{last[0]:.12g} to {last[1]:.12g}")
 
 
-NUMBER = r"^[-+]?[0-9]{1,15}(?:\.[0-9]{0,15})?(?:[eE][-+]?[0-9]{1,2})?$"
+NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2})?$"
 """Texts that are read as numbers. Every engine reads them alike, and none fails on them."""
 
 

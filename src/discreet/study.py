@@ -4,6 +4,7 @@ The file is the Python interface written down: reading it gives the same objects
 no value from the data. Reading is strict, so that a misspelt key cannot silently change what is published.
 """
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 from discreet.columns import CATCH_ALL, Column
-from discreet.errors import DeclarationError
+from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
 from discreet.guarantees import Ledger, Unit
 from discreet.mechanisms import Mechanism
@@ -129,8 +130,13 @@ class Study:
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again, the same release comes back and nothing is charged."""
         question = self.question(name)
-        secret, ledger = self.statistics(question), self.ledger()
-        return publish(question.mechanism, secret, ledger, question.label, unit=self.unit, request=name)
+        secret = self.statistics(question)
+        if not secret.describes(question.model, self.size):  # before a ledger is begun
+            raise PublishError(
+                f"Cannot publish {question.label!r}: the data do not have the {self.size} records that the study "
+                "declares. Nothing was published and nothing was charged. `discreet check` tells more."
+            )
+        return publish(question.mechanism, secret, self.ledger(), question.label, unit=self.unit, request=name)
 
     def _column(self, name: str, declared: _Column) -> Column:
         if (declared.levels is None) == (declared.bands is None):
@@ -144,6 +150,8 @@ class Study:
             raise DeclarationError(f"questions.{name}.model is {declared.model!r}; known models are 'categories'.")
         if declared.mechanism not in MECHANISMS:
             raise DeclarationError(f"questions.{name}.mechanism must be one of {', '.join(sorted(MECHANISMS))}.")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+            raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
         missing = [column for column in declared.columns if column not in self.columns]
         if missing or not declared.columns:
             raise DeclarationError(
@@ -166,6 +174,7 @@ def _read(path: Path) -> _Study:
 
 def _in_words(problem: str) -> str:
     """Say where a problem is as one would write it in the file."""
-    return problem.replace(" - at `$.", " in [").replace(" - at `$`", "").removesuffix("`") + (
-        "]" if " - at `$." in problem else ""
-    )
+    found = re.fullmatch(r"(.*?) - at `(?:key in )?\$\.?(.*?)`", problem)
+    if not found:
+        return problem
+    return f"{found[1]} in [{found[2]}]" if found[2] else found[1]

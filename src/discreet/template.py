@@ -11,7 +11,7 @@ _HEAD = """\
 [data]
 path = {path}
 size = 0                           # REQUIRED: the public number of records, of the whole table and not of a part
-unit = "one row per person"        # whom the guarantee protects
+{extra}unit = "one row per person"        # whom the guarantee protects
 # rows_per_unit = 3                # if one person may have up to 3 rows: the stated epsilon is multiplied by 3
 
 [budget]
@@ -46,11 +46,20 @@ _TAIL = """
 """
 
 
-def template(data: Path, study: Path, names: Sequence[str]) -> str:
+def template(
+    data: Path, study: Path, names: Sequence[str], table: str | None = None, separator: str | None = None
+) -> str:
     """Return the text of a study file for a table with these columns."""
     place = os.path.relpath(data.resolve(), study.resolve().parent)
     columns = "".join(_COLUMN.format(name=_key(name)) for name in names)
-    return _HEAD.format(path=json.dumps(place)) + columns + _TAIL.format(first=json.dumps(names[0]) if names else "")
+    extra = "".join(
+        f"{k} = {json.dumps(v)}\n" for k, v in (("table", table), ("separator", separator)) if v is not None
+    )
+    return (
+        _HEAD.format(path=json.dumps(place), extra=extra)
+        + columns
+        + _TAIL.format(first=json.dumps(names[0]) if names else "")
+    )
 
 
 def _key(name: str) -> str:

@@ -106,7 +106,8 @@ def test_every_command_speaks_json(folder: Path) -> None:
     assert rehearsed["simulated"] is True
     assert sum(cell["truth"] for cell in rehearsed["cells"]) == pytest.approx(1)
     published = as_json("publish", "study.toml", "--ask", "wards", "--out", "w.json")
-    assert published == {"release": "w.json", "epsilon": "1", "remaining": {"epsilon": "1", "delta": "0"}}
+    assert published["remaining"] == {"epsilon": "1", "delta": "0"}
+    assert published["already_published"] is False
     assert as_json("verify", "w.json", "--ledger", "study.db")["epsilon"] == 1
     assert as_json("infer", "w.json")["label"] == "wards"
     assert [entry["kind"] for entry in as_json("ledger", "study.db")["entries"]] == ["created", "charge", "release"]
@@ -117,7 +118,7 @@ def test_every_command_speaks_json(folder: Path) -> None:
 
 def test_asking_again_costs_nothing(folder: Path) -> None:
     run("publish", "study.toml", "--ask", "falls", "--out", "one.json")
-    run("publish", "study.toml", "--ask", "falls", "--out", "two.json")
+    assert "nothing was charged" in run("publish", "study.toml", "--ask", "falls", "--out", "two.json").output
     assert (folder / "one.json").read_text() == (folder / "two.json").read_text()
     assert dc.Ledger.open("study.db").spent.epsilon == dc.Guarantee("1.5").epsilon
 
@@ -182,6 +183,10 @@ BROKEN: list[tuple[str, str, str, tuple[str, ...], int, str]] = [
     ("study.toml", "", "", ("plan", "study.toml", "--sizes", "many"), 1, "--sizes"),
     ("study.toml", "", "", ("plan", "study.toml", "--epsilon", "1", "--plot", "x.gif"), 1, ".png"),
     ("study.toml", "", "", ("infer", "none.json"), 5, "no file"),
+    ("study.toml", "", "", ("publish", "study.toml", "--ask", "wards", "--out", "no/x.json"), 1, "no folder"),
+    ("study.toml", "[questions.wards]", '[questions."../up"]', ("plan", "study.toml"), 1, "plain name"),
+    ("study.toml", "[questions.wards]", "[questions2.wards]", ("plan", "study.toml"), 1, "questions2"),
+    ("study.toml", "", "", ("ledger", "study.toml"), 5, "Nothing has been published"),
     ("study.toml", "", "", ("infer", "survey.csv"), 5, "JSON"),
     ("study.toml", "", "", ("verify", "study.toml"), 5, "JSON"),
     ("study.toml", "", "", ("ledger", "survey.csv"), 5, "ledger"),
@@ -206,10 +211,10 @@ def test_mistakes_get_words_that_help_and_charge_nothing(
 
 def test_an_empty_file_is_refused_in_words(folder: Path) -> None:
     (folder / "survey.csv").write_text("")
-    assert "first line" in run("publish", "study.toml", "--ask", "wards", code=4).stderr
+    assert "is empty" in run("publish", "study.toml", "--ask", "wards", code=4).stderr
     (folder / "survey.csv").write_text("ward,fall\n")
     assert "60 records" in run("publish", "study.toml", "--ask", "wards", code=1).stderr
-    assert "0 records, but 60 are declared" in run("check", "study.toml").output
+    assert "0 records, but 60 are declared" in run("check", "study.toml", code=1).output
 
 
 def test_unforeseen_errors_are_named_but_not_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,8 +229,8 @@ def test_unforeseen_errors_are_named_but_not_quoted(monkeypatch: pytest.MonkeyPa
 
 def test_the_limit_is_raised_with_a_reason_only() -> None:
     run("publish", "study.toml", "--ask", "falls")
-    run("ledger", "study.db", "--raise-to", "3", code=1)
-    run("ledger", "study.db", "--raise-to", "3", "--reason", "agreed by the board")
+    run("ledger", "study.db", "--limit", "3", code=1)
+    run("ledger", "study.db", "--limit", "3", "--reason", "agreed by the board")
     run("publish", "study.toml", "--ask", "wards")
 
 

@@ -175,6 +175,18 @@ def test_a_missing_file_and_a_missing_table_are_named(tmp_path: Path) -> None:
     assert dc.read(path, table='two "quoted').names() == ["x"]
 
 
+def test_numbers_with_many_digits_fall_into_the_same_bands_everywhere(tmp_path: Path) -> None:
+    values = [*(np.random.default_rng(1).random(500) * 100).tolist(), 1e15, 9_007_199_254_740_991.0, 1e-7]
+    column = Column.banded("x", (0, 50, 100, 2**53))
+    pd.DataFrame({"x": values}).to_csv(tmp_path / "x.csv", index=False)
+    tables = [
+        as_source(data).count_families([[column]])[0].tolist() for data in ({"x": values}, pl.DataFrame({"x": values}))
+    ]
+    tables.append(dc.read(tmp_path / "x.csv").count_families([[column]])[0].tolist())
+    assert tables[0] == tables[1] == tables[2]
+    assert tables[0][-1] == 0
+
+
 def test_bands_are_declared_with_rising_edges() -> None:
     assert Column.banded("age", (0, 18, 65)).levels == ("0 to under 18", "18 to 65", "other")
     nonsense: list[Any] = [(), (1,), (2, 1), (0, 0), (0, float("nan")), (0, float("inf")), ("a", "b"), (True, 2)]

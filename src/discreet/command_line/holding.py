@@ -1,5 +1,7 @@
 """The data holder's commands: init, check, plan, rehearse, publish."""
 
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +9,9 @@ import click
 import numpy as np
 
 from discreet import charts
-from discreet.command_line.reading import posterior_document, show_posterior
+from discreet.command_line.reading import posterior_document, require_folder, show_posterior
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
-from discreet.errors import DeclarationError
+from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.inference import infer as read_release
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
@@ -27,9 +29,11 @@ EYES = "For the data holder's eyes only: what follows is about the records and i
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=Path("study.toml"), show_default=True)
+@click.option("--table", help="The table of a DuckDB file that holds several.")
+@click.option("--separator", help="What separates the values of a CSV file, if not a comma.")
 @as_json
 @helpful
-def init(data: Path, out: Path, as_json: bool) -> None:
+def init(data: Path, out: Path, table: str | None, separator: str | None, as_json: bool) -> None:
     """Write a commented study file from a table's column names alone. No value is read.
 
     \b
@@ -37,12 +41,14 @@ def init(data: Path, out: Path, as_json: bool) -> None:
     """
     if out.exists():
         raise DeclarationError(f"{str(out)!r} exists already. Nothing was written. Choose another name with --out.")
-    names = read(data).names()
-    out.write_text(template(data, out, names), encoding="utf-8")
+    require_folder(out)
+    names = read(data, table, separator).names()
+    out.write_text(template(data, out, names, table, separator), encoding="utf-8")
     if as_json:
         return show_json({"study": str(out), "columns": len(names)})
     return say(
-        f"Wrote {out} with {len(names)} columns. Now declare the size, the levels and the questions in it.",
+        f"Wrote {out} for a table of {len(names)} column{'s' * (len(names) != 1)}. "
+        "Now declare in it the size, the levels and a question.",
         "Make sure that the names in it are names: in a table without a header they would be a record.",
         f"Then run: discreet check {out}",
     )
@@ -60,6 +66,10 @@ def check(study: Path, as_json: bool) -> None:
     """
     declared = Study(study)
     asked = {column.name: column for q in declared.questions.values() for column in q.model.columns}
+    if not asked:
+        raise DeclarationError(
+            f"{str(study)!r} asks no question yet, so there is nothing to check. Add [questions.NAME]."
+        )
     source = declared.source()
     with working("counting", as_json):
         tables = source.count_families([[column] for column in asked.values()])
@@ -87,10 +97,12 @@ def check(study: Path, as_json: bool) -> None:
     rows = [(n, c.outside, outside[n], strangers[n], empty[n]) for n, c in asked.items()]
     show_table(
         "What goes to the level for outside values",
-        ("column", "home", "records", "most frequent undeclared values", "levels without records"),
+        ("column", "home", "records there", "most frequent undeclared values", "levels without records"),
         [(n, str(home), str(k), ", ".join(f"{v!r} x {times}" for v, times in odd) or "-", ", ".join(e) or "-")
          for n, home, k, odd, e in rows],
     )  # fmt: skip
+    if records != declared.size:
+        sys.exit(1)
     return None
 
 
@@ -119,6 +131,7 @@ def plan(
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
     """
+    require_folder(plot)
     question = _question(Study(study), name)
     mechanism = question.mechanism
     with working("simulating made-up studies", as_json):
@@ -181,7 +194,7 @@ def _wishes(wished: dict[str, Any], epsilon: str, size: int) -> list[str]:
 @click.command()
 @study_file
 @click.option("--ask", "name", help="The question to rehearse; by default the first one.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @as_json
 @helpful
 def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
@@ -195,7 +208,9 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     theta = generator.dirichlet(question.model.concentration)
     counts = generator.multinomial(question.mechanism.size, theta)
     release = simulate(question.mechanism, counts, SeededBits(seed), f"rehearsal of {question.label}")
-    posterior = read_release(release)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LittleInformationWarning)
+        posterior = read_release(release)
     truth = dict(zip(question.model.cells, theta, strict=True))
     if as_json:
         return show_json(
@@ -222,15 +237,22 @@ def publish(study: Path, name: str, out: Path | None, as_json: bool) -> None:
     declared = Study(study)
     declared.question(name)
     target = out or study.parent / f"{name}.release.json"
+    require_folder(target)
+    before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
     with working("counting and publishing", as_json):
         release = declared.publish(name)
     target.write_text(release.to_json() + "\n", encoding="utf-8")
     ledger = declared.ledger()
+    again = release.receipt is not None and release.receipt.sequence <= before
     if as_json:
         left = ledger.remaining.document()
-        return show_json({"release": str(target), "epsilon": exact_text(release.guarantee.epsilon), "remaining": left})
+        epsilon = exact_text(release.guarantee.epsilon)
+        return show_json({"release": str(target), "epsilon": epsilon, "remaining": left, "already_published": again})
+    if ledger.limit.epsilon != declared.epsilon:
+        say(f"Note: the ledger's limit is epsilon = {exact_text(ledger.limit.epsilon)}, whatever the study declares.")
+    published = f"Published {release.label!r} as {target}."
     return say(
-        f"Published {release.label!r} as {target}.",
+        f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
         f"Of the budget, epsilon = {exact_text(ledger.remaining.epsilon)} remains ({ledger.path}).",

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from discreet import charts
 from discreet.command_line.screen import as_json, cell_name, console, helpful, say, show_json, show_table
-from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning
+from discreet.errors import DeclarationError, DocumentError, LedgerError, LittleInformationWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
 from discreet.inference import CategoriesPosterior
@@ -57,6 +58,10 @@ def infer(
     """
     if (event is None) != (by is None):
         raise DeclarationError("--event and --by go together: discreet infer R --event fall=yes --by ward")
+    if account is not None and account.suffix not in (".md", ".html"):
+        raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
+    for path in (plot, table, arviz, account):
+        require_folder(path)
     documents = [read_document(path) for path in releases]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", LittleInformationWarning)
@@ -78,7 +83,7 @@ def infer(
         extra = {"statements": chances, "groups": groups, "warnings": notes}
         return show_json(posterior_document(posterior, level) | extra)
     for note in notes:
-        console.print(f"[bold yellow]Warning:[/] {note}", soft_wrap=True)
+        console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)
     show_posterior(posterior, level)
     if groups:
         rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in groups.items()]
@@ -89,6 +94,14 @@ def infer(
         if path is not None:
             say(f"Wrote {path}.")
     return None
+
+
+def require_folder(path: Path | None) -> None:
+    """Refuse early if a file could not be written because its folder is not there."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise DeclarationError(
+            f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Nothing was done."
+        )
 
 
 def read_document(path: Path) -> Release:
@@ -140,6 +153,7 @@ def posterior_document(
     guarantee = posterior.releases[0].guarantee
     return {
         "label": posterior.releases[0].label,
+        "releases": [{"label": r.label, "epsilon": exact_text(r.guarantee.epsilon)} for r in posterior.releases],
         "simulated": posterior.releases[0].simulated,
         "size": posterior.size,
         "epsilon": exact_text(guarantee.epsilon),
@@ -156,21 +170,24 @@ def show_posterior(posterior: CategoriesPosterior, level: float, truth: Mapping[
     release = posterior.releases[0]
     if release.simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    headings = ["", "mean", f"{level:.0%} interval", "sampling sd", "privacy sd", "privacy"]
+    truths = {} if truth is None else {cell: f"{value:.4f}" for cell, value in truth.items()}
+    headings = ["", *(["truth"] if truths else []), "mean", f"{100 * level:.4g}% interval"]
+    headings += ["sampling sd", "privacy sd", "privacy"]
     rows = [
         [
             row["cell"],
+            *([truths[cell]] if truths else []),
             f"{row['mean']:.4f}",
             f"{row['low']:.4f} - {row['high']:.4f}",
             f"{row['sampling_sd']:.4f}",
             f"{row['privacy_sd']:.4f}",
             f"{row['share_due_to_privacy']:.0%}",
-            *([] if truth is None else [f"{truth[cell]:.4f}"]),
         ]
         for row, cell in zip(posterior_rows(posterior, level), posterior.model.cells, strict=True)
     ]
-    title = f"{release.label}: {posterior.size} records, epsilon = {exact_text(release.guarantee.epsilon)}"
-    show_table(title, [*headings, *([] if truth is None else ["made-up truth"])], rows)
+    epsilons = " and ".join(exact_text(each.guarantee.epsilon) for each in posterior.releases)
+    labels = "; ".join(dict.fromkeys(each.label for each in posterior.releases))
+    show_table(f"{labels}: {posterior.size} records, epsilon = {epsilons}", headings, rows)
     say("Intervals hold what sampling and what privacy leave open; the last column is privacy's share of their width.")
     say(f"Tells about as much as {max(0.0, posterior.effective_size):.0f} records that were known exactly.")
 
@@ -216,20 +233,29 @@ def verify(release: Path, book: Path | None, as_json: bool) -> None:
 @click.command()
 @click.argument("book", type=click.Path(path_type=Path))
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
-@click.option("--raise-to", "limit", help="Set a new limit for epsilon; needs --reason.")
+@click.option("--limit", help="Set a new limit for epsilon; needs --reason.")
+@click.option("--delta-limit", help="With --limit: a new limit for delta too.")
 @click.option("--reason", default="", help="Why the limit is changed; it is written into the ledger.")
 @as_json
 @helpful
-def ledger(book: Path, plot: Path | None, limit: str | None, reason: str, as_json: bool) -> None:
+def ledger(
+    book: Path, plot: Path | None, limit: str | None, delta_limit: str | None, reason: str, as_json: bool
+) -> None:
     """Show what has been spent, and check the whole chain. BOOK is a ledger or a study file.
 
     \b
     Example:  discreet ledger study.db --plot budget.png
     """
-    opened = Ledger.open(Study(book).ledger_path if book.suffix == ".toml" else book)
+    require_folder(plot)
+    if limit is None and (reason or delta_limit):
+        raise DeclarationError("--reason and --delta-limit go with --limit: discreet ledger L --limit 3 --reason '...'")
+    path = Study(book).ledger_path if book.suffix == ".toml" else book
+    if book.suffix == ".toml" and not path.exists():
+        raise LedgerError(f"Nothing has been published under {str(book)!r} yet: there is no ledger at {str(path)!r}.")
+    opened = Ledger.open(path)
     opened.check()
     if limit is not None:
-        opened.change_limit(limit, reason=reason)
+        opened.change_limit(limit, delta_limit, reason=reason)
     if plot is not None:
         charts.render(charts.budget_chart(opened), plot)
     entries = opened.entries()

@@ -135,6 +135,7 @@ class Ledger:
         mechanism: dict[str, Any],
         request: str | None = None,
         unit: str = RECORD,
+        rows: int = 1,
     ) -> Receipt | str:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
@@ -156,7 +157,7 @@ class Ledger:
             if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
                 return answer
             if not limit.covers(spent + cost):
-                raise BudgetError(_refusal(label, cost, spent, limit, self.path))
+                raise BudgetError(_refusal(label, cost, spent, limit, self.path, rows))
             if (spent + cost).epsilon.denominator > _FINEST or (spent + cost).delta.denominator > _FINEST:
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             body = {
@@ -257,12 +258,14 @@ class Ledger:
 _SELECT = "SELECT sequence, body, previous, digest FROM entries"
 
 
-def _refusal(label: str, cost: Budget, spent: Budget, limit: Budget, path: Path) -> str:
+def _refusal(label: str, cost: Budget, spent: Budget, limit: Budget, path: Path, rows: int) -> str:
     left = limit - spent
     by_epsilon = cost.epsilon > left.epsilon
     name = "epsilon" if by_epsilon else "delta"
     need, gone, most, rest = (exact_text(getattr(budget, name)) for budget in (cost, spent, limit, left))
-    advice = f"Lower {name} to {rest} or less, or ask" if getattr(left, name) > 0 else "Ask"
+    most_each = f"{exact_text(left.epsilon / rows)} or less for each of {rows} rows"
+    lower = f"Lower epsilon to {most_each}" if by_epsilon and rows > 1 else f"Lower {name} to {rest} or less"
+    advice = f"{lower}, or ask" if getattr(left, name) > 0 else "Ask"
     return (
         f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({path}). "
         f"Nothing was published and nothing was charged. {advice} the data owner to raise the limit."

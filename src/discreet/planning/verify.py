@@ -105,7 +105,9 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
             "either it is another ledger, or its end was cut off or an older copy was put back."
         )
     if charge.body["mechanism"] != mechanism_document(release.mechanism) or charge.body["label"] != release.label:
-        raise VerificationError(f"Entry {charge.sequence} was charged for another mechanism or label: it was edited.")
+        raise VerificationError(
+            f"{release.label!r} is not what entry {charge.sequence} was charged for: it was edited."
+        )
     recorded = [e for e in entries.values() if e.kind == "release" and e.body["charge"] == charge.sequence]
     if not any(entry.body["digest"] == release.digest for entry in recorded):
         raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")

@@ -40,7 +40,7 @@ def publish(
     _check(mechanism, secret, ledger, label, unit, request, bits)
     document = mechanism_document(mechanism)
     guarantee = mechanism.guarantee.for_rows(unit.rows)
-    charge = ledger.charge(guarantee, label, document, request, unit.description)
+    charge = ledger.charge(guarantee, label, document, request, unit.description, unit.rows)
     if isinstance(charge, str):
         return Release.from_json(charge)
     reached("charged")

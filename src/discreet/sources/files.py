@@ -40,6 +40,10 @@ def read(path: str | Path, table: str | None = None, separator: str | None = Non
 
 def _csv(place: Path, _: str | None, separator: str | None) -> Any:
     mark = separator or ("\t" if ".tsv" in place.suffixes else ",")
+    if len(mark) != 1:
+        raise SourceError(f"The separator of a CSV file is one character; got {mark!r}.")
+    if not place.stat().st_size:
+        raise SourceError(f"{place.name!r} is empty: it has not even a first line with the names of the columns.")
     names = _header(place, mark)
     columns = dict.fromkeys(names, "VARCHAR")
     return _opened(place, lambda: _relation(_CSV, {"path": str(place), "separator": mark, "columns": columns}))
@@ -54,8 +58,8 @@ def _header(place: Path, separator: str) -> list[str]:
             names = next(csv.reader(lines, delimiter=separator))
     if not names or len(set(names)) < len(names) or not all(name.strip() for name in names):
         raise SourceError(
-            f"The first line of {place.name!r} does not name each column once. It is not shown, it might be a record. "
-            "Nothing was read. Write a header into the file."
+            f"The first line of {place.name!r} does not name each column once, or is not UTF-8. It is not shown, it "
+            "might be a record. Nothing was read. Write a header into the file."
         )
     return names
 
