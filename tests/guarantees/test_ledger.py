@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet import failpoints
 from discreet.canonical import canonical_json
+from discreet.guarantees import Entry
 from discreet.releases.document import mechanism_document
 
 FORK = multiprocessing.get_context("fork")
@@ -227,6 +228,25 @@ def test_texts_that_cannot_be_written_down_leave_no_file(tmp_path: Path) -> None
     with pytest.raises(dc.DeclarationError):
         dc.Ledger.create(tmp_path / "l.db", epsilon="1", population="\ud800")
     assert not (tmp_path / "l.db").exists()
+
+
+def test_a_release_pins_everything_before_its_charge(tmp_path: Path) -> None:
+    """An early entry is rewritten and the whole chain hashed anew: the receipt of a later release tells."""
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path, label="early")
+    late = publish_once(ledger.path, label="late")
+    previous = ledger.entries()[0].digest
+    with sqlite3.connect(ledger.path) as connection:
+        for entry in ledger.entries()[1:]:
+            body = entry.body | ({"label": "forged"} if entry.sequence == 2 else {})
+            forged = Entry(entry.sequence, body, previous, "")
+            row = (canonical_json(body), previous, forged.expected_digest(), entry.sequence)
+            connection.execute("UPDATE entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
+            previous = forged.expected_digest()
+    connection.close()
+    ledger.check()
+    with pytest.raises(dc.VerificationError, match="does not hold as it was"):
+        dc.verify(late, ledger=ledger)
 
 
 def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> None:
