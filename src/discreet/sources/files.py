@@ -1,8 +1,8 @@
 """Tables in files: CSV, Parquet, Arrow and DuckDB, read by DuckDB where they lie.
 
-A CSV file is read as text with the header that its first line gives; nothing is guessed from the records, because a
-guess lets one record change what another one means. The first line is never shown: in a file without a header it is a
-record.
+A CSV file is UTF-8 text; that is a property of the file, and a file that is not is refused. It is read with the header
+that its first line gives; nothing is guessed from the records, because a guess lets one record change what another one
+means. The first line is never shown: in a file without a header it is a record.
 """
 
 import csv
@@ -54,8 +54,8 @@ def _header(place: Path, separator: str) -> list[str]:
     names: list[str] = []
     with suppress(Exception):  # whatever is wrong, the words about it might quote the line
         opener = gzip.open if place.suffix == ".gz" else open
-        with opener(place, "rt", encoding="utf-8-sig", newline="") as lines:
-            names = next(csv.reader(lines, delimiter=separator))
+        with opener(place, "rb") as lines:  # the first line alone: what the others hold does not matter here
+            names = next(csv.reader([lines.readline().decode("utf-8-sig")], delimiter=separator))
     if not names or len(set(names)) < len(names) or not all(name.strip() for name in names):
         raise SourceError(
             f"The first line of {place.name!r} does not name each column once, or is not UTF-8. It is not shown, it "
