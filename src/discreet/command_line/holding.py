@@ -14,8 +14,8 @@ from discreet.command_line.screen import as_json, console, helpful, say, show_js
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.inference import infer as read_release
+from discreet.mechanisms import with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
-from discreet.planning.accuracy import replace_field
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
 from discreet.sources import read
@@ -137,7 +137,7 @@ def plan(
     with working("simulating made-up studies", as_json):
         values = [exact(text, "--epsilon") for text in epsilons.split(",")]
         rows = list(accuracy_curve(mechanism, values, level))
-        rows += [expected_accuracy(replace_field(mechanism, size=size), level) for size in _sizes(sizes)]
+        rows += [expected_accuracy(with_fields(mechanism, size=size), level) for size in _sizes(sizes)]
         wished = {} if width is None else {
             "width": width,
             "epsilon_needed": epsilon_for(mechanism, width, level),

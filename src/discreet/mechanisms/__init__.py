@@ -2,7 +2,7 @@
 
 from discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.noisy_counts import NoisyCounts
 
-__all__ = ["DiscreteLaplaceCounts", "GeometricHistogram", "Mechanism", "NoisyCounts"]
+__all__ = ["DiscreteLaplaceCounts", "GeometricHistogram", "Mechanism", "NoisyCounts", "with_fields"]

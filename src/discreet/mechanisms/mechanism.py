@@ -44,3 +44,10 @@ class Mechanism(Protocol):
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
+
+
+def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:
+    """Return the same mechanism with other public facts; all checks of the constructor run again."""
+    kind: Any = type(mechanism)
+    changed: Mechanism = kind(**{name: getattr(mechanism, name) for name in kind.__dataclass_fields__} | fields)
+    return changed

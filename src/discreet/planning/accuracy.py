@@ -17,7 +17,7 @@ from discreet.distributions import BetaMixture
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import Exact, exact
 from discreet.inference import infer
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.randomness import SeededBits
 from discreet.releases import Release
 
@@ -106,7 +106,7 @@ def accuracy_curve(
 ) -> Iterator[Accuracy]:
     """Give what to expect at each epsilon, one after the other."""
     for epsilon in epsilons:
-        yield expected_accuracy(replace_field(mechanism, epsilon=exact(epsilon, "epsilon")), level, repeats)
+        yield expected_accuracy(with_fields(mechanism, epsilon=exact(epsilon, "epsilon")), level, repeats)
 
 
 def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> float | None:
@@ -114,7 +114,7 @@ def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats:
     _check_width(width)
 
     def miss(epsilon: float) -> float:
-        other = replace_field(mechanism, epsilon=exact(f"{epsilon:.6g}", "epsilon"))
+        other = with_fields(mechanism, epsilon=exact(f"{epsilon:.6g}", "epsilon"))
         return _mean_width(other, level, repeats) - width
 
     return _crossing(miss, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
@@ -125,16 +125,10 @@ def size_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: in
     _check_width(width)
 
     def miss(size: float) -> float:
-        return _mean_width(replace_field(mechanism, size=int(size)), level, repeats) - width
+        return _mean_width(with_fields(mechanism, size=int(size)), level, repeats) - width
 
     found = _crossing(miss, 2, 1e7, start=mechanism.size)
     return None if found is None else int(np.ceil(found))
-
-
-def replace_field(mechanism: Mechanism, **fields: Any) -> Mechanism:
-    """Return the same mechanism with another public fact."""
-    kind: Any = type(mechanism)
-    return kind(**{name: getattr(mechanism, name) for name in kind.__dataclass_fields__} | fields)  # type: ignore[no-any-return]
 
 
 def _crossing(

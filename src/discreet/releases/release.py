@@ -13,7 +13,7 @@ from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import ONE_RECORD, Guarantee, Receipt, Unit
 from discreet.guarantees.entries import digest_of
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.releases.document import (
     convert,
     guarantee_document,
@@ -134,8 +134,7 @@ class Release:
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""
-        values = {name: getattr(self.mechanism, name) for name in self.mechanism.__dataclass_fields__}  # type: ignore[attr-defined]
-        return replace(self, mechanism=type(self.mechanism)(**values | {"model": self.model.with_prior(prior)}))
+        return replace(self, mechanism=with_fields(self.mechanism, model=self.model.with_prior(prior)))
 
 
 def _read_unit(read: _Unit) -> Unit:
