@@ -1,24 +1,13 @@
 """Exact marginals and means of 50 levels, 100,000 records, epsilon 1: in units of one real FFT of the padded table."""
 
-from statistics import median
-from time import perf_counter
-
 import numpy as np
+from clock import seconds
 from scipy.fft import rfft
 
 import discreet as dc
 from discreet.inference.categories import Reading
 
 LEVELS, SIZE, REPEATS = 50, 100_000, 20
-
-
-def timed(work: object) -> float:
-    times = []
-    for _ in range(REPEATS):
-        start = perf_counter()
-        work()  # type: ignore[operator]
-        times.append(perf_counter() - start)
-    return median(times)
 
 
 if __name__ == "__main__":
@@ -31,7 +20,7 @@ if __name__ == "__main__":
     for _ in range(5):
         rfft(table, axis=1)
         Reading.of([release], model).mean_counts  # noqa: B018 - warm-up
-    mine = timed(lambda: Reading.of([release], model).mean_counts)
-    transform = timed(lambda: rfft(table, axis=1))
+    mine = seconds(lambda: Reading.of([release], model).mean_counts, REPEATS)
+    transform = seconds(lambda: rfft(table, axis=1), REPEATS)
     print(f"marginals and means: {1e3 * mine:.2f} ms; one real FFT of {table.shape}: {1e3 * transform:.3f} ms")
     print(f"ratio {mine / transform:.1f} (goal: at most 20)")
