@@ -148,3 +148,49 @@ def test_the_template_is_a_study_once_it_is_filled_in(tmp_path: Path) -> None:
     )
     (tmp_path / "study.toml").write_text(uncommented)
     assert dc.Study(tmp_path / "study.toml").question("first-question").mechanism.size == 9
+
+
+def test_next_quarter_charges_the_same_ledger_under_its_own_name(study: dc.Study, tmp_path: Path) -> None:
+    first = study.publish("smoking-2026")
+    (tmp_path / "second.csv").write_text(SURVEY)
+    (tmp_path / "second.toml").write_text(STUDY.replace("survey.csv", "second.csv"))
+    second = dc.Study(tmp_path / "second.toml").publish("smoking-2026")
+    assert second.receipt != first.receipt
+    charges = [entry.body for entry in study.ledger().entries() if entry.kind == "charge"]
+    assert [body["data"] for body in charges] == ["survey.csv", "second.csv"]
+    assert study.ledger().spent.epsilon == 1
+
+
+def test_another_population_may_not_use_the_ledger(study: dc.Study, tmp_path: Path) -> None:
+    study.publish("smoking-2026")
+    for name in ('population = "visitors"', ""):
+        (tmp_path / "other.toml").write_text(STUDY.replace('population = "patients of 2026"', name))
+        with pytest.raises(dc.PublishError, match="ledger of the population 'patients of 2026'"):
+            dc.Study(tmp_path / "other.toml").publish("smoking-2026")
+    assert study.ledger().spent.epsilon == Fraction(1, 2)
+
+
+def test_a_study_publishes_all_its_questions_as_one_plan(study: dc.Study) -> None:
+    releases = study.publish_all()
+    assert [release.label for release in releases] == ["smoking-2026", "Falls by age"]
+    assert study.publish_all() == releases
+    assert study.ledger().spent == dc.Budget(study.plan().guarantee.epsilon, study.plan().guarantee.delta)
+
+
+def test_gaussian_questions_and_accountants_are_declared_in_the_file(study: dc.Study) -> None:
+    gaussian = STUDY.replace(
+        'mechanism = "GeometricHistogram"', 'mechanism = "DiscreteGaussianHistogram"\ndelta = "1e-7"'
+    )
+    study.path.write_text(gaussian.replace('ledger = "study.db"', 'ledger = "study.db"\naccountant = "zcdp"'))
+    changed = dc.Study(study.path)
+    release = changed.publish("smoking-2026")
+    assert isinstance(release.mechanism, dc.DiscreteGaussianHistogram)
+    assert changed.ledger().spent.rho == release.mechanism.rho
+    for wrong, words in (
+        (gaussian.replace('delta = "1e-7"', ""), "needs a delta"),
+        (STUDY.replace('mechanism = "GeometricHistogram"', 'delta = "1e-7"'), "takes no delta"),
+        (STUDY.replace('ledger = "study.db"', 'ledger = "study.db"\naccountant = "pld"'), "'basic' or 'zcdp'"),
+    ):
+        study.path.write_text(wrong)
+        with pytest.raises(dc.DeclarationError, match=words):
+            dc.Study(study.path)

@@ -20,18 +20,39 @@ from discreet.errors import (
     SourceError,
     VerificationError,
 )
-from discreet.guarantees import Adjacency, Budget, Evidence, Guarantee, Ledger, Receipt, Unit
-from discreet.inference import CategoriesPosterior, infer, plug_in
-from discreet.mechanisms import DiscreteLaplaceCounts, GeometricHistogram, Mechanism
+from discreet.guarantees import (
+    Accountant,
+    Adjacency,
+    Budget,
+    Concentrated,
+    Evidence,
+    Guarantee,
+    Ledger,
+    Receipt,
+    Totals,
+    Unit,
+    across_groups,
+    compose,
+)
+from discreet.inference import CategoriesPosterior, PooledRates, infer, plug_in
+from discreet.mechanisms import (
+    DiscreteGaussianCounts,
+    DiscreteGaussianHistogram,
+    DiscreteLaplaceCounts,
+    GeometricHistogram,
+    Mechanism,
+    Plan,
+)
 from discreet.models import Categories, Source, Statistics
 from discreet.planning import Certificate, verify
 from discreet.randomness import RandomBits, SeededBits, SystemBits
-from discreet.releases import Release, publish, simulate
+from discreet.releases import Release, publish, publish_plan, simulate
 from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.version import __version__
 
 __all__ = [
+    "Accountant",
     "Adjacency",
     "BetaMixture",
     "Budget",
@@ -40,10 +61,13 @@ __all__ = [
     "CategoriesPosterior",
     "Certificate",
     "Column",
+    "Concentrated",
     "CountDistribution",
     "DeclarationError",
     "Dirichlet",
     "DiscreetError",
+    "DiscreteGaussianCounts",
+    "DiscreteGaussianHistogram",
     "DiscreteLaplaceCounts",
     "DocumentError",
     "Evidence",
@@ -55,6 +79,8 @@ __all__ = [
     "LittleInformationWarning",
     "Mechanism",
     "Odds",
+    "Plan",
+    "PooledRates",
     "PublishError",
     "Question",
     "RandomBits",
@@ -68,14 +94,18 @@ __all__ = [
     "Statistics",
     "Study",
     "SystemBits",
+    "Totals",
     "Unit",
     "VerificationError",
     "__version__",
+    "across_groups",
+    "compose",
     "hellinger",
     "infer",
     "kullback_leibler",
     "plug_in",
     "publish",
+    "publish_plan",
     "read",
     "simulate",
     "verify",

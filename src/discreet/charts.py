@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from discreet.columns import text_of
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import exact_text
-from discreet.guarantees import Budget, Ledger
+from discreet.guarantees import Budget, Ledger, Totals, read_amount
 from discreet.inference import CategoriesPosterior, plug_in
 from discreet.models.categories import Cell
 
@@ -132,16 +133,21 @@ def width_chart(rows: Sequence[Mapping[str, float]], title: str) -> Spec:
 
 
 def budget_chart(ledger: Ledger) -> Spec:
-    """Draw how a ledger's epsilon was spent: one bar for each charge, starting where the one before ended."""
+    """Draw how a ledger's budget was spent: one bar for each charge, starting where the one before ended.
+
+    The scale is the currency of the ledger's accountant: epsilon, or rho for zCDP.
+    """
     entries = ledger.entries()
     created, newest = entries[0].body, entries[-1].body
-    spent, limit = Budget.read(newest["spent"]), Budget.read(newest["limit"])
-    left = _bar("left to spend", spent.epsilon, max(limit.epsilon, spent.epsilon), limit.epsilon)
-    rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"]), left]
+    spent, limit = read_amount(newest["spent"]), read_amount(newest["limit"])
+    name = next(iter(limit.document()))
+    gone, most = getattr(spent, name), getattr(limit, name)
+    left = _bar("left to spend", gone, max(most, gone), most)
+    rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"], name), left]
     rows = [row | {"place": place} for place, row in enumerate(rows)]
     names = [_lines(row["label"], 44, most=2) for row in rows]
     y, at = _named_rows(names), _number("limit")
-    x = _number("start", axis={"title": "epsilon, added up", "tickCount": 6})
+    x = _number("start", axis={"title": f"{name}, added up", "tickCount": 6})
     fill = {"condition": {"test": f"datum.place == {len(rows) - 1}", "value": _PALE}, "value": _BLUE}
     whole_row = {"y": y | {"bandPosition": 0}, "y2": {"field": "place", "bandPosition": 1}}
     top, right, first, beside = {"value": 0}, {"value": "width"}, rows[:1], {"align": "left", "dx": 14}
@@ -150,9 +156,37 @@ def budget_chart(ledger: Ledger) -> Spec:
         _layer({"type": "rule", "stroke": _VERMILION, "strokeWidth": 2}, {"x": at, **whole_row}),
         _layer(_words(dy=-9, fill=_VERMILION, align="right"), {"x": at, "y": top, "text": {"value": "limit"}}, first),
         _layer(_words(**beside), {"y": y, "x": right, "text": {"field": "cost"}}),
-        _layer(_words(**beside, dy=-9, fill=_GREY), {"x": right, "y": top, "text": {"value": "epsilon"}}, first),
+        _layer(_words(**beside, dy=-9, fill=_GREY), {"x": right, "y": top, "text": {"value": name}}, first),
     ]
-    title = _budget_title(created["population"] or ledger.path.name, created, spent, limit)
+    title = _budget_title(created["population"] or ledger.path.name, created, spent, limit, ledger.declared_limit)
+    return _chart(rows, title, {"width": _WIDTH, "height": _row_height(names, 26), "layer": layers})
+
+
+def composition_chart(totals: Totals, number: int) -> Spec:
+    """Draw what several releases cost together by each rule that says something."""
+    words = {
+        "basic": "basic: epsilons add",
+        "advanced": "advanced, closed form",
+        "zcdp": "zCDP: rhos add",
+        "planned": "as one plan: losses convolved",
+    }
+    figures = [(words[rule], float(getattr(totals, rule))) for rule in words]
+    known = [(rule, epsilon) for rule, epsilon in figures if isfinite(epsilon)]
+    rows = [
+        {"place": place, "rule": rule, "epsilon": epsilon, "text": f"{epsilon:.4g}"}
+        for place, (rule, epsilon) in enumerate(known)
+    ]
+    names = [[rule] for rule, _ in known]
+    y, x = _named_rows(names), _number("epsilon", axis={"title": "epsilon", "tickCount": 6})
+    fill = {"condition": {"test": f"datum.rule == '{words['planned']}'", "value": _BLUE}, "value": _PALE}
+    layers = [
+        _layer({"type": "bar", "height": 18}, {"y": y, "x": x, "fill": fill}),
+        _layer(_words(align="left", dx=6), {"y": y, "x": x, "text": {"field": "text"}}),
+    ]
+    title = {
+        "text": f"{number} releases together",
+        "subtitle": [f"at delta = {exact_text(totals.delta)}; the plan must be fixed before the first draw"],
+    }
     return _chart(rows, title, {"width": _WIDTH, "height": _row_height(names, 26), "layer": layers})
 
 
@@ -215,10 +249,13 @@ def _title(posterior: CategoriesPosterior) -> Spec:
     return {"text": _lines(label, 68), "subtitle": [" · ".join(facts), *(unit if first.unit.rows > 1 else [])]}
 
 
-def _budget_title(name: str, created: dict[str, Any], spent: Budget, limit: Budget) -> Spec:
-    over = "; the limit was lowered below this" if spent.epsilon > limit.epsilon else ""
-    lines = [f"epsilon: {_amount(spent.epsilon)} of {_amount(limit.epsilon)} spent{over}"]
+def _budget_title(name: str, created: dict[str, Any], spent: Any, limit: Any, declared: Budget) -> Spec:
+    unit = next(iter(limit.document()))
+    gone, most = getattr(spent, unit), getattr(limit, unit)
+    over = "; the limit was lowered below this" if gone > most else ""
+    lines = [f"{unit}: {_amount(gone)} of {_amount(most)} spent{over}"]
     lines += [f"delta: {_amount(spent.delta)} of {_amount(limit.delta)} spent"] if limit.delta else []
+    lines += [f"zCDP, converted from a limit of {declared.words()}"] if unit == "rho" else []
     lines += _lines(f"protects {created['unit']} (neighbours: {created['adjacency']})", 80)
     return {"text": _lines(f"Privacy budget: {name}", 68), "subtitle": lines}
 
@@ -260,14 +297,15 @@ def _group_rows(posterior: CategoriesPosterior, event: str, column: int, level: 
     return rows
 
 
-def _charges(bodies: list[dict[str, Any]]) -> list[Spec]:
-    """Return a bar for each charge; if there are many, the early ones together."""
+def _charges(bodies: list[dict[str, Any]], name: str) -> list[Spec]:
+    """Return a bar for each charge, as long as what it added; if there are many, the early ones together."""
     early = len(bodies) - MOST_CHARGES + 1 if len(bodies) > MOST_CHARGES else 0
-    ends = [Fraction(body["spent"]["epsilon"]) for body in bodies]
-    limits = [Fraction(body["limit"]["epsilon"]) for body in bodies]
+    ends = [Fraction(body["spent"][name]) for body in bodies]
+    limits = [Fraction(body["limit"][name]) for body in bodies]
+    starts = [Fraction(0), *ends]
     rows = [_bar(f"the first {early} charges", Fraction(0), ends[early - 1], limits[early - 1])] if early else []
-    for body, end, limit in list(zip(bodies, ends, limits, strict=True))[early:]:
-        rows.append(_bar(body["label"], end - Fraction(body["cost"]["epsilon"]), end, limit))
+    for body, start, end, limit in list(zip(bodies, starts, ends, limits, strict=False))[early:]:
+        rows.append(_bar(body["label"], start, end, limit))
     return rows
 
 

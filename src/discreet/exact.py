@@ -3,7 +3,7 @@
 Epsilon, delta and budgets are rational numbers, so that 0.1 + 0.2 is 0.3 and a sum of charges is what it says.
 """
 
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
 
 from flint import arb, fmpq
@@ -14,6 +14,7 @@ Exact = str | int | float | Decimal | Fraction
 """What a user may write for an exact number."""
 
 _LONGEST_TEXT = 60  # characters; nobody states an epsilon with more digits
+_LONGEST_DENOMINATOR = 400  # digits; every float is such a fraction
 
 
 def exact(value: Exact, name: str = "number") -> Fraction:
@@ -24,6 +25,8 @@ def exact(value: Exact, name: str = "number") -> Fraction:
     >>> exact("0.5"), exact(0.1), exact("1e-6"), exact("1/3")
     (Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000000), Fraction(1, 3))
     """
+    if isinstance(value, Fraction) and len(str(value.denominator)) <= _LONGEST_DENOMINATOR:
+        return value
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
         raise DeclarationError(f"{name} must be a number or its text, such as '0.5'; got a {type(value).__name__}.")
     text = str(value).strip()
@@ -93,6 +96,26 @@ def whole(value: object, name: str, least: int = 1, most: int = 10**12) -> int:
     if not least <= number <= most:
         raise DeclarationError(f"{name} must be from {least} to {most}; got {number}.")
     return number
+
+
+def rounded_up(number: Fraction | float, digits: int = 12) -> Fraction:
+    """Return the least decimal with so many significant digits that is at least as large as a number.
+
+    >>> rounded_up(Fraction(1, 3), 3)
+    Fraction(167, 500)
+    """
+    return _rounded(number, digits, ROUND_CEILING)
+
+
+def rounded_down(number: Fraction | float, digits: int = 12) -> Fraction:
+    """Return the largest decimal with so many significant digits that is at most as large as a number."""
+    return _rounded(number, digits, ROUND_FLOOR)
+
+
+def _rounded(number: Fraction | float, digits: int, rounding: str) -> Fraction:
+    value = Fraction(number)
+    context = Context(prec=digits, rounding=rounding)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def ball(number: Fraction) -> arb:

@@ -7,7 +7,7 @@ given.
 
 The running time of a sampler depends on its parameters and on the noise that it draws, not on the secret to which noise
 is added; but whoever can time a draw learns something about the noise, and with the output about the secret.
-Bernoulli(exp(-x)) and the two-sided geometric follow Canonne, Kamath and Steinke, 2020, section 5.
+Bernoulli(exp(-x)), the two-sided geometric and the discrete Gaussian follow Canonne, Kamath and Steinke, 2020.
 """
 
 import os
@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
+from math import isqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,7 +84,7 @@ def _masked(length: int, count: int, bits: RandomBits) -> Integers:
     return np.array(numbers, dtype=object)
 
 
-def bernoulli_exponential(rate: Fraction, steps: IntArray, bits: RandomBits) -> BoolArray:
+def bernoulli_exponential(rate: Fraction, steps: Integers, bits: RandomBits) -> BoolArray:
     """Draw independent events of probability exp(-x), x = rate * steps >= 0, one for each number of steps.
 
     exp(-x) = exp(-1)^floor(x) exp(-fraction): the first factor is a run of floor(x) successes of probability 1/e.
@@ -163,6 +164,27 @@ def discrete_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
         drawn[late] = np.where(negative, -sizes, sizes)
         late = late[negative & (sizes == 0)]
     return drawn
+
+
+def discrete_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw integers u with P(u) ~ e^(-u^2 / (2 variance)).
+
+    Discrete Laplace numbers of rate 1/t, t = floor(sigma) + 1, are kept with probability e^(-x),
+    x = (|u| - variance/t)^2 / (2 variance) = (|u| t b - a)^2 / (2 a b t^2) for a variance of a/b.
+    """
+    a, b = variance.numerator, variance.denominator
+    t = isqrt(a // b) + 1
+    rate = Fraction(1, 2 * a * b * t * t)
+    kept, missing = [np.zeros(0, dtype=np.int64)], count
+    while missing:
+        drawn = discrete_laplace(Fraction(1, t), missing + missing // 2 + 8, bits)
+        sizes: Integers = np.abs(drawn)
+        fits = (int(sizes.max()) * t * b + a) ** 2 < 2**62
+        misses = (sizes if fits else sizes.astype(object)) * (t * b) - a
+        drawn = drawn[bernoulli_exponential(rate, misses * misses, bits)][:missing]
+        kept.append(drawn)
+        missing -= len(drawn)
+    return np.concatenate(kept)
 
 
 def subset(size: int, among: int, bits: RandomBits) -> IntArray:

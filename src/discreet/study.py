@@ -6,20 +6,25 @@ no value from the data. Reading is strict, so that a misspelt key cannot silentl
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
+from discreet.canonical import canonical_json
 from discreet.columns import CATCH_ALL, Column
 from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
-from discreet.guarantees import Ledger, Unit
-from discreet.mechanisms import Mechanism
+from discreet.guarantees import Accountant, Ledger, Unit
+from discreet.guarantees.entries import digest_of
+from discreet.mechanisms import Mechanism, Plan
 from discreet.models import Categories, Statistics
-from discreet.releases import Release, publish
-from discreet.releases.document import MECHANISMS
+from discreet.releases import Release, publish, publish_plan
+from discreet.releases.document import MECHANISMS, plan_document
 from discreet.sources import FrameSource, read
 
 Number = str | int | float
@@ -45,6 +50,7 @@ class _Budget(msgspec.Struct, forbid_unknown_fields=True):
     ledger: str
     delta: Number = 0
     population: str = ""
+    accountant: str = "basic"
 
 
 class _Question(msgspec.Struct, forbid_unknown_fields=True):
@@ -52,6 +58,7 @@ class _Question(msgspec.Struct, forbid_unknown_fields=True):
     epsilon: Number
     model: str = "categories"
     mechanism: str = "GeometricHistogram"
+    delta: Number | None = None
     prior: float | list[float] | dict[str, float] = 1.0
     label: str | None = None
 
@@ -90,6 +97,7 @@ class Study:
         self.columns = {name: self._column(name, each) for name, each in self._declared.columns.items()}
         self.epsilon = positive(self._declared.budget.epsilon, "budget.epsilon")
         self.delta = probability(self._declared.budget.delta, "budget.delta")
+        self.accountant = self._accountant()
         self.questions = {name: self._question(name, each) for name, each in self._declared.questions.items()}
 
     def __repr__(self) -> str:
@@ -121,22 +129,74 @@ class Study:
         return question.model.statistics(self.source())
 
     def ledger(self) -> Ledger:
-        """Open the ledger, or create it with the declared budget if there is none yet."""
-        if self.ledger_path.exists():
-            return Ledger.open(self.ledger_path)
-        population, unit = self._declared.budget.population, self.unit.description
-        return Ledger.create(self.ledger_path, self.epsilon, self.delta, population, unit)
+        """Open the ledger, or create it with the declared budget if there is none yet.
+
+        A ledger belongs to a population. Studies of other data about the same people name the same ledger and the same
+        population; another population is refused.
+        """
+        population = self._declared.budget.population
+        if not self.ledger_path.exists():
+            return Ledger.create(
+                self.ledger_path,
+                self.epsilon,
+                self.delta,
+                population,
+                self.unit.description,
+                accountant=self.accountant,
+            )
+        ledger = Ledger.open(self.ledger_path)
+        if ledger.accountant is not self.accountant:
+            raise PublishError(
+                f"{str(self.ledger_path)!r} adds up by the accountant {ledger.accountant.value!r}, fixed when it was "
+                f"created; {str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
+            )
+        kept = ledger.created["population"]
+        if kept != population:
+            raise PublishError(
+                f"{str(self.ledger_path)!r} is the ledger of the population {kept!r}, but {str(self.path)!r} declares "
+                f"{population!r}. Nothing was published and nothing was charged. A ledger holds the budget of one "
+                "population: name its population in [budget], or another ledger if these are other people."
+            )
+        return ledger
 
     def publish(self, name: str) -> Release:
-        """Publish a question. Asked again, the same release comes back and nothing is charged."""
+        """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question = self.question(name)
-        secret = self.statistics(question)
+        secret = self._fitting(question, self.statistics(question))
+        data = self._declared.data.path
+        return publish(
+            question.mechanism, secret, self.ledger(), question.label,
+            unit=self.unit, request=f"{name} of {data}", data=data,
+        )  # fmt: skip
+
+    def plan(self) -> Plan:
+        """Return all questions as one plan, fixed in advance, at the budget's delta."""
+        if not self.questions:
+            raise DeclarationError(f"{str(self.path)!r} has no questions.")
+        return Plan([question.mechanism for question in self.questions.values()], self.delta)
+
+    def publish_all(self) -> list[Release]:
+        """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
+        plan, data = self.plan(), self._declared.data.path
+        labels = [question.label for question in self.questions.values()]
+        source = _OnePass(self.source(), [question.model for question in self.questions.values()])
+        secrets = [self._fitting(question, question.model.statistics(source)) for question in self.questions.values()]
+        request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
+        return publish_plan(plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data)
+
+    def _fitting(self, question: Question, secret: Statistics) -> Statistics:
         if not secret.describes(question.model, self.size):  # before a ledger is begun
             raise PublishError(
                 f"Cannot publish {question.label!r}: the data do not have the {self.size} records that the study "
                 "declares. Nothing was published and nothing was charged. `discreet check` tells more."
             )
-        return publish(question.mechanism, secret, self.ledger(), question.label, unit=self.unit, request=name)
+        return secret
+
+    def _accountant(self) -> Accountant:
+        try:
+            return Accountant(self._declared.budget.accountant)
+        except ValueError:
+            raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.") from None
 
     def _column(self, name: str, declared: _Column) -> Column:
         if (declared.levels is None) == (declared.bands is None):
@@ -158,8 +218,31 @@ class Study:
                 f"questions.{name}.columns names {missing or 'nothing'}; declare it as [columns.NAME]."
             )
         model = Categories([self.columns[column] for column in declared.columns], prior=declared.prior)
-        mechanism: Mechanism = MECHANISMS[declared.mechanism](model, size=self.size, epsilon=declared.epsilon)
+        mechanism = _mechanism(name, declared, model, self.size)
         return Question(name, declared.label or name, mechanism, self.unit)
+
+
+class _OnePass:
+    """All tables of several models, counted in one pass over the data."""
+
+    def __init__(self, source: FrameSource, models: Sequence[Categories]) -> None:
+        families = list(dict.fromkeys(tuple(model.columns) for model in models))
+        self._tables = dict(zip(families, source.count_families(families), strict=True))
+
+    def count_families(self, families: Sequence[Sequence[Column]]) -> list[NDArray[np.int64]]:
+        """Return the tables of counts, one for each family of columns."""
+        return [self._tables[tuple(family)] for family in families]
+
+
+def _mechanism(name: str, declared: _Question, model: Categories, size: int) -> Mechanism:
+    kind = MECHANISMS[declared.mechanism]
+    takes_delta = "delta" in kind.__dataclass_fields__
+    if takes_delta != (declared.delta is not None):
+        wanted = "needs a delta, such as '1e-7'" if takes_delta else "takes no delta: its guarantee is pure"
+        raise DeclarationError(f"questions.{name}: {declared.mechanism} {wanted}.")
+    extra = {"delta": declared.delta} if takes_delta else {}
+    mechanism: Mechanism = kind(model, size=size, epsilon=declared.epsilon, **extra)
+    return mechanism
 
 
 def _read(path: Path) -> _Study:

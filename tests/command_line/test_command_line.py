@@ -251,3 +251,48 @@ def test_the_command_is_installed() -> None:
     program = Path(sys.executable).parent / "discreet"
     shown = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     assert dc.__version__ in shown.stdout
+
+
+def with_delta(folder: Path) -> None:
+    text = (folder / "study.toml").read_text().replace('epsilon = "2"\n', 'epsilon = "3"\ndelta = "1e-6"\n')
+    (folder / "study.toml").write_text(text.replace('epsilon = "1.5"', 'epsilon = "0.1"').replace('"1"', '"0.1"'))
+    many = "".join(f'[questions.more-{n}]\ncolumns = ["ward"]\nepsilon = "0.1"\n' for n in range(30))
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + many)
+
+
+def test_a_batch_is_planned_published_and_shown_in_the_ledger(folder: Path) -> None:
+    with_delta(folder)
+    planned = as_json("plan", "study.toml", "--batch", "--plot", "batch.json")
+    assert planned["totals"]["basic"] == pytest.approx(3.2)
+    assert planned["totals"]["planned"] < 2.7
+    assert planned["charged"] == "planned"
+    assert json.loads((folder / "batch.json").read_text())["data"]["values"]
+    assert "As one plan they cost" in run("plan", "study.toml", "--batch").output
+    published = as_json("publish", "study.toml", "--batch")
+    assert len(published["releases"]) == 32
+    assert float(published["epsilon"]) == pytest.approx(planned["totals"]["planned"])
+    assert as_json("publish", "study.toml", "--batch")["already_published"]
+    shown = as_json("ledger", "study.db")
+    assert shown["spent"]["epsilon"] == published["epsilon"]
+    assert shown["totals"]["planned"] == pytest.approx(planned["totals"]["planned"], rel=1e-6)
+    words = run("ledger", "study.db").output
+    assert "binds" in words
+    assert "survey.csv" in words
+
+
+def test_a_batch_needs_neither_a_name_nor_a_file(folder: Path) -> None:
+    for words in (("--batch", "--ask", "falls"), (), ("--batch", "--out", "x.json")):
+        assert "--batch" in run("publish", "study.toml", *words, code=1).output
+    assert not (folder / "study.db").exists()
+
+
+def test_small_groups_are_pooled_on_request(folder: Path) -> None:
+    wards = [dc.Column("ward", tuple("ABCDE")), dc.Column("fall", ("no", "yes"))]
+    mechanism = dc.GeometricHistogram(dc.Categories(wards), size=50, epsilon="2")
+    release = dc.simulate(mechanism, (8, 2, 7, 3, 9, 1, 8, 2, 5, 5), dc.SeededBits(4))
+    (folder / "r.json").write_text(release.to_json())
+    found = as_json("infer", "r.json", "--event", "fall=yes", "--by", "ward", "--pool")
+    assert set(found["pooled"]) == set("ABCDE")
+    assert found["pooled"]["E"]["mean"] < found["groups"]["E"]["mean"]
+    assert "pooled" in run("infer", "r.json", "--event", "fall=yes", "--by", "ward", "--pool").output
+    run("infer", "r.json", "--pool", code=1)

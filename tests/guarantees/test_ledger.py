@@ -284,9 +284,9 @@ def test_a_request_that_was_answered_is_answered_again_for_free(tmp_path: Path) 
     assert again == first
     assert ledger.spent.epsilon == Fraction(2, 5)
     other = dc.GeometricHistogram(COIN, size=3, epsilon="0.5")
-    with pytest.raises(dc.PublishError, match="unit or mechanism"):
+    with pytest.raises(dc.PublishError, match="data set or mechanism"):
         dc.publish(other, secret, ledger=ledger, label="x", request="q1")
-    with pytest.raises(dc.PublishError, match="label, unit or mechanism"):
+    with pytest.raises(dc.PublishError, match="label, unit, group"):
         dc.publish(mechanism, secret, ledger=ledger, label="y", request="q1")
     with pytest.raises(dc.PublishError, match="unit"):
         dc.publish(mechanism, secret, ledger=ledger, label="x", request="q1", unit=dc.Unit(rows=2))

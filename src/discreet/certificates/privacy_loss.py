@@ -1,28 +1,62 @@
 """The privacy loss of a mechanism: how much one output can tell two neighbouring data sets apart.
 
-For output laws P and Q the loss of an output is L = ln P/Q. A mechanism's worst pair gives the law of L under P; from
-it follow the pure epsilon, max L, and the exact delta(epsilon) = E[(1 - e^(epsilon - L))^+], the hockey-stick
-divergence.
+For output laws P and Q the loss of an output is L = ln P/Q. The law of L under P says all there is to say about a pair:
+the pure epsilon is max L, delta(epsilon) = E[(1 - e^(epsilon - L))^+] is the hockey-stick divergence, and losses of
+independent releases add. A mechanism states the law of a pair that dominates all of its neighbours, both ways.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import expm1, nextafter
+from math import exp, expm1, fsum, inf, nextafter
 
-from discreet.exact import Exact, exact
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, probability, rounded_up
+
+Floats = NDArray[np.float64]
+_ROUNDING = 1e-13  # relative; sums of a million floats, each within 2e-16
+_FINE = 1e-4  # relative width of the steps over which the Renyi divergence is bounded
 
 
 @dataclass(frozen=True)
 class PrivacyLoss:
-    """A privacy loss with finitely many exact values, and an upper bound on the probability of each."""
+    """A privacy loss with exact values, an upper bound on the probability of each, and of an infinite loss."""
 
     losses: tuple[Fraction, ...]
     probabilities: tuple[float, ...]
+    beyond: float = 0.0
+
+    @classmethod
+    def worst_case(cls, epsilon: Fraction) -> "PrivacyLoss":
+        """Return the loss that dominates every pure epsilon mechanism: that of randomised response."""
+        up = 1 / (1 + exp(-float(epsilon)))
+        return cls((epsilon, -epsilon), (nextafter(up, 1.0), nextafter(1 - up, 1.0)))
+
+    @classmethod
+    def from_curve(cls, epsilons: Sequence[float], deltas: Sequence[float]) -> "PrivacyLoss":
+        """Return a loss whose delta(epsilon) is nowhere below a privacy curve known at some points.
+
+        As a function of x = e^epsilon any such curve is convex and falls from 1 at x = 0, so the chords through its
+        points lie above it. The chords are the curve of the law with Q-mass (change of slope) at each x.
+        """
+        points = np.concatenate([[0.0], np.exp(np.asarray(epsilons, dtype=float))])
+        heights = np.concatenate([[1.0], np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1]])
+        if len(points) != len(heights) or (np.diff(points) <= 0).any():
+            raise DeclarationError("A privacy curve needs one delta for each of several increasing epsilons.")
+        points, heights = _upper_hull(points, heights)
+        slopes = np.append(np.diff(heights) / np.diff(points), 0.0)
+        masses = np.maximum(0.0, np.diff(slopes)) * points[1:]
+        losses = tuple(Fraction(float(np.log(x))) for x in points[1:])
+        chances = tuple(float(p) * (1 + 1e-12) for p in masses)
+        return cls(losses, chances, float(heights[-1]))
 
     @property
-    def epsilon(self) -> Fraction:
-        """Return the exact pure epsilon: the largest loss."""
-        return max(self.losses)
+    def epsilon(self) -> Fraction | float:
+        """Return the exact pure epsilon, the largest loss; infinite if any loss may be."""
+        return max(self.losses) if not self.beyond else inf
 
     def delta_at(self, epsilon: Exact) -> float:
         """Return delta(epsilon), rounded up.
@@ -32,8 +66,71 @@ class PrivacyLoss:
         0.46211715726
         """
         allowed = exact(epsilon, "epsilon")
-        total = 0.0
-        for loss, probability in zip(self.losses, self.probabilities, strict=True):
-            if loss > allowed:
-                total += probability * -expm1(float(allowed - loss))
-        return min(1.0, nextafter(total * (1 + 1e-15), 1.0)) if total else 0.0
+        pairs = zip(self.losses, self.probabilities, strict=True)
+        total = fsum(p * -expm1(float(allowed - loss)) for loss, p in pairs if loss > allowed) + self.beyond
+        return min(1.0, nextafter(total * (1 + _ROUNDING), 1.0)) if total else 0.0
+
+    def epsilon_at(self, delta: Exact) -> Fraction | float:
+        """Return a short decimal at least as large as the smallest epsilon whose delta is at most this one."""
+        allowed = float(probability(delta, "delta"))
+        if self.beyond > allowed:
+            return inf
+        highest = max(Fraction(0), *self.losses)
+        if allowed == 0 or self.delta_at(0) <= allowed:
+            return Fraction(0) if self.delta_at(0) <= allowed else highest
+        low, high = 0.0, float(highest)
+        while high - low > 1e-9 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.delta_at(Fraction(middle)) > allowed else (low, middle)
+        return min(highest, rounded_up(high, 9))
+
+    @property
+    def rho(self) -> Fraction:
+        """Return an upper bound on the zCDP parameter, sup over orders a > 1 of D_a / a, rounded up.
+
+        With t = a - 1 and K(t) = ln E e^(t L), D_a / a = K(t) / (t (1 + t)). K(t)/t increases, so on a step [s, t] this
+        is at most K(t) / (t (1 + s)); beyond some order D_a / a <= epsilon / a decides.
+        """
+        if self.beyond:
+            raise DeclarationError("An infinite loss has no zCDP parameter.")
+        losses = np.array([float(loss) for loss in self.losses])
+        chances = np.array(self.probabilities)
+        most, found, start = float(self.epsilon), 0.0, 0.0
+        if most == 0:
+            return Fraction(0)
+        while found == 0.0 or most / (1 + start) > found:
+            ends = (1 + start) * (1 + _FINE) ** np.arange(1, 2001) - 1
+            starts = np.append(start, ends[:-1])
+            found = max(found, float((_growth(ends[:, None] * losses, chances) / (ends * (1 + starts))).max()))
+            start = float(ends[-1])
+        return rounded_up(Fraction(found) * (1 + Fraction(1, 10**9)), 9)
+
+
+def _growth(exponents: Floats, chances: Floats) -> Floats:
+    """Return ln sum_i p_i e^(x_i) for rows of exponents; near zero through e^x - 1, which keeps all digits."""
+    peaks = exponents.max(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        small = np.log1p(np.expm1(exponents) @ chances)
+    return np.where(peaks < 1, small, peaks + np.log(np.exp(exponents - peaks[:, None]) @ chances))
+
+
+def _upper_hull(points: Floats, heights: Floats) -> tuple[Floats, Floats]:
+    """Drop points that make the chords non-convex: what remains is the lower convex hull, raised where it was cut.
+
+    A true curve is convex, so only rounding is dropped; the heights are raised by what was lost.
+    """
+    kept: list[int] = []
+    for place in range(len(points)):
+        while len(kept) >= 2 and _turns_down(points, heights, kept[-2], kept[-1], place):
+            kept.pop()
+        kept.append(place)
+    lost = heights - np.interp(points, points[kept], heights[kept])
+    raised = heights[kept] + max(0.0, float(lost.max()))
+    raised[0] = 1.0
+    return points[kept], raised
+
+
+def _turns_down(points: Floats, heights: Floats, first: int, second: int, third: int) -> bool:
+    left = (heights[second] - heights[first]) * (points[third] - points[second])
+    right = (heights[third] - heights[second]) * (points[second] - points[first])
+    return bool(left > right)

@@ -9,10 +9,11 @@ import click
 import numpy as np
 
 from discreet import charts
-from discreet.command_line.reading import posterior_document, require_folder, show_posterior
+from discreet.command_line.reading import posterior_document, require_folder, show_posterior, show_totals
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
+from discreet.guarantees import Accountant
 from discreet.inference import infer as read_release
 from discreet.mechanisms import with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
@@ -81,7 +82,7 @@ def check(study: Path, as_json: bool) -> None:
         for (n, c), t in zip(asked.items(), tables, strict=True)
     }
     if as_json:
-        return show_json(
+        show_json(
             {"note": EYES, "records": records, "declared_size": declared.size, "fits": records == declared.size}
             | {
                 "columns": {
@@ -89,6 +90,7 @@ def check(study: Path, as_json: bool) -> None:
                 }
             }
         )
+        sys.exit(0 if records == declared.size else 1)
     console.print(f"[bold yellow]{EYES}[/]")
     verdict = (
         "as declared" if records == declared.size else f"but {declared.size} are declared: publishing will be refused"
@@ -103,7 +105,7 @@ def check(study: Path, as_json: bool) -> None:
     )  # fmt: skip
     if records != declared.size:
         sys.exit(1)
-    return None
+    return
 
 
 @click.command()
@@ -113,6 +115,7 @@ def check(study: Path, as_json: bool) -> None:
 @click.option("--sizes", default="", help="Numbers of records to compare at the declared epsilon, such as 500,5000.")
 @click.option("--width", type=float, help="A wished width of intervals: which epsilon, or how many records, gives it?")
 @click.option("--level", type=float, default=0.9, show_default=True)
+@click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
 @as_json
 @helpful
@@ -123,15 +126,21 @@ def plan(
     sizes: str,
     width: float | None,
     level: float,
+    batch: bool,
     plot: Path | None,
     as_json: bool,
 ) -> None:
     """Show how accurate a question will be, before any budget is spent. The data are not touched.
 
+    With --batch: what all questions of the study cost together when they are published by `publish --batch`.
+
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
+              discreet plan study.toml --batch
     """
     require_folder(plot)
+    if batch:
+        return _show_batch(Study(study), plot, as_json)
     question = _question(Study(study), name)
     mechanism = question.mechanism
     with working("simulating made-up studies", as_json):
@@ -224,17 +233,25 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
 
 @click.command()
 @study_file
-@click.option("--ask", "name", required=True, help="The question to publish.")
+@click.option("--ask", "name", help="The question to publish.")
+@click.option("--batch", is_flag=True, help="Publish all questions as one plan, charged once for all of them together.")
 @click.option("--out", type=click.Path(path_type=Path), help="The release's file; by default QUESTION.release.json.")
 @as_json
 @helpful
-def publish(study: Path, name: str, out: Path | None, as_json: bool) -> None:
+def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_json: bool) -> None:
     """Publish a question: charge the ledger, draw the noise, write the release. Asked again, it costs nothing.
+
+    With --batch all questions are charged and published together, or none of them. `plan --batch` shows the cost.
 
     \b
     Example:  discreet publish study.toml --ask smoking-2026
+              discreet publish study.toml --batch
     """
     declared = Study(study)
+    if batch == (name is not None) or (batch and out is not None):
+        raise DeclarationError("Publish one question with --ask NAME, or all of them with --batch (without --out).")
+    if name is None:
+        return _publish_batch(declared, as_json)
     declared.question(name)
     target = out or study.parent / f"{name}.release.json"
     require_folder(target)
@@ -248,16 +265,64 @@ def publish(study: Path, name: str, out: Path | None, as_json: bool) -> None:
         left = ledger.remaining.document()
         epsilon = exact_text(release.guarantee.epsilon)
         return show_json({"release": str(target), "epsilon": epsilon, "remaining": left, "already_published": again})
-    if ledger.limit.epsilon != declared.epsilon:
-        say(f"Note: the ledger's limit is epsilon = {exact_text(ledger.limit.epsilon)}, whatever the study declares.")
+    stated = ledger.declared_limit.epsilon
+    if stated != declared.epsilon:
+        say(f"Note: the ledger's limit is epsilon = {exact_text(stated)}, whatever the study declares.")
     published = f"Published {release.label!r} as {target}."
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
-        f"Of the budget, epsilon = {exact_text(ledger.remaining.epsilon)} remains ({ledger.path}).",
+        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
         f"Read it with: discreet infer {target}",
     )
+
+
+def _first(amount: Any) -> str:
+    """Return the leading figure of an amount, with its name."""
+    name, value = next(iter(amount.document().items()))
+    return f"{name} = {value}"
+
+
+def _publish_batch(declared: Study, as_json: bool) -> None:
+    before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
+    with working("counting and publishing", as_json):
+        releases = declared.publish_all()
+    paths = [declared.path.parent / f"{name}.release.json" for name in declared.questions]
+    for path, release in zip(paths, releases, strict=True):
+        path.write_text(release.to_json() + "\n", encoding="utf-8")
+    ledger, charged = declared.ledger(), declared.plan().guarantee_for(declared.unit.rows)
+    again = any(release.receipt is not None and release.receipt.sequence <= before for release in releases)
+    if as_json:
+        facts = {"releases": [str(path) for path in paths], "already_published": again}
+        spent = {"epsilon": exact_text(charged.epsilon), "delta": exact_text(charged.delta)}
+        return show_json(facts | spent | {"remaining": ledger.remaining.document()})
+    first = "was published before; nothing was charged. Wrote" if again else "is published as"
+    return say(
+        f"The plan of {len(releases)} questions {first} {', '.join(map(str, paths))}.",
+        f"Together: epsilon = {exact_text(charged.epsilon)}, delta = {exact_text(charged.delta)} ({charged.reason}).",
+        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
+    )
+
+
+def _show_batch(study: Study, plot: Path | None, as_json: bool) -> None:
+    with working("composing privacy losses", as_json):
+        totals = study.plan().totals(study.unit.rows)
+    if plot is not None:
+        charts.render(charts.composition_chart(totals, len(study.questions)), plot)
+    rule, epsilon = totals.best if study.accountant is Accountant.BASIC else ("zcdp", totals.zcdp)
+    if as_json:
+        return show_json({"questions": len(study.questions), "totals": totals.document(), "charged": rule})
+    show_totals(totals, f"{len(study.questions)} questions together", rule)
+    saved = totals.basic - epsilon if totals.basic < float("inf") else 0
+    if saved > 0:
+        say(f"As one plan they cost epsilon = {float(epsilon):g} ({rule}) instead of {float(totals.basic):g}.")
+    if not totals.delta:
+        say("With delta = 0 epsilons simply add. Declare a delta in [budget], such as 1e-6, to see what it saves.")
+    say("A plan is charged once and published as a whole: discreet publish STUDY --batch")
+    if plot is not None:
+        say(f"Wrote {plot}.")
+    return None
 
 
 def _question(study: Study, name: str | None) -> Question:

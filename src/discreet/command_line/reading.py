@@ -13,10 +13,11 @@ from discreet import charts
 from discreet.command_line.screen import as_json, cell_name, console, helpful, say, show_json, show_table
 from discreet.errors import DeclarationError, DocumentError, LedgerError, LittleInformationWarning
 from discreet.exact import exact_text
-from discreet.guarantees import Ledger
+from discreet.guarantees import Ledger, Totals
 from discreet.inference import CategoriesPosterior
 from discreet.inference import infer as read_release
 from discreet.inference.arviz import to_netcdf
+from discreet.planning import ledger_totals
 from discreet.planning import verify as verify_release
 from discreet.releases import Release
 from discreet.statement import statement, statement_html
@@ -33,6 +34,7 @@ _FIELDS = ("cell", "mean", "median", "low", "high", "sampling_sd", "privacy_sd",
 )
 @click.option("--event", help="With --by: an event to compare between groups, such as 'fall=yes'.")
 @click.option("--by", help="With --event: the column whose levels are the groups.")
+@click.option("--pool", is_flag=True, help="With --event and --by: let small groups borrow from all others.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write the table as CSV.")
 @click.option("--arviz", type=click.Path(path_type=Path), help="Write 4,000 draws as netCDF for ArviZ.")
@@ -45,6 +47,7 @@ def infer(
     statements: Sequence[str],
     event: str | None,
     by: str | None,
+    pool: bool,
     plot: Path | None,
     table: Path | None,
     arviz: Path | None,
@@ -58,6 +61,8 @@ def infer(
     """
     if (event is None) != (by is None):
         raise DeclarationError("--event and --by go together: discreet infer R --event fall=yes --by ward")
+    if pool and by is None:
+        raise DeclarationError("--pool goes with --event and --by: discreet infer R --event fall=yes --by ward --pool")
     if account is not None and account.suffix not in (".md", ".html"):
         raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
     for path in (plot, table, arviz, account):
@@ -67,6 +72,7 @@ def infer(
         warnings.simplefilter("always", LittleInformationWarning)
         posterior = read_release(*documents)
     groups = {} if event is None or by is None else _groups(posterior, event, by, level)
+    pooled = _pooled(posterior, event, by, level) if pool and by is not None else {}
     chances = {text: posterior.probability_that(text) for text in statements}
     if plot is not None:
         chart = charts.posterior_chart(posterior, level)
@@ -80,14 +86,15 @@ def infer(
         account.write_text(statement_html(text) if account.suffix == ".html" else text, encoding="utf-8")
     notes = [str(warning.message) for warning in seen]
     if as_json:
-        extra = {"statements": chances, "groups": groups, "warnings": notes}
+        extra = {"statements": chances, "groups": groups, "pooled": pooled, "warnings": notes}
         return show_json(posterior_document(posterior, level) | extra)
     for note in notes:
         console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)
     show_posterior(posterior, level)
-    if groups:
-        rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in groups.items()]
-        show_table(f"{event} by {by}", (str(by), "mean", f"{level:.0%} interval"), rows)
+    for title, found in ((f"{event} by {by}", groups), (f"{event} by {by}, pooled", pooled)):
+        if found:
+            rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in found.items()]
+            show_table(title, (str(by), "mean", f"{level:.0%} interval"), rows)
     for text, chance in chances.items():
         say(f"Probability that {text}: {chance:.4f}")
     for path in (plot, table, arviz, account):
@@ -120,6 +127,12 @@ def _groups(posterior: CategoriesPosterior, event: str, by: str, level: float) -
         name: {"mean": law.mean, "low": law.interval(level).low, "high": law.interval(level).high}
         for name, law in laws.items()
     }
+
+
+def _pooled(posterior: CategoriesPosterior, event: str | None, by: str, level: float) -> dict[str, dict[str, float]]:
+    rates = posterior.pooled(event, by)
+    intervals = rates.interval(level)
+    return {g: {"mean": m, "low": intervals[g].low, "high": intervals[g].high} for g, m in rates.mean.items()}
 
 
 def posterior_rows(posterior: CategoriesPosterior, level: float) -> list[dict[str, Any]]:
@@ -199,6 +212,24 @@ def _write_csv(posterior: CategoriesPosterior, level: float, path: Path) -> None
         writer.writerows(posterior_rows(posterior, level))
 
 
+_RULES = {
+    "basic": ("basic: epsilons add", "any questions"),
+    "advanced": ("advanced, closed form", "epsilons fixed in advance"),
+    "zcdp": ("zCDP: rhos add", "any questions"),
+    "planned": ("privacy losses convolved", "a plan fixed in advance"),
+}
+
+
+def show_totals(totals: Totals, title: str, binding: str) -> None:
+    """Print what several releases cost together, by each rule; the binding one is marked."""
+    rows = []
+    for rule, (words, holds) in _RULES.items():
+        epsilon = float(getattr(totals, rule))
+        figure = "-" if epsilon == float("inf") else f"{epsilon:.6g}"
+        rows.append((words, figure, holds, "binds" if rule == binding else ""))
+    show_table(f"{title}, at delta = {exact_text(totals.delta)}", ("rule", "epsilon", "holds for", ""), rows)
+
+
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path))
 @click.option("--ledger", "book", type=click.Path(path_type=Path), help="Check the release against this ledger too.")
@@ -259,9 +290,14 @@ def ledger(
     if plot is not None:
         charts.render(charts.budget_chart(opened), plot)
     entries = opened.entries()
+    totals = ledger_totals(opened)
     if as_json:
-        totals = {"limit": opened.limit.document(), "spent": opened.spent.document()}
-        return show_json(totals | {"entries": [{"sequence": e.sequence, "digest": e.digest} | e.body for e in entries]})
+        sums: dict[str, Any] = {
+            "accountant": opened.accountant.value,
+            "declared_limit": opened.declared_limit.document(),
+        }
+        sums |= {"limit": opened.limit.document(), "spent": opened.spent.document(), "totals": totals.document()}
+        return show_json(sums | {"entries": [{"sequence": e.sequence, "digest": e.digest} | e.body for e in entries]})
     created = entries[0].body
     say(
         f"{opened.path}: {created['adjacency']}, {created['unit']}, population {created['population'] or 'not named'!r}"
@@ -271,18 +307,22 @@ def ledger(
         (
             str(e.sequence),
             e.body["label"],
-            e.body["cost"]["epsilon"],
-            e.body["cost"]["delta"],
+            *(e.body["cost"][name] for name in opened.limit.document()),
+            e.body["group"] or "everyone",
+            e.body["data"] or "-",
             "yes" if e.sequence in recorded else "no",
         )
         for e in entries
         if e.kind == "charge"
     ]
-    show_table("Charges", ("entry", "label", "epsilon", "delta", "release recorded"), rows)
-    spent, limits = opened.spent, opened.limit
+    spent, limits = opened.spent.document(), opened.limit.document()
+    show_table("Charges", ("entry", "label", *spent, "about", "data", "recorded"), rows)
+    show_totals(totals, "All charges together", opened.accountant.value)
+    rule = {"basic": "basic composition: all add up", "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}"}
     say(
-        f"Spent epsilon = {exact_text(spent.epsilon)} of {exact_text(limits.epsilon)}, "
-        f"delta = {exact_text(spent.delta)} of {exact_text(limits.delta)} (basic composition: all add up).",
+        "Spent "
+        + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)
+        + f" ({rule[opened.accountant.value]}).",
         f"The chain of {len(entries)} entries is intact; its head is {opened.head.digest[:16]}...",
     )
     return None

@@ -1,51 +1,19 @@
 """What stands in a ledger: entries, each chained to the one before it by a hash."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 from discreet.canonical import canonical_json, read_json
 from discreet.errors import LedgerError
-from discreet.exact import exact_text
 
-_SUMS = {"limit", "spent"}
+_SUMS = {"limit", "shares", "spent"}
 _PARTS: dict[str, set[str]] = {
-    "created": _SUMS | {"accountant", "adjacency", "population", "unit"},
-    "limit": _SUMS | {"reason"},
-    "charge": _SUMS | {"label", "request", "unit", "cost", "mechanism"},
-    "release": _SUMS | {"charge", "release", "digest"},
+    "created": _SUMS | {"accountant", "adjacency", "declared", "groups", "population", "unit"},
+    "limit": _SUMS | {"declared", "reason"},
+    "charge": _SUMS | {"label", "request", "unit", "group", "data", "cost", "guarantee", "rho", "mechanism"},
+    "release": _SUMS | {"charge", "releases", "digests"},
 }
-
-
-@dataclass(frozen=True)
-class Budget:
-    """An amount of privacy budget."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __add__(self, other: "Budget") -> "Budget":
-        return Budget(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def __sub__(self, other: "Budget") -> "Budget":
-        return Budget(self.epsilon - other.epsilon, self.delta - other.delta)
-
-    def covers(self, other: "Budget") -> bool:
-        """Tell whether another amount fits into this one."""
-        return other.epsilon <= self.epsilon and other.delta <= self.delta
-
-    def __repr__(self) -> str:
-        return f"Budget(epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)})"
-
-    def document(self) -> dict[str, str]:
-        """Return the budget as it is written down."""
-        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
-
-    @classmethod
-    def read(cls, document: dict[str, str]) -> "Budget":
-        """Read what `document` wrote, however many digits a sum has."""
-        return cls(Fraction(document["epsilon"]), Fraction(document["delta"]))
 
 
 @dataclass(frozen=True)

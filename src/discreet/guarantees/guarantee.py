@@ -5,20 +5,20 @@ outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of th
 """
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from enum import Enum
 from fractions import Fraction
 
 from flint import arb
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact, exact_text, probability
+from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_up
 
 
 class Adjacency(Enum):
     """Which data sets count as neighbours."""
 
     REPLACE_ONE = "replace one record"
+    REPLACE_WITHIN_GROUP = "replace one record within its public group"
 
 
 class Evidence(Enum):
@@ -66,7 +66,7 @@ class Guarantee:
         if rows == 1:
             return self
         growth = sum((ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
-        delta = Fraction(0) if not self.delta else _rounded_up(float((growth * ball(self.delta)).upper()))
+        delta = Fraction(0) if not self.delta else rounded_up(float((growth * ball(self.delta)).upper()))
         if delta >= 1:
             raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
         reason = f"{self.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
@@ -75,8 +75,3 @@ class Guarantee:
     def __repr__(self) -> str:
         numbers = f"epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)}"
         return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason})"
-
-
-def _rounded_up(number: float) -> Fraction:
-    """Return a short decimal at least as large as a number."""
-    return Fraction(Context(prec=12, rounding=ROUND_CEILING).create_decimal(Decimal(number)))

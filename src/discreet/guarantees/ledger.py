@@ -5,37 +5,42 @@ is edited, removed or reordered no longer fits its neighbours. There is no secre
 rehash it, cut off its tail or put an older copy back. That can be noticed only from outside: every release carries
 the number and hash of its charge, and `verify(release, ledger=...)` looks for them.
 
-The limit is enforced by basic composition: epsilons add and deltas add. That is a valid filter even when each
-question depends on earlier answers. A charge is committed to disk before anything is drawn, inside a transaction that
-holds the write lock from the first read, so any number of processes may share a ledger; a crash may waste budget,
-never overspend.
+The limit is enforced by an accountant that is fixed at creation, basic composition or zCDP. Both are valid filters
+even when each question depends on earlier answers. A charge is committed to disk before anything is drawn, inside a
+transaction that holds the write lock from the first read, so any number of processes may share a ledger; a crash may
+waste budget, never overspend.
 """
 
 import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from fractions import Fraction
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Connection
 
-from discreet.canonical import canonical_json
 from discreet.columns import is_text
-from discreet.errors import BudgetError, DeclarationError, DocumentError, LedgerError, PublishError
-from discreet.exact import Exact, exact_text, positive, probability
+from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
+from discreet.exact import Exact, exact_text, probability
 from discreet.failpoints import reached
-from discreet.guarantees.entries import Budget, Entry, Receipt, chain_digest, digest_of, read_entry
+from discreet.guarantees.amounts import (
+    EVERYONE,
+    Accountant,
+    Amount,
+    Budget,
+    Concentrated,
+    cost_of,
+    is_limit,
+    limit_of,
+    nothing,
+    read_amount,
+    together,
+)
+from discreet.guarantees.chain import GENESIS, Chain, append, begin, everything, newest, oldest
+from discreet.guarantees.entries import Entry, Receipt, digest_of
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 from discreet.guarantees.unit import RECORD
 
-_GENESIS = "0" * 64
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
-_SCHEMA = """CREATE TABLE entries (
-    sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
 
 
 class Ledger:
@@ -45,9 +50,9 @@ class Ledger:
     may create ledgers for the same people may spend more on them than any one of these allows.
     """
 
-    def __init__(self, path: Path, engine: Engine) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._engine = engine
+        self._chain = Chain(path)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -60,11 +65,19 @@ class Ledger:
         delta: Exact = 0,
         population: str = "",
         unit: str = RECORD,
+        *,
+        accountant: Accountant | str = Accountant.BASIC,
+        groups: Sequence[str] = (),
+        adjacency: Adjacency = Adjacency.REPLACE_ONE,
     ) -> "Ledger":
-        """Create a ledger with a limit, in a file that must not exist yet."""
-        limit = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
-        if not is_text(f"{population}{unit}"):
-            raise DeclarationError("The population and the unit must be proper texts.")
+        """Create a ledger with a limit, in a file that must not exist yet.
+
+        `groups` names disjoint groups of the population whose sizes are public and about which separate releases may be
+        made; with REPLACE_WITHIN_GROUP it is public, too, who belongs to which of them.
+        """
+        rule, neighbours = _rule(accountant), Adjacency(adjacency)
+        limit = limit_of(rule, epsilon, delta)
+        _check_words(population, unit, groups, neighbours)
         place = Path(path)
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -75,19 +88,19 @@ class Ledger:
             ) from None
         except OSError as problem:
             raise LedgerError(f"Cannot create a ledger at {str(place)!r}: {problem.strerror}.") from None
-        ledger = cls(place, _engine(place))
+        ledger = cls(place)
         body = {
             "kind": "created",
-            "accountant": "basic",
-            "adjacency": Adjacency.REPLACE_ONE.value,
+            "accountant": rule.value,
+            "adjacency": neighbours.value,
+            "declared": limit_of(Accountant.BASIC, epsilon, delta).document(),
+            "groups": list(groups),
             "population": str(population),
             "unit": str(unit),
-            "limit": limit.document(),
-            "spent": Budget(Fraction(0), Fraction(0)).document(),
         }
-        with ledger._writing() as connection:
-            connection.execute(text(_SCHEMA))
-            _append(connection, None, body)
+        shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
+        with ledger._chain.writing() as connection:
+            begin(connection, body | _sums(limit, shares, neighbours))
         return ledger
 
     @classmethod
@@ -96,7 +109,7 @@ class Ledger:
         place = Path(path)
         if not place.is_file():
             raise LedgerError(f"There is no ledger at {str(place)!r}. Create one with Ledger.create.")
-        ledger = cls(place, _engine(place))
+        ledger = cls(place)
         if ledger.head.sequence < 1:
             raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
         return ledger
@@ -104,29 +117,47 @@ class Ledger:
     @property
     def head(self) -> Entry:
         """Return the newest entry."""
-        with self._reading() as connection:
-            return _head(connection)
+        with self._chain.reading() as connection:
+            return newest(connection)
 
     @property
-    def limit(self) -> Budget:
-        """Return how much may be spent in all."""
-        return Budget.read(self.head.body["limit"])
+    def created(self) -> dict[str, Any]:
+        """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
+        with self._chain.reading() as connection:
+            return oldest(connection).body
 
     @property
-    def spent(self) -> Budget:
-        """Return how much has been spent."""
-        return Budget.read(self.head.body["spent"])
+    def accountant(self) -> Accountant:
+        """Return the rule by which this ledger adds up."""
+        return Accountant(self.created["accountant"])
 
     @property
-    def remaining(self) -> Budget:
-        """Return how much may still be spent."""
+    def limit(self) -> Any:
+        """Return how much may be spent in all, in the accountant's currency."""
+        return read_amount(self.head.body["limit"])
+
+    @property
+    def declared_limit(self) -> Budget:
+        """Return the limit as it was stated, in epsilon and delta."""
+        stated = [e.body["declared"] for e in self.entries() if "declared" in e.body]
+        budget: Budget = read_amount(stated[-1])
+        return budget
+
+    @property
+    def spent(self) -> Any:
+        """Return how much has been spent, in the accountant's currency."""
+        return read_amount(self.head.body["spent"])
+
+    @property
+    def remaining(self) -> Any:
+        """Return how much may still be spent on everyone."""
         body = self.head.body
-        return Budget.read(body["limit"]) - Budget.read(body["spent"])
+        return read_amount(body["limit"]) - read_amount(body["spent"])
 
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first, as they stand in the file."""
-        with self._reading() as connection:
-            return _all(connection)
+        with self._chain.reading() as connection:
+            return everything(connection)
 
     def charge(
         self,
@@ -136,60 +167,63 @@ class Ledger:
         request: str | None = None,
         unit: str = RECORD,
         rows: int = 1,
-    ) -> Receipt | str:
+        *,
+        concentrated: Concentrated | None = None,
+        group: str | None = None,
+        data: str = "",
+    ) -> Receipt | list[str]:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
-        If a release is on record for the same request, its text is returned instead and nothing is charged.
+        If releases are on record for the same request, their texts are returned instead and nothing is charged.
+        `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name.
         """
-        cost = Budget(guarantee.epsilon, guarantee.delta)
-        with self._writing() as connection:
+        with self._chain.writing() as connection:
             reached("charge-begun")
-            head = _head(connection)
-            limit, spent = Budget.read(head.body["limit"]), Budget.read(head.body["spent"])
-            created = read_entry(connection.execute(text(_SELECT + " ORDER BY sequence LIMIT 1")).one())
-            asked_for = {"label": label, "mechanism": mechanism, "unit": unit, "cost": cost.document()}
-            kept, asked = (created.body["adjacency"], created.body["unit"]), (guarantee.adjacency.value, unit)
-            if kept != asked:
-                raise PublishError(
-                    f"Cannot publish {label!r}: this ledger protects {kept[1]!r} ({kept[0]}), the release would "
-                    f"protect {asked[1]!r} ({asked[0]}). Nothing was published and nothing was charged."
-                )
+            head, created = newest(connection), oldest(connection).body
+            rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
+            _check_fit(label, created, guarantee, unit, group)
+            cost = cost_of(rule, guarantee, concentrated)
+            asked_for = {"label": label, "mechanism": mechanism, "unit": unit, "group": group, "data": data}
+            asked_for["cost"] = cost.document()
             if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
                 return answer
-            if not limit.covers(spent + cost):
-                raise BudgetError(_refusal(label, cost, spent, limit, self.path, rows))
-            if (spent + cost).epsilon.denominator > _FINEST or (spent + cost).delta.denominator > _FINEST:
+            limit = read_amount(head.body["limit"])
+            shares = {name: read_amount(each) for name, each in head.body["shares"].items()}
+            shares[group or EVERYONE] += cost
+            spent = together(shares, neighbours)
+            if not limit.covers(spent):
+                raise BudgetError(_refusal(label, cost, read_amount(head.body["spent"]), limit, self.path, rows, group))
+            if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
-            body = {
+            known = concentrated or cost_of(Accountant.ZCDP, guarantee, None)
+            body = asked_for | {
                 "kind": "charge",
-                "label": label,
                 "request": request,
-                "unit": unit,
-                "cost": cost.document(),
-                "mechanism": mechanism,
+                "guarantee": Budget(guarantee.epsilon, guarantee.delta).document(),
+                "rho": known.document(),
             }
-            body |= {"limit": limit.document(), "spent": (spent + cost).document()}
-            entry = _append(connection, head, body)
+            entry = append(connection, head, body | _sums(limit, shares, neighbours))
             reached("charge-written")
         return Receipt(entry.sequence, entry.digest)
 
-    def record(self, receipt: Receipt, release: str) -> None:
-        """Write down the release that a charge paid for: its text, which is public, and the digest of it. Once only."""
-        with self._writing() as connection:
+    def record(self, receipt: Receipt, releases: Sequence[str]) -> None:
+        """Write down the releases that a charge paid for: their texts, which are public, and digests. Once only."""
+        with self._chain.writing() as connection:
             reached("record-begun")
-            head = _head(connection)
-            entries = _all(connection)
+            head = newest(connection)
+            entries = everything(connection)
             paid = any((e.kind, e.sequence, e.digest) == ("charge", receipt.sequence, receipt.head) for e in entries)
             if not paid or any(e.kind == "release" and e.body["charge"] == receipt.sequence for e in entries):
                 raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
-            body = {"kind": "release", "charge": receipt.sequence, "release": release, "digest": digest_of(release)}
-            _append(connection, head, body | {part: head.body[part] for part in ("limit", "spent")})
+            digests = [digest_of(text) for text in releases]
+            body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases), "digests": digests}
+            append(connection, head, body | {part: head.body[part] for part in ("limit", "shares", "spent")})
             reached("record-written")
 
-    def release(self, sequence: int) -> str | None:
-        """Return the recorded release that was paid for by the charge of this number, if it came to be recorded."""
+    def releases(self, sequence: int) -> list[str]:
+        """Return the recorded releases that were paid for by the charge of this number; none if it was in vain."""
         found = (e for e in self.entries() if e.kind == "release" and e.body["charge"] == sequence)
-        return next((str(entry.body["release"]) for entry in found), None)
+        return next((list(map(str, entry.body["releases"])) for entry in found), [])
 
     def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
         """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
@@ -198,83 +232,113 @@ class Ledger:
         """
         if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
             raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
-        with self._writing() as connection:
-            head = _head(connection)
-            kept = Budget.read(head.body["limit"]).delta if delta is None else probability(delta, "delta")
-            limit = Budget(positive(epsilon, "epsilon"), kept)
-            body = {"kind": "limit", "reason": reason, "limit": limit.document(), "spent": head.body["spent"]}
-            _append(connection, head, body)
+        before = self.declared_limit
+        with self._chain.writing() as connection:
+            head, rule = newest(connection), Accountant(oldest(connection).body["accountant"])
+            kept = before.delta if delta is None else probability(delta, "delta")
+            limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
+            body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
+            append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
 
     def check(self) -> None:
         """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
-        previous, spent = _GENESIS, Budget(Fraction(0), Fraction(0))
-        limit: Budget | None = None
-        charges: set[int] = set()
-        answered: set[int] = set()
-        for number, entry in enumerate(self.entries(), start=1):
+        entries = self.entries()
+        previous = GENESIS
+        for number, entry in enumerate(entries, start=1):
             if entry.sequence != number or entry.previous != previous or entry.digest != entry.expected_digest():
                 raise LedgerError(f"The chain of {str(self.path)!r} is broken at entry {number}: it was edited.")
-            if entry.kind == "charge":
-                spent = spent + Budget.read(entry.body["cost"])
-                charges.add(number)
-            if entry.kind == "release":
-                charge, written = entry.body["charge"], entry.body["release"]
-                if charge not in charges - answered or entry.body["digest"] != digest_of(str(written)):
-                    raise LedgerError(
-                        f"Entry {number} of {str(self.path)!r} records a release that no charge paid for."
-                    )
-                answered.add(charge)
-            if entry.kind in ("created", "limit"):
-                limit = Budget.read(entry.body["limit"])
-            sums = Budget.read(entry.body["limit"]), Budget.read(entry.body["spent"])
-            if sums != (limit, spent) or (entry.kind == "charge" and not sums[0].covers(spent)):
-                raise LedgerError(f"The sums of {str(self.path)!r} do not add up at entry {number}.")
             previous = entry.digest
-
-    def _reading(self) -> AbstractContextManager[Connection]:
-        return self._transaction("BEGIN")
-
-    def _writing(self) -> AbstractContextManager[Connection]:
-        """Hold the write lock from the first read to the commit."""
-        return self._transaction("BEGIN IMMEDIATE")
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Connection]:
-        problem = ""
-        try:
-            with self._engine.begin() as connection:
-                connection.exec_driver_sql(begin)
-                yield connection
-        except SQLAlchemyError as error:
-            problem = type(error).__name__ if not hasattr(error, "orig") else str(error.orig)
-        except (DocumentError, ValueError, KeyError, TypeError) as error:
-            if isinstance(error, DeclarationError):
-                raise
-            problem = "an entry is not readable"
-        if problem:
-            raise LedgerError(f"Cannot use the ledger {str(self.path)!r}: {problem}. Nothing was published.")
+        _check_releases(entries, self.path)
+        _check_sums(entries, self.path)
 
 
-_SELECT = "SELECT sequence, body, previous, digest FROM entries"
+def _rule(accountant: Accountant | str) -> Accountant:
+    try:
+        return Accountant(accountant)
+    except ValueError:
+        raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.") from None
 
 
-def _refusal(label: str, cost: Budget, spent: Budget, limit: Budget, path: Path, rows: int) -> str:
+def _check_words(population: str, unit: str, groups: Sequence[str], adjacency: Adjacency) -> None:
+    if isinstance(groups, str) or not all(isinstance(name, str) and name.strip() for name in groups):
+        raise DeclarationError("groups must be a sequence of names.")
+    if not is_text(f"{population}{unit}{''.join(groups)}") or len(set(groups)) < len(groups):
+        raise DeclarationError("The population, the unit and the groups must be proper texts, each group named once.")
+    if adjacency is Adjacency.REPLACE_WITHIN_GROUP and not groups:
+        raise DeclarationError(f"Neighbours that '{adjacency.value}' need groups: name them with groups=(...).")
+
+
+def _check_fit(label: str, created: dict[str, Any], guarantee: Guarantee, unit: str, group: str | None) -> None:
+    """Refuse a release that protects something else than the ledger does, or a group that it does not know."""
+    nowhere = "Nothing was published and nothing was charged."
+    within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
+    if created["unit"] != unit or not (within or guarantee.adjacency is Adjacency.REPLACE_ONE):
+        raise PublishError(
+            f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({created['adjacency']}), the release "
+            f"would protect {unit!r} ({guarantee.adjacency.value}). {nowhere}"
+        )
+    if group is not None and group not in created["groups"]:
+        raise PublishError(
+            f"Cannot publish {label!r}: {group!r} is none of the groups that this ledger was created with. {nowhere} "
+            "Ask one histogram of group x level instead: it costs its epsilon once and needs no groups."
+        )
+
+
+def _sums(limit: Amount, shares: dict[str, Any], adjacency: Adjacency) -> dict[str, Any]:
+    written = {name: amount.document() for name, amount in shares.items()}
+    return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}
+
+
+def _check_releases(entries: Sequence[Entry], path: Path) -> None:
+    waiting: set[int] = set()
+    for entry in entries:
+        if entry.kind == "charge":
+            waiting.add(entry.sequence)
+        if entry.kind == "release":
+            texts = map(str, entry.body["releases"])
+            if entry.body["charge"] not in waiting or entry.body["digests"] != [digest_of(text) for text in texts]:
+                raise LedgerError(f"Entry {entry.sequence} of {str(path)!r} records a release that no charge paid for.")
+            waiting.remove(entry.body["charge"])
+
+
+def _check_sums(entries: Sequence[Entry], path: Path) -> None:
+    created = entries[0].body
+    rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
+    shares = {name: nothing(rule) for name in (EVERYONE, *created["groups"])}
+    limit: Amount = nothing(rule)
+    for entry in entries:
+        if entry.kind in ("created", "limit"):
+            limit = read_amount(entry.body["limit"])
+            if not is_limit(rule, limit, read_amount(entry.body["declared"])):
+                raise LedgerError(
+                    f"The limit at entry {entry.sequence} of {str(path)!r} is not the one that is stated."
+                )
+        if entry.kind == "charge":
+            shares[entry.body["group"] or EVERYONE] += read_amount(entry.body["cost"])
+        expected = _sums(limit, shares, neighbours)
+        over = entry.kind == "charge" and not limit.covers(together(shares, neighbours))
+        if over or any(entry.body[part] != value for part, value in expected.items()):
+            raise LedgerError(f"The sums of {str(path)!r} do not add up at entry {entry.sequence}.")
+
+
+def _refusal(label: str, cost: Any, spent: Any, limit: Any, path: Path, rows: int, group: str | None) -> str:
     left = limit - spent
-    by_epsilon = cost.epsilon > left.epsilon
-    name = "epsilon" if by_epsilon else "delta"
-    need, gone, most, rest = (exact_text(getattr(budget, name)) for budget in (cost, spent, limit, left))
-    most_each = f"{exact_text(left.epsilon / rows)} or less for each of {rows} rows"
-    lower = f"Lower epsilon to {most_each}" if by_epsilon and rows > 1 else f"Lower {name} to {rest} or less"
-    advice = f"{lower}, or ask" if getattr(left, name) > 0 else "Ask"
+    short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
+    name = short[0] if short else next(iter(cost.document()))
+    need, gone, most, rest = (exact_text(getattr(amount, name)) for amount in (cost, spent, limit, left))
+    most_each = f"{exact_text(getattr(left, name) / rows)} or less for each of {rows} rows"
+    lower = f"Lower {name} to {most_each}" if rows > 1 and name == "epsilon" else f"Lower {name} to {rest} or less"
+    lower = f"Lower epsilon until rho is at most {rest}" if name == "rho" else lower
+    advice = f"{lower}, or ask" if getattr(left, name) > 0 and group is None else "Ask"
     return (
         f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({path}). "
         f"Nothing was published and nothing was charged. {advice} the data owner to raise the limit."
     )
 
 
-def _answer(connection: Connection, request: str, asked_for: dict[str, Any]) -> str | None:
-    """Return the release on record for a request; refuse if that was asked with other words."""
-    entries = _all(connection)
+def _answer(connection: Connection, request: str, asked_for: dict[str, Any]) -> list[str] | None:
+    """Return the releases on record for a request; refuse if that was asked with other words."""
+    entries = everything(connection)
     charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
     for entry in entries:
         if entry.kind == "release" and entry.body["charge"] in charges:
@@ -282,47 +346,7 @@ def _answer(connection: Connection, request: str, asked_for: dict[str, Any]) -> 
             if {part: before[part] for part in asked_for} != asked_for:
                 raise PublishError(
                     f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
-                    "label, unit or mechanism. Nothing was published and nothing was charged."
+                    "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."
                 )
-            return str(entry.body["release"])
+            return list(map(str, entry.body["releases"]))
     return None
-
-
-def _append(connection: Connection, head: Entry | None, body: dict[str, Any]) -> Entry:
-    sequence, previous = (head.sequence + 1, head.digest) if head else (1, _GENESIS)
-    written = canonical_json(body)
-    digest = chain_digest(sequence, written, previous)
-    row = {"sequence": sequence, "body": written, "previous": previous, "digest": digest}
-    connection.execute(text("INSERT INTO entries VALUES (:sequence, :body, :previous, :digest)"), row)
-    return Entry(sequence, body, previous, digest)
-
-
-def _head(connection: Connection) -> Entry:
-    row = connection.execute(text(_SELECT + " ORDER BY sequence DESC LIMIT 1")).one_or_none()
-    if row is None:
-        return Entry(0, {}, "", _GENESIS)
-    entry = read_entry(row)
-    if entry.digest != entry.expected_digest():
-        raise LedgerError(f"The newest entry of the ledger, {entry.sequence}, was edited. Nothing was charged.")
-    return entry
-
-
-def _all(connection: Connection) -> list[Entry]:
-    return [read_entry(row) for row in connection.execute(text(_SELECT + " ORDER BY sequence"))]
-
-
-def _engine(path: Path) -> Engine:
-    """Return an engine that opens a fresh connection for every transaction, so that forked processes share none.
-
-    The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the
-    ledger; synchronous=EXTRA puts every commit on the disk, and the directory with it, before `charge` returns.
-    """
-    address = f"file:{quote(str(path.absolute()))}?mode=rw"  # never creates a file: a lost ledger is not begun anew
-
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(address, uri=True, timeout=60)
-        connection.isolation_level = None  # this library says itself when a transaction begins
-        connection.execute("PRAGMA synchronous=EXTRA")
-        return connection
-
-    return create_engine("sqlite://", creator=connect, poolclass=NullPool)

@@ -3,5 +3,6 @@
 from discreet.inference.categories import CategoriesPosterior
 from discreet.inference.infer import infer
 from discreet.inference.plug_in import plug_in
+from discreet.inference.pooling import PooledRates
 
-__all__ = ["CategoriesPosterior", "infer", "plug_in"]
+__all__ = ["CategoriesPosterior", "PooledRates", "infer", "plug_in"]

@@ -19,6 +19,7 @@ from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.latent_counts import LatentCounts
+from discreet.inference.pooling import PooledRates
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.models import Categories, Cell
@@ -190,6 +191,10 @@ class CategoriesPosterior:
         if not inside.size or not rest.size:
             raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
         return self._share(inside, rest)
+
+    def pooled(self, event: Any, by: str) -> PooledRates:
+        """Return the rate of an event in each level of a column, small groups borrowing from all others."""
+        return PooledRates(self.releases, self.model, event, by)
 
     def ratio(self, first: Any, second: Any) -> Odds:
         """Return the distribution of P(first) / P(second) for two events that exclude each other."""

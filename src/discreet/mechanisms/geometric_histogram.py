@@ -20,7 +20,7 @@ from flint import arb, ctx
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.noisy_counts import Counts, LaplaceKernel
+from discreet.mechanisms.noisy_counts import Counts, LaplaceKernel, balanced
 from discreet.randomness import (
     FiniteLaw,
     RandomBits,
@@ -89,16 +89,12 @@ def balanced_noise(epsilon: Fraction, cells: int, rows: int, bits: RandomBits) -
     The accepted vectors have P(u) ~ e^(-epsilon ||u||_1 / 2) on sum zero; at least C(2m-2, m-1)/4^(m-1) are accepted.
     """
     rate = epsilon / 2
-    found = np.zeros((rows, cells), dtype=np.int64)
-    late = np.arange(rows)
-    while late.size:
-        tries = late.size if late.size > 64 else 8 * late.size  # several at once while few rows are open
-        free = discrete_laplace(rate, tries * (cells - 1), bits).reshape(tries, cells - 1)
-        last = -free.sum(axis=1)
-        kept = np.flatnonzero(bernoulli_exponential(rate, np.abs(last), bits))[: late.size]
-        found[late[: kept.size]] = np.column_stack([free[kept], last[kept]])
-        late = late[kept.size :]
-    return found
+    return balanced(
+        rows,
+        cells,
+        lambda count: discrete_laplace(rate, count, bits),
+        lambda last: bernoulli_exponential(rate, np.abs(last), bits),
+    )
 
 
 def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:

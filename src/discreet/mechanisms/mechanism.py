@@ -5,6 +5,8 @@ between neighbouring data sets proves privacy, and reading it as a likelihood le
 the noise. Every public fact (model, size, epsilon) is a field; the secret is only ever an argument.
 """
 
+from dataclasses import fields as dataclass_fields
+from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -36,6 +38,10 @@ class Mechanism(Protocol):
     def privacy_loss(self) -> PrivacyLoss:
         """Return the privacy loss of the worst pair of neighbours."""
 
+    @property
+    def rho(self) -> Fraction:
+        """Return the parameter of zero-concentrated differential privacy, rounded up."""
+
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of counts."""
 
@@ -47,7 +53,12 @@ class Mechanism(Protocol):
 
 
 def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:
-    """Return the same mechanism with other public facts; all checks of the constructor run again."""
+    """Return the same mechanism with other public facts; all checks of the constructor run again.
+
+    Where epsilon or delta change, what a mechanism has `calibrated` to them is calibrated anew.
+    """
     kind: Any = type(mechanism)
-    changed: Mechanism = kind(**{name: getattr(mechanism, name) for name in kind.__dataclass_fields__} | fields)
+    stale = set(getattr(kind, "calibrated", ())) if {"epsilon", "delta"} & set(fields) else set()
+    kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind) if field.name not in stale}
+    changed: Mechanism = kind(**kept | fields)
     return changed

@@ -5,6 +5,7 @@ this kind states its noise, its kernel g and its normaliser.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -57,6 +58,11 @@ class NoisyCounts(ABC):
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact privacy loss, which is the same for all pairs of neighbours."""
 
+    @property
+    def rho(self) -> Fraction:
+        """Return the parameter of zero-concentrated differential privacy, rounded up."""
+        return self.privacy_loss().rho
+
     @abstractmethod
     def noise(self, rows: int, bits: RandomBits) -> Counts:
         """Draw rows of noise, one number for each cell."""
@@ -73,7 +79,7 @@ class NoisyCounts(ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """Return the number of units over which the kernel falls by a factor e, for the width of windows."""
+        """Return a number of units such that within 45 of them the kernel falls by a factor of at least e^45."""
 
     @property
     def keeps_total(self) -> bool:
@@ -112,6 +118,26 @@ class NoisyCounts(ABC):
             return np.array(list(product(values, repeat=cells)))
         free = np.array(list(product(values, repeat=cells - 1)))
         return np.column_stack([free, self.size - free.sum(axis=1)])
+
+
+def balanced(
+    rows: int, cells: int, draw: Callable[[int], Counts], keeps: Callable[[Counts], NDArray[np.bool_]]
+) -> Counts:
+    """Draw rows of independent noise conditioned on summing to zero.
+
+    m - 1 numbers are drawn, the last one balances the sum, and the row is kept with the last one's own likelihood.
+    Which rows are kept depends on the noise alone.
+    """
+    found = np.zeros((rows, cells), dtype=np.int64)
+    late = np.arange(rows)
+    while late.size:
+        tries = late.size if late.size > 64 else 8 * late.size  # several at once while few rows are open
+        free = draw(tries * (cells - 1)).reshape(tries, cells - 1)
+        last = -free.sum(axis=1)
+        kept = np.flatnonzero(keeps(last))[: late.size]
+        found[late[: kept.size]] = np.column_stack([free[kept], last[kept]])
+        late = late[kept.size :]
+    return found
 
 
 class LaplaceKernel(NoisyCounts):

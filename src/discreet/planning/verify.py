@@ -2,19 +2,20 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import exp, inf, nextafter
+from math import ceil, exp, inf, nextafter
+from typing import Any
 
-from discreet.certificates import PrivacyLoss, enumerate_neighbours
+from discreet.certificates import Enumeration, PrivacyLoss, enumerate_neighbours
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.guarantees import ONE_RECORD, Evidence, Guarantee, Ledger
+from discreet.guarantees import ONE_RECORD, Entry, Evidence, Guarantee, Ledger
 from discreet.mechanisms import Mechanism, NoisyCounts
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
 
 _MOST_COMPARISONS = 2_000_000
-_MARGIN = 2  # outputs this far beyond the possible counts meet every combination of signs of the noise
+_SIGNS = 2  # outputs this far beyond the possible counts meet every combination of signs of the noise
 _ROUNDING = 1e-9
 
 
@@ -52,20 +53,20 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
-    if loss.epsilon > guarantee.epsilon and loss.delta_at(guarantee.epsilon) > guarantee.delta:
-        raise VerificationError(f"The exact epsilon {exact_text(loss.epsilon)} exceeds the stated {guarantee!r}.")
-    evidence, worst = Evidence.PROVED, _extreme_pair(mechanism)
-    checks = [f"exact privacy loss over all neighbours: at most {exact_text(loss.epsilon)}"]
+    reached = loss.delta_at(guarantee.epsilon)
+    if loss.epsilon > guarantee.epsilon and Fraction(reached) > guarantee.delta:
+        raise VerificationError(f"The exact delta {reached:.6g} exceeds the stated {guarantee!r}.")
+    evidence, worst = guarantee.evidence, _extreme_pair(mechanism)
+    checks = [_in_words(loss, guarantee, reached)]
     if isinstance(mechanism, NoisyCounts) and _comparisons(mechanism) <= _MOST_COMPARISONS:
         found = enumerate_neighbours(
-            mechanism.log_likelihood, mechanism.size, len(mechanism.model.cells), mechanism.outputs_near(_MARGIN)
+            mechanism.log_likelihood,
+            mechanism.size,
+            len(mechanism.model.cells),
+            mechanism.outputs_near(_margin(mechanism)),
         )
-        if found.epsilon > float(loss.epsilon) * (1 + _ROUNDING):
-            raise VerificationError(f"Enumeration found a loss of {found.epsilon}, above the stated {guarantee!r}.")
         evidence, worst = Evidence.ENUMERATED, found.worst_pair
-        checks.append(
-            f"{found.pairs} neighbouring pairs compared on {found.outputs} outputs: at most {found.epsilon:.12g}"
-        )
+        checks.append(_compared(found, loss, guarantee))
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
@@ -73,16 +74,49 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     return Certificate(stated, _float_above(loss.epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
 
 
-def _float_above(number: Fraction) -> float:
+def _in_words(loss: PrivacyLoss, guarantee: Guarantee, reached: float) -> str:
+    if loss.epsilon < inf:
+        return f"exact privacy loss over all neighbours: at most {exact_text(Fraction(loss.epsilon))}"
+    return f"exact delta over all neighbours at epsilon = {exact_text(guarantee.epsilon)}: {reached:.6g}"
+
+
+def _compared(found: Enumeration, loss: PrivacyLoss, guarantee: Guarantee) -> str:
+    """Say what enumeration found, or refuse if it found more than is stated.
+
+    It looks at the loss where that is bounded, otherwise at delta; there the outputs that were left out count as lost.
+    """
+    compared = f"{found.pairs} neighbouring pairs compared on {found.outputs} outputs"
+    if loss.epsilon < inf:
+        if found.epsilon > float(loss.epsilon) * (1 + _ROUNDING):
+            raise VerificationError(f"Enumeration found a loss of {found.epsilon}, above the stated {guarantee!r}.")
+        return f"{compared}: at most {found.epsilon:.12g}"
+    delta = found.delta_at(float(guarantee.epsilon))
+    if delta > float(guarantee.delta) * (1 + _ROUNDING):
+        raise VerificationError(f"Enumeration found a delta of {delta:.6g}, above the stated {guarantee!r}.")
+    return f"{compared}: delta at most {delta:.6g}"
+
+
+def _margin(mechanism: NoisyCounts) -> int:
+    """Return how far beyond the possible counts outputs are compared.
+
+    Two steps meet every combination of signs, on which Laplace losses depend; Gaussian outputs are compared until
+    what lies beyond has probability e^-40.
+    """
+    return _SIGNS if mechanism.privacy_loss().epsilon < inf else ceil(36 * mechanism.reach) + 2
+
+
+def _float_above(number: Fraction | float) -> float:
     """Return the number as a float, never rounded in our favour."""
     value = float(number)
+    if value == inf:
+        return inf
     return value if Fraction(value) >= number else nextafter(value, inf)
 
 
 def _comparisons(mechanism: NoisyCounts) -> int:
     cells = len(mechanism.model.cells)
     free = cells - 1 if mechanism.keeps_total else cells
-    outputs = (mechanism.size + 2 * _MARGIN + 1) ** min(free, 8)  # eight free counts are too many already
+    outputs = (mechanism.size + 2 * _margin(mechanism) + 1) ** min(free, 8)  # eight free counts are too many already
     return number_of_tables(mechanism.size, cells, _MOST_COMPARISONS) * int(outputs)
 
 
@@ -104,11 +138,21 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
             f"{release.label!r} refers to entry {release.receipt.sequence}, which this ledger does not hold as it was: "
             "either it is another ledger, or its end was cut off or an older copy was put back."
         )
-    if charge.body["mechanism"] != mechanism_document(release.mechanism) or charge.body["label"] != release.label:
+    if (release.label, mechanism_document(release.mechanism)) not in _paid(charge) or charge.body[
+        "group"
+    ] != release.group:
         raise VerificationError(
             f"{release.label!r} is not what entry {charge.sequence} was charged for: it was edited."
         )
     recorded = [e for e in entries.values() if e.kind == "release" and e.body["charge"] == charge.sequence]
-    if not any(entry.body["digest"] == release.digest for entry in recorded):
+    if not any(release.digest in entry.body["digests"] for entry in recorded):
         raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")
     return [f"ledger chain of {len(entries)} entries intact", f"charged as entry {charge.sequence}, digest matches"]
+
+
+def _paid(charge: Entry) -> list[tuple[str, Any]]:
+    """Return what a charge paid for, by label and mechanism: one release, or all parts of a plan."""
+    document = charge.body["mechanism"]
+    if document.get("kind") != "Plan":
+        return [(charge.body["label"], document)]
+    return [(part["label"], part["mechanism"]) for part in document["parts"]]

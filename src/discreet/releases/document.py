@@ -4,6 +4,7 @@ A document names its kind and the values of its public fields, nothing else. Rea
 missing or an unknown field, or a value of the wrong type is refused, and every check of the constructor runs again.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, get_type_hints
@@ -14,10 +15,20 @@ from discreet.columns import Column
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Adjacency, Evidence, Guarantee
-from discreet.mechanisms import DiscreteLaplaceCounts, GeometricHistogram, Mechanism
+from discreet.mechanisms import (
+    DiscreteGaussianCounts,
+    DiscreteGaussianHistogram,
+    DiscreteLaplaceCounts,
+    GeometricHistogram,
+    Mechanism,
+    Plan,
+)
 from discreet.models import Categories
 
-MECHANISMS: dict[str, type[Any]] = {kind.__name__: kind for kind in (GeometricHistogram, DiscreteLaplaceCounts)}
+MECHANISMS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (GeometricHistogram, DiscreteLaplaceCounts, DiscreteGaussianHistogram, DiscreteGaussianCounts)
+}
 """The mechanisms that a document may name. A new mechanism is added here."""
 
 
@@ -109,6 +120,13 @@ def read_mechanism(document: Any) -> Mechanism:
     except DeclarationError as problem:
         raise DocumentError(str(problem)) from None
     return mechanism
+
+
+def plan_document(plan: Plan, labels: Sequence[str]) -> dict[str, Any]:
+    """Return a plan as it stands in a ledger: its delta, and each mechanism with its label."""
+    parts = zip(plan.mechanisms, labels, strict=True)
+    written = [{"label": label, "mechanism": mechanism_document(mechanism)} for mechanism, label in parts]
+    return {"kind": "Plan", "delta": exact_text(plan.delta), "parts": written}
 
 
 def guarantee_document(guarantee: Guarantee) -> dict[str, str]:

@@ -1,22 +1,43 @@
-"""The one door: only `publish` turns a secret into an output.
+"""The one door: only `publish` and `publish_plan` turn secrets into outputs, by the same steps.
 
-The order is fixed: everything public is checked; the charge is committed to the ledger; the output is drawn; the
-release is recorded; it is returned. A crash may waste budget, never overspend it. From the charge on, nothing that
-can be seen, be it an error, a warning, a type or a length, depends on the records.
+The order is fixed: everything public is checked; the charge is committed to the ledger; the outputs are drawn; the
+releases are recorded, all of them or none; they are returned. A crash may waste budget, never overspend it. From the
+charge on, nothing that can be seen, be it an error, a warning, a type or a length, depends on the records.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import LedgerError, PublishError
 from discreet.failpoints import reached
-from discreet.guarantees import ONE_RECORD, Evidence, Ledger, Receipt, Unit
-from discreet.mechanisms import Mechanism
+from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
+from discreet.mechanisms import Mechanism, Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
-from discreet.releases.document import MECHANISMS, mechanism_document, read_mechanism
-from discreet.releases.release import LONGEST_LABEL, Release, is_label
+from discreet.releases.document import MECHANISMS, mechanism_document, plan_document, read_mechanism
+from discreet.releases.release import LONGEST_LABEL, Release, is_label, within_group
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One output to be drawn."""
+
+    mechanism: Mechanism
+    secret: Statistics
+    label: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Charge:
+    """What is charged for one or several outputs together."""
+
+    label: str
+    guarantee: Guarantee
+    concentrated: Concentrated
+    document: dict[str, Any]
 
 
 def publish(
@@ -27,83 +48,144 @@ def publish(
     *,
     unit: Unit = ONE_RECORD,
     request: str | None = None,
+    group: str | None = None,
+    data: str = "",
     bits: SystemBits | None = None,
 ) -> Release:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
     `unit` says whom the guarantee protects if one person may have several rows: all is then stated and charged for a
     whole person. Each call charges anew. Give a `request`, a name that the caller chooses, to make a call safe to
-    repeat: if a release was recorded under that name, the same release is returned and nothing is charged. Only the
-    operating system's secure bits are accepted.
+    repeat: if a release was recorded under that name, the same release is returned and nothing is charged. `group`
+    names the one group of the ledger whose records the statistics are about, `data` the data set, for the ledger's
+    readers. Only the operating system's secure bits are accepted.
     """
     bits = SystemBits() if bits is None else bits
-    _check(mechanism, secret, ledger, label, unit, request, bits)
-    document = mechanism_document(mechanism)
-    guarantee = mechanism.guarantee.for_rows(unit.rows)
-    charge = ledger.charge(guarantee, label, document, request, unit.description, unit.rows)
-    if isinstance(charge, str):
-        return Release.from_json(charge)
-    reached("charged")
-    output = _draw(mechanism, secret, bits)
-    reached("drawn")
-    if output is None:  # raised here, outside any handler, so that no exception that saw the secret is chained to it
+    part = _Part(mechanism, secret, label)
+    _check([part], ledger, unit, request, group, data, bits)
+    guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
+    concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
+    charge = _Charge(label, guarantee, concentrated, mechanism_document(mechanism))
+    return _publish([part], charge, ledger, unit, request, group, data, bits)[0]
+
+
+def publish_plan(
+    plan: Plan,
+    secrets: Sequence[Statistics],
+    ledger: Ledger,
+    labels: Sequence[str],
+    *,
+    unit: Unit = ONE_RECORD,
+    request: str | None = None,
+    data: str = "",
+    bits: SystemBits | None = None,
+) -> list[Release]:
+    """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing."""
+    bits = SystemBits() if bits is None else bits
+    if not isinstance(plan, Plan):
+        raise PublishError("publish_plan takes a Plan. Nothing was published and nothing was charged.")
+    if not isinstance(secrets, Sequence) or isinstance(labels, str) or not len(plan) == len(secrets) == len(labels):
         raise PublishError(
-            f"{label!r} was charged (entry {charge.sequence} of {ledger.path}) but could not be drawn; the reason is "
-            "withheld because it may depend on the records. Nothing was published. The charge stands."
+            f"A plan of {len(plan)} mechanisms needs as many statistics and as many labels. "
+            "Nothing was published and nothing was charged."
         )
-    release = Release(mechanism, output, label, unit, receipt=charge)
-    _record(ledger, charge, release)
+    parts = [_Part(*each) for each in zip(plan.mechanisms, secrets, labels, strict=True)]
+    _check(parts, ledger, unit, request, None, data, bits)
+    title = f"plan of {len(plan)}: {', '.join(labels)}"
+    title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
+    document = plan_document(plan, labels)
+    charge = _Charge(title, plan.guarantee_for(unit.rows), plan.concentrated(unit.rows), document)
+    return _publish(parts, charge, ledger, unit, request, None, data, bits)
+
+
+def _publish(
+    parts: Sequence[_Part],
+    charge: _Charge,
+    ledger: Ledger,
+    unit: Unit,
+    request: str | None,
+    group: str | None,
+    data: str,
+    bits: SystemBits,
+) -> list[Release]:
+    receipt = ledger.charge(
+        charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
+        concentrated=charge.concentrated, group=group, data=data,
+    )  # fmt: skip
+    if isinstance(receipt, list):
+        return [Release.from_json(text) for text in receipt]
+    reached("charged")
+    outputs = _draw(parts, bits)
+    reached("drawn")
+    if outputs is None:  # raised here, outside any handler, so that no exception that saw the secret is chained to it
+        raise PublishError(
+            f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.path}) but could not be drawn; the "
+            "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
+        )
+    releases = [
+        Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group)
+        for part, output in zip(parts, outputs, strict=True)
+    ]
+    _record(ledger, receipt, releases, charge.label)
     reached("recorded")
-    return release
+    return releases
 
 
-def _record(ledger: Ledger, charge: Receipt, release: Release) -> None:
+def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label: str) -> None:
     try:
-        ledger.record(charge, release.to_json())
+        ledger.record(receipt, [release.to_json() for release in releases])
     except LedgerError as problem:
-        words = (
-            f"{release.label!r} was charged and drawn but not recorded, so it is withheld. The charge stands. {problem}"
-        )
+        words = f"{label!r} was charged and drawn but not recorded, so it is withheld. The charge stands. {problem}"
     else:
         return
     raise PublishError(words)
 
 
-def _check(mechanism: Any, secret: Any, ledger: Any, label: Any, unit: Any, request: Any, bits: Any) -> None:
+def _check(parts: Sequence[_Part], ledger: Any, unit: Any, request: Any, group: Any, data: Any, bits: Any) -> None:
     """Refuse what public facts alone show to be wrong."""
-    if not is_label(label):
-        raise PublishError(f"Cannot publish without a label: a text of 1 to {LONGEST_LABEL} characters for readers.")
+    for part in parts:
+        if not is_label(part.label):
+            raise PublishError(
+                f"Cannot publish without a label: a text of 1 to {LONGEST_LABEL} characters for readers."
+            )
+    label = parts[0].label
     if request is not None and not is_label(request):
         raise PublishError(_nothing(label, f"a request's name is a text of 1 to {LONGEST_LABEL} characters"))
+    if (group is not None and not is_label(group)) or not (data == "" or is_label(data)):
+        raise PublishError(_nothing(label, f"group and data are names of 1 to {LONGEST_LABEL} characters"))
     if not isinstance(unit, Unit):
         raise PublishError(_nothing(label, "the unit of protection must be a Unit"))
-    if not isinstance(mechanism, Mechanism):
-        raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
-    if not isinstance(secret, Statistics):
-        wanted = "statistics must come from model.statistics(data); use discreet.simulate for made-up counts"
-        raise PublishError(_nothing(label, wanted))
+    for part in parts:
+        _check_part(part)
     if not isinstance(ledger, Ledger):
         raise PublishError(_nothing(label, "a Ledger is needed, from Ledger.create or Ledger.open"))
     if type(bits) is not SystemBits:
         raise PublishError(_nothing(label, "only the system's secure bits may be used; seeded bits are for simulate"))
+
+
+def _check_part(part: _Part) -> None:
+    mechanism: Any = part.mechanism
+    secret: Any = part.secret
+    if not isinstance(mechanism, Mechanism):
+        raise PublishError(_nothing(part.label, f"a {type(mechanism).__name__} is not a mechanism"))
+    if not isinstance(secret, Statistics):
+        wanted = "statistics must come from model.statistics(data); use discreet.simulate for made-up counts"
+        raise PublishError(_nothing(part.label, wanted))
     if secret.model != mechanism.model:
-        raise PublishError(_nothing(label, "the statistics were counted for another model than the mechanism's"))
+        raise PublishError(_nothing(part.label, "the statistics were counted for another model than the mechanism's"))
     if not secret.describes(mechanism.model, mechanism.size):
-        raise PublishError(
-            _nothing(
-                label, f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
-            )
-        )
+        wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
+        raise PublishError(_nothing(part.label, wrong))
     if type(mechanism).__name__ not in MECHANISMS or read_mechanism(mechanism_document(mechanism)) != mechanism:
-        raise PublishError(_nothing(label, f"a release by {type(mechanism).__name__} could not be read back"))
+        raise PublishError(_nothing(part.label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
-        raise PublishError(_nothing(label, "its guarantee is only claimed, neither proved nor computed"))
+        raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))
 
 
-def _draw(mechanism: Mechanism, secret: Statistics, bits: SystemBits) -> tuple[int, ...] | None:
+def _draw(parts: Sequence[_Part], bits: SystemBits) -> list[tuple[int, ...]] | None:
     try:
-        drawn = mechanism.sample(secret.open_for_publishing(), bits)
-        return tuple(int(value) for value in np.asarray(drawn))
+        drawn = [part.mechanism.sample(part.secret.open_for_publishing(), bits) for part in parts]
+        return [tuple(int(value) for value in np.asarray(output)) for output in drawn]
     except Exception:  # noqa: BLE001 - whatever went wrong, its words may depend on the secret
         return None
 

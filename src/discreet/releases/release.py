@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.canonical import canonical_json, read_json
 from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
-from discreet.guarantees import ONE_RECORD, Guarantee, Receipt, Unit
+from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.guarantees.entries import digest_of
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.releases.document import (
@@ -48,6 +48,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     simulated: bool
     software: str
     receipt: _Receipt | None
+    group: str | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +62,7 @@ class Release:
     simulated: bool = False
     receipt: Receipt | None = None
     software: str = f"discreet {__version__}"
+    group: str | None = None
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -69,7 +71,7 @@ class Release:
     @property
     def guarantee(self) -> Guarantee:
         """Return what this release promises."""
-        return self.mechanism.guarantee.for_rows(self.unit.rows)
+        return within_group(self.mechanism.guarantee.for_rows(self.unit.rows), self.group)
 
     @property
     def model(self) -> Any:
@@ -90,7 +92,8 @@ class Release:
         """Return the one canonical text of this release."""
         receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
         return canonical_json(
-            {
+            ({} if self.group is None else {"group": self.group})
+            | {
                 "schema": SCHEMA,
                 "label": self.label,
                 "mechanism": mechanism_document(self.mechanism),
@@ -117,7 +120,9 @@ class Release:
             raise DocumentError("The mechanism is not written in its canonical form.")
         stated = read_guarantee(read.guarantee)
         unit = _read_unit(read.unit)
-        given = mechanism.guarantee.for_rows(unit.rows)
+        if read.group is not None and not is_label(read.group):
+            raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
+        given = within_group(mechanism.guarantee.for_rows(unit.rows), read.group)
         if stated != given or read.guarantee != guarantee_document(given):
             raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
         if any(abs(value) >= 2**63 for value in read.output):
@@ -130,11 +135,16 @@ class Release:
         if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
             raise DocumentError("The receipt does not name an entry of a ledger.")
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
-        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software)
+        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group)
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""
         return replace(self, mechanism=with_fields(self.mechanism, model=self.model.with_prior(prior)))
+
+
+def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
+    """Return a guarantee as it holds for the records of one group: neighbours differ in a record of that group."""
+    return guarantee if group is None else replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
 
 
 def _read_unit(read: _Unit) -> Unit:

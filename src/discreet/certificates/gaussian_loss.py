@@ -1,0 +1,131 @@
+"""The exact privacy loss of discrete Gaussian noise on counts.
+
+Noise u with P(u) ~ e^(-|u|^2 / (2 v)) on the cells; a replaced record moves one unit from cell j to cell i. The loss
+is then (D + 1)/v with D = u_i - u_j. Writing s = u_i + u_j, u_i^2 + u_j^2 = (D^2 + s^2)/2, and D and s have the same
+parity, so given its parity D follows P(d) ~ e^(-d^2 / (4 v)), whatever happens in the other cells. Only the chance
+that D is even depends on these: for independent cells both u_i and u_j count; if the noise is conditioned to sum to
+zero, the rest must balance s.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, exp, pi, sqrt
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from discreet.certificates.privacy_loss import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.exact import ball, exact_text, rounded_up
+
+Floats = NDArray[np.float64]
+_TAIL = 80.0  # squared standard deviations of D over two, beyond which its law is cut: e^-80 = 2e-35
+LARGEST_VARIANCE = Fraction(10**8)
+_FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
+_DIGITS = 6
+
+
+@lru_cache(maxsize=64)
+def gaussian_loss(variance: Fraction, cells: int, keeps_total: bool) -> PrivacyLoss:
+    """Return the loss of discrete Gaussian counts in `cells` cells; infinite loss stands for what lies in the tail."""
+    farthest = ceil(sqrt(4 * _TAIL * float(variance))) + 2
+    steps = range(-farthest, farthest + 1)
+    with ctx.workprec(128):
+        quarter = 1 / (4 * ball(variance))
+        weights = [(-quarter * d * d).exp() for d in steps]
+        sums = [sum((w for d, w in zip(steps, weights, strict=True) if d % 2 == odd), arb(0)) for odd in (0, 1)]
+        even = _chance_of_even(variance, cells, keeps_total)
+        shares = even / sums[0], (1 - even) / sums[1]
+        chances = [float((w * shares[d % 2]).upper()) for d, w in zip(steps, weights, strict=True)]
+    losses = tuple((d + 1) / variance for d in steps)
+    # the cut tails: the upper one is an infinite loss, the lower one is put on the smallest loss that is listed
+    tail = 4 * exp(-_TAIL)
+    return PrivacyLoss(losses, (chances[0] + tail, *chances[1:]), tail)
+
+
+def _chance_of_even(variance: Fraction, cells: int, keeps_total: bool) -> arb:
+    """Return P(D even).
+
+    With f the Fourier series of e^(-u^2/(2v)) and h that of e^(-s^2/(4v)), the weight of even s less that of odd s is
+    the mean of h(x + pi) r(x), their sum is the mean of h(x) r(x), where r = f^(m-2) if the rest balances s.
+    """
+    if keeps_total and cells == 2:
+        return arb(1)  # u_j = -u_i
+    points = 2 * pi * np.arange(_points(variance, cells)) / _points(variance, cells)
+    v = float(variance)
+    rest = (cells - 2) * _log_series(points, v) if keeps_total else np.zeros_like(points)
+    if not keeps_total:  # no balance: s is free, so only the value at x = 0 counts
+        points, rest = np.zeros(1), np.zeros(1)
+    total = logsumexp(_log_series(points, 2 * v) + rest)
+    gap = exp(logsumexp(_log_series(points + pi, 2 * v) + rest) - total)
+    return _with_even_half(gap, v)
+
+
+def _with_even_half(gap: float, variance: float) -> arb:
+    """Return P(D even) from (even - odd)/(even + odd) of s: the weights of D given its parity enter once more."""
+    own = exp(float(_log_series(np.array([pi]), 2 * variance)[0] - _log_series(np.array([0.0]), 2 * variance)[0]))
+    even = (1 + gap) * (1 + own) / ((1 + gap) * (1 + own) + (1 - gap) * (1 - own))
+    return arb(even, _FLOAT_ERROR)
+
+
+def _points(variance: Fraction, cells: int) -> int:
+    return 2 * (16 + ceil(20 * sqrt(float(variance) * (cells + 2))))
+
+
+def _log_series(points: Floats, variance: float) -> Floats:
+    """Return log sum_u e^(-u^2/(2v)) cos(u x) through its dual sum, whose terms are all positive."""
+    turns = 2 * pi * np.arange(-(6 + ceil(4 / sqrt(variance))), 7 + ceil(4 / sqrt(variance)))
+    x = np.mod(points + pi, 2 * pi) - pi
+    return np.asarray(logsumexp(-variance * (x[:, None] + turns) ** 2 / 2, axis=1) + np.log(2 * pi * variance) / 2)
+
+
+def log_sum_of_gaussians(variance: Fraction, cells: int, keeps_total: bool) -> float:
+    """Return log sum_u e^(-|u|^2/(2v)) over all integer vectors, or over those that sum to zero."""
+    v = float(variance)
+    if not keeps_total:
+        return cells * float(_log_series(np.zeros(1), v)[0])
+    points = 2 * pi * np.arange(_points(variance, cells)) / _points(variance, cells)
+    return float(logsumexp(cells * _log_series(points, v)) - np.log(len(points)))
+
+
+@lru_cache(maxsize=256)
+def calibrated_variance(epsilon: Fraction, delta: Fraction, cells: int, keeps_total: bool) -> Fraction:
+    """Return a variance, of six digits, at which delta(epsilon) is at most the given delta, hardly larger than needed.
+
+    The search starts from the continuous Gaussian of mean shift sqrt(2); every step is decided by the exact loss.
+    """
+    low = high = rounded_up(_continuous_variance(float(epsilon), float(delta)), _DIGITS)
+    while not _suffices(high, epsilon, delta, cells, keeps_total):
+        low, high = high, high * 2
+        if high > LARGEST_VARIANCE:
+            raise DeclarationError(
+                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need Gaussian noise of a variance "
+                f"above {exact_text(LARGEST_VARIANCE)}; choose a larger epsilon."
+            )
+    while low == high or _suffices(low, epsilon, delta, cells, keeps_total):
+        low, high = low * Fraction(3, 4), low
+    while high - low > high / 10**_DIGITS:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _suffices(middle, epsilon, delta, cells, keeps_total) else (middle, high)
+    found = rounded_up(high, _DIGITS)
+    while not _suffices(found, epsilon, delta, cells, keeps_total):
+        found = rounded_up(found * (1 + Fraction(1, 10 ** (_DIGITS - 1))), _DIGITS)
+    return found
+
+
+def _suffices(variance: Fraction, epsilon: Fraction, delta: Fraction, cells: int, keeps_total: bool) -> bool:
+    return Fraction(gaussian_loss(variance, cells, keeps_total).delta_at(epsilon)) <= delta
+
+
+def _continuous_variance(epsilon: float, delta: float) -> float:
+    """Return the variance v = 2/a^2 at which continuous noise has delta = Phi(a/2 - e/a) - e^e Phi(-a/2 - e/a)."""
+    low, high = 1e-8, 1e12
+    for _ in range(100):
+        middle = sqrt(low * high)
+        shift = sqrt(2 / middle)
+        reached = norm.cdf(shift / 2 - epsilon / shift) - exp(epsilon + norm.logcdf(-shift / 2 - epsilon / shift))
+        low, high = (middle, high) if reached > delta else (low, middle)
+    return high

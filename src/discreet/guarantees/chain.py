@@ -1,0 +1,108 @@
+"""The file of a ledger: entries in SQLite, each chained to the one before, every write under one lock.
+
+The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the ledger.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from discreet.canonical import canonical_json
+from discreet.errors import DeclarationError, DocumentError, LedgerError
+from discreet.guarantees.entries import Entry, chain_digest, read_entry
+
+GENESIS = "0" * 64
+_SELECT = "SELECT sequence, body, previous, digest FROM entries"
+_SCHEMA = """CREATE TABLE entries (
+    sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
+
+
+class Chain:
+    """The entries of one ledger file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._engine = _engine(path)
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Begin to read."""
+        return self._transaction("BEGIN")
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Hold the write lock from the first read to the commit."""
+        return self._transaction("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Connection]:
+        problem = ""
+        try:
+            with self._engine.begin() as connection:
+                connection.exec_driver_sql(begin)
+                yield connection
+        except SQLAlchemyError as error:
+            problem = type(error).__name__ if not hasattr(error, "orig") else str(error.orig)
+        except (DocumentError, ValueError, KeyError, TypeError) as error:
+            if isinstance(error, DeclarationError):
+                raise
+            problem = "an entry is not readable"
+        if problem:
+            raise LedgerError(f"Cannot use the ledger {str(self.path)!r}: {problem}. Nothing was published.")
+
+
+def begin(connection: Connection, body: dict[str, Any]) -> None:
+    """Write the first entry of a new ledger."""
+    connection.execute(text(_SCHEMA))
+    append(connection, None, body)
+
+
+def append(connection: Connection, head: Entry | None, body: dict[str, Any]) -> Entry:
+    """Write an entry behind the newest one."""
+    sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
+    written = canonical_json(body)
+    digest = chain_digest(sequence, written, previous)
+    row = {"sequence": sequence, "body": written, "previous": previous, "digest": digest}
+    connection.execute(text("INSERT INTO entries VALUES (:sequence, :body, :previous, :digest)"), row)
+    return Entry(sequence, body, previous, digest)
+
+
+def newest(connection: Connection) -> Entry:
+    """Return the newest entry, which must fit its own hash."""
+    row = connection.execute(text(_SELECT + " ORDER BY sequence DESC LIMIT 1")).one_or_none()
+    if row is None:
+        return Entry(0, {}, "", GENESIS)
+    entry = read_entry(row)
+    if entry.digest != entry.expected_digest():
+        raise LedgerError(f"The newest entry of the ledger, {entry.sequence}, was edited. Nothing was charged.")
+    return entry
+
+
+def oldest(connection: Connection) -> Entry:
+    """Return the entry with which the ledger was created."""
+    return read_entry(connection.execute(text(_SELECT + " ORDER BY sequence LIMIT 1")).one())
+
+
+def everything(connection: Connection) -> list[Entry]:
+    """Return all entries, oldest first."""
+    return [read_entry(row) for row in connection.execute(text(_SELECT + " ORDER BY sequence"))]
+
+
+def _engine(path: Path) -> Engine:
+    """Return an engine that opens a fresh connection for every transaction, so that forked processes share none.
+
+    synchronous=EXTRA puts every commit on the disk, and the directory with it, before a charge is confirmed.
+    """
+    address = f"file:{quote(str(path.absolute()))}?mode=rw"  # never creates a file: a lost ledger is not begun anew
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(address, uri=True, timeout=60)
+        connection.isolation_level = None  # this library says itself when a transaction begins
+        connection.execute("PRAGMA synchronous=EXTRA")
+        return connection
+
+    return create_engine("sqlite://", creator=connect, poolclass=NullPool)

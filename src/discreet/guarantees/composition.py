@@ -1,0 +1,204 @@
+"""What many releases cost together, by every rule that holds, never rounded in our favour.
+
+- Basic: epsilons add and deltas add, even if each question depends on earlier answers.
+- zCDP (Bun and Steinke 2016): each release has a parameter rho; these add, adaptively too. rho-zCDP gives, for every
+  order a > 1, (epsilon, delta)-DP with epsilon = a rho + (ln(1/delta) - ln a)/(a - 1) + ln(1 - 1/a)
+  (Canonne, Kamath and Steinke 2020), so any order is sound and a good one is searched.
+- Numerical: privacy losses of releases that are *fixed in advance* add as independent numbers. Their law is convolved
+  by the library dp-accounting on a grid, each loss rounded up. This is the least, but it is no rule for refusing
+  adaptively chosen questions.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, inf, log, log1p, sqrt, tanh
+from typing import Any, Protocol
+
+from flint import ctx
+from scipy.optimize import minimize_scalar
+
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
+from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
+
+_FINEST, _GRID = 1e-5, 2**20  # the finest grid of losses, and about its largest number of points
+_TRANSFORM = Fraction(1, 10**11)  # allowed for the rounding of fast Fourier transforms
+_DIGITS = 6
+
+
+class Costly(Protocol):
+    """Anything whose privacy cost is known: a mechanism."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the guarantee."""
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter."""
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the dominating privacy loss."""
+
+
+def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
+    """Return an epsilon such that rho-zCDP is (epsilon, delta)-DP, rounded up.
+
+    >>> float(zcdp_epsilon("0.05", "1e-6"))
+    1.4716
+    """
+    cost, allowed = exact(rho, "rho"), probability(delta, "delta")
+    if not cost or not allowed:
+        return Fraction(0) if not cost else _impossible(allowed)
+    slope, small = float(cost), log(1 / float(allowed))
+
+    def epsilon_of(log_excess: float) -> float:
+        excess = exp(log_excess)
+        return (1 + excess) * slope + (small - log1p(excess)) / excess + log(excess) - log1p(excess)
+
+    best = minimize_scalar(epsilon_of, bounds=(-12.0, 30.0), method="bounded", options={"xatol": 1e-9})
+    excess = Fraction(exp(float(best.x)))
+    with ctx.workprec(128):
+        step, order = ball(excess), ball(1 + excess)
+        epsilon = order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()
+        return max(Fraction(0), rounded_up(Fraction(float(epsilon.upper())) * (1 + Fraction(1, 10**15)), _DIGITS))
+
+
+def _impossible(delta: Fraction) -> Fraction:
+    raise DeclarationError(f"zCDP gives an epsilon only for a delta above 0; got {exact_text(delta)}.")
+
+
+def zcdp_limit(epsilon: Exact, delta: Exact) -> Fraction:
+    """Return the largest rho, rounded down, such that rho-zCDP is (epsilon, delta)-DP."""
+    wanted, low, high = exact(epsilon, "epsilon"), Fraction(0), exact(epsilon, "epsilon")
+    while high - low > high / 10**9:
+        middle = rounded_down((low + high) / 2, 12)
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= wanted else (low, middle)
+    return rounded_down(low, 9)
+
+
+def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | float:
+    """Return an epsilon for releases with these privacy losses that were fixed in advance, rounded up.
+
+    Infinite if delta is too small for the numerical method.
+    """
+    from dp_accounting.pld import privacy_loss_distribution as pld  # slow to import, and needed only here
+
+    allowed = probability(delta, "delta") - _TRANSFORM
+    if allowed <= 0 or not losses:
+        return inf if losses else Fraction(0)
+    farthest = sum(float(max(loss.losses)) for loss in losses)
+    step = max(_FINEST, 2 * farthest / _GRID)
+    total: Any = None
+    for loss, times in Counter(losses).items():
+        upper, lower = _masses(loss)
+        one = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=step)
+        many = one.self_compose(times) if times > 1 else one
+        total = many if total is None else total.compose(many)
+    found = float(total.get_epsilon_for_delta(float(allowed)))
+    return rounded_up(found * (1 + 1e-9), _DIGITS) if found < inf else inf
+
+
+def _masses(loss: PrivacyLoss) -> tuple[dict[int, float], dict[int, float]]:
+    """Return log masses of the pair (P, Q): Q has p e^(-L) where P has p, and nothing where the loss is infinite."""
+    upper, lower = {}, {}
+    for number, (value, chance) in enumerate(zip(loss.losses, loss.probabilities, strict=True)):
+        if chance > 0:
+            upper[number], lower[number] = log(chance), log(chance) - float(value)
+    return (upper | {-1: log(loss.beyond)} if loss.beyond else upper), lower
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The cost of several releases together, at one delta, by each rule; infinite where a rule says nothing.
+
+    `basic` and `zcdp` hold for questions chosen one after the other, `advanced` (a closed form) for epsilons that were
+    fixed beforehand, `planned` only for a plan fixed before the first draw. `sum_of_deltas` is what basic needs.
+    """
+
+    delta: Fraction
+    sum_of_deltas: Fraction
+    rho: Fraction
+    basic: Fraction | float
+    advanced: Fraction | float
+    zcdp: Fraction | float
+    planned: Fraction | float
+
+    @property
+    def best(self) -> tuple[str, Fraction]:
+        """Return the least sound epsilon for a plan, and the rule that gives it."""
+        name = min(("basic", "zcdp", "planned"), key=lambda rule: getattr(self, rule))
+        return name, Fraction(getattr(self, name))
+
+    def document(self) -> dict[str, float | str | None]:
+        """Return all figures by name; None where a rule says nothing."""
+        rules = ("basic", "advanced", "zcdp", "planned")
+        figures = {rule: float(getattr(self, rule)) for rule in rules}
+        known = {rule: value if value < inf else None for rule, value in figures.items()}
+        return {"delta": exact_text(self.delta), "rho": float(self.rho), **known}
+
+
+def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals:
+    """Return what mechanisms cost together at one delta, for a unit of up to `rows` records."""
+    allowed = probability(delta, "delta")
+    guarantees = [mechanism.guarantee.for_rows(rows) for mechanism in mechanisms]
+    deltas = sum((g.delta for g in guarantees), Fraction(0))
+    epsilons = [g.epsilon for g in guarantees]
+    rho = sum((zcdp_cost(mechanism, rows)[0] for mechanism in mechanisms), Fraction(0))
+    leak = sum((zcdp_cost(mechanism, rows)[1] for mechanism in mechanisms), Fraction(0))
+    losses = [mechanism.privacy_loss() if rows == 1 else _grouped(g)
+              for mechanism, g in zip(mechanisms, guarantees, strict=True)]  # fmt: skip
+    return Totals(
+        allowed,
+        deltas,
+        rho,
+        sum(epsilons, Fraction(0)) if deltas <= allowed else inf,
+        _advanced(epsilons, allowed) if not deltas and allowed else inf,
+        zcdp_epsilon(rho, allowed - leak) if allowed > leak else inf,
+        loss_epsilon(losses, allowed),
+    )
+
+
+def zcdp_cost(mechanism: Costly, rows: int = 1) -> tuple[Fraction, Fraction]:
+    """Return rho and the delta up to which it holds, for a unit of up to `rows` records.
+
+    A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 stands for it.
+    """
+    if not getattr(mechanism, "rho_needs_delta", False):
+        return mechanism.rho * rows**2, Fraction(0)
+    whole = mechanism.guarantee.for_rows(rows)
+    return whole.epsilon**2 / 2, whole.delta
+
+
+def _grouped(guarantee: Guarantee) -> PrivacyLoss:
+    """Return the worst loss that fits a guarantee."""
+    worst, leak = PrivacyLoss.worst_case(guarantee.epsilon), float(guarantee.delta)
+    return PrivacyLoss(worst.losses, worst.probabilities, leak * (1 + 1e-15))
+
+
+def _advanced(epsilons: Sequence[Fraction], delta: Fraction) -> Fraction:
+    """Return the closed form of Kairouz, Oh and Viswanath (2015): sum e tanh(e/2) + sqrt(2 ln(1/delta) sum e^2)."""
+    drift = sum(float(e) * tanh(float(e) / 2) for e in epsilons)
+    spread = sqrt(2 * log(1 / float(delta)) * sum(float(e) ** 2 for e in epsilons))
+    return rounded_up((drift + spread) * (1 + 1e-12), _DIGITS)
+
+
+def across_groups(guarantees: Sequence[Guarantee], adjacency: Adjacency = Adjacency.REPLACE_ONE) -> Guarantee:
+    """Return what separate releases about disjoint groups promise together.
+
+    If a record never leaves its group (membership is public: REPLACE_WITHIN_GROUP), only one release sees it: the
+    largest epsilon holds. Otherwise a change of one record may touch two groups, and the two largest add up. Sizes of
+    groups must be public in either case. One histogram of group x level costs its epsilon once and needs neither.
+    """
+    if not guarantees:
+        raise DeclarationError("across_groups needs at least one guarantee.")
+    touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
+    epsilon = sum(sorted((g.epsilon for g in guarantees), reverse=True)[:touched], Fraction(0))
+    delta = sum(sorted((g.delta for g in guarantees), reverse=True)[:touched], Fraction(0))
+    order = (Evidence.PROVED, Evidence.ENUMERATED, Evidence.CLAIMED)
+    evidence = max((g.evidence for g in guarantees), key=order.index)
+    reason = f"{len(guarantees)} disjoint groups, of which one record touches at most {touched}"
+    return Guarantee(epsilon, delta, adjacency, evidence, reason)

@@ -1,0 +1,63 @@
+"""What a ledger's charges cost together, by every rule: the one that is enforced and, for information, the others."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.certificates import PrivacyLoss
+from discreet.guarantees import Budget, Concentrated, Guarantee, Ledger, Totals, compose, read_amount, zcdp_epsilon
+from discreet.releases.document import read_mechanism
+
+
+@dataclass(frozen=True)
+class _Charged:
+    """One charge as it stands in a ledger, when nothing is known of its mechanism but what was charged."""
+
+    budget: Budget
+    concentrated: Concentrated
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what was charged."""
+        return Guarantee(self.budget.epsilon, self.budget.delta)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter that was written down."""
+        return self.concentrated.rho
+
+    @property
+    def rho_needs_delta(self) -> bool:
+        """Tell whether rho holds up to a delta only."""
+        return self.concentrated.delta > 0
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the worst loss that fits the charge."""
+        worst = PrivacyLoss.worst_case(self.budget.epsilon)
+        return PrivacyLoss(worst.losses, worst.probabilities, float(self.budget.delta))
+
+
+def ledger_totals(ledger: Ledger) -> Totals:
+    """Return what all charges of a ledger cost together at its delta, by every rule.
+
+    The rule of the ledger's own accountant gives what stands in the ledger: a plan counts as what was charged for it,
+    groups as the ledger counts them. For the other rules what was charged to one group counts as if it concerned
+    everyone. The numerical total looks at the mechanisms themselves and would hold had all of them been fixed in
+    advance: it is information, never the rule for refusing.
+    """
+    charges = [entry.body for entry in ledger.entries() if entry.kind == "charge"]
+    delta, spent = ledger.declared_limit.delta, ledger.spent
+    found = compose([part for body in charges for part in _parts(body)], delta)
+    if isinstance(spent, Concentrated):
+        return replace(found, rho=spent.rho, zcdp=zcdp_epsilon(spent.rho, delta * Fraction(9, 10)))
+    return replace(found, basic=spent.epsilon, sum_of_deltas=spent.delta)
+
+
+def _parts(body: dict[str, Any]) -> list[Any]:
+    """Return the mechanisms behind a charge if it was made for single records, else the charge itself."""
+    document = body["mechanism"]
+    documents = [part["mechanism"] for part in document["parts"]] if document.get("kind") == "Plan" else [document]
+    mechanisms = [read_mechanism(each) for each in documents]
+    charged = _Charged(read_amount(body["guarantee"]), read_amount(body["rho"]))
+    alone = sum((mechanism.rho for mechanism in mechanisms), Fraction(0)) == charged.rho
+    return list(mechanisms) if alone else [charged]

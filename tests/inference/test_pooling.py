@@ -1,0 +1,114 @@
+"""Partial pooling agrees with summing over every table, and shrinks as it should."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import betaln, gammaln
+
+import discreet as dc
+from discreet.certificates import compositions
+from discreet.inference.pooling import PooledRates
+
+WARDS = ("A", "B", "C")
+MODEL = dc.Categories([dc.Column("ward", WARDS), dc.Column("fall", ("no", "yes"))], prior=0.7)
+SIZE = 5
+
+
+def ways(counts: Any, alpha: float) -> Any:
+    return gammaln(alpha + counts) - gammaln(alpha) - gammaln(np.asarray(counts) + 1.0)
+
+
+def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np.ndarray]:
+    """Return the evidence of a pair, up to a constant, and E[theta] of the groups, by going through all tables."""
+    total, means = 0.0, np.zeros(3)
+    for table in compositions(SIZE, 6):
+        counts = np.array(table)
+        likelihood = float(np.exp(release.mechanism.log_likelihood(release.counts, counts)))
+        weight, rates = likelihood, []
+        for rest, hits in counts.reshape(3, 2):
+            size = rest + hits
+            choose = gammaln(size + 1) - gammaln(hits + 1) - gammaln(rest + 1)
+            inside = choose + betaln(kappa * mu + hits, kappa * (1 - mu) + rest) - betaln(kappa * mu, kappa * (1 - mu))
+            weight *= float(np.exp(ways(size, 1.4) + inside))
+            rates.append((kappa * mu + hits) / (kappa + size))
+        total += weight
+        means += weight * np.array(rates)
+    return total, means / total
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "output"),
+    [
+        (dc.GeometricHistogram(MODEL, size=SIZE, epsilon="2"), (2, 1, 0, 1, -1, 2)),
+        (dc.DiscreteLaplaceCounts(MODEL, size=SIZE, epsilon="3"), (2, 1, 0, 1, 0, 0)),
+        (dc.DiscreteGaussianHistogram(MODEL, size=SIZE, epsilon="2", delta="1e-2"), (3, 1, -1, 1, -1, 2)),
+    ],
+    ids=["geometric", "laplace", "gaussian"],
+)
+def test_every_point_of_the_grid_agrees_with_a_sum_over_all_tables(mechanism: Any, output: tuple[int, ...]) -> None:
+    release = dc.Release(mechanism, output, "small", simulated=True)
+    pooled = PooledRates([release], MODEL, "fall=yes", "ward")
+    points = [pooled._point(u, v) for u, v in product((-1.0, 0.6), (-1.0, 3.0))]
+    slow = [brute_force(release, point.mu, point.kappa) for point in points]
+    jacobians = [np.log(p.mu * (1 - p.mu) * p.kappa / (1 + p.kappa) ** 2) for p in points]
+    fast = np.array([p.log_weight - j for p, j in zip(points, jacobians, strict=True)])
+    assert fast - fast[0] == pytest.approx(np.log([s[0] for s in slow]) - np.log(slow[0][0]), abs=1e-8)
+    for point, (_, means) in zip(points, slow, strict=True):
+        assert pooled._means(point) == pytest.approx(means, abs=1e-8)
+
+
+def test_cells_of_further_columns_are_summed_out() -> None:
+    wide = dc.Categories([dc.Column("ward", WARDS), dc.Column("fall", ("no", "once", "often"))], prior=1)
+    mechanism = dc.GeometricHistogram(wide, size=60, epsilon="50")  # hardly any noise
+    release = dc.Release(mechanism, (12, 5, 3, 10, 6, 4, 11, 7, 2), "wide", simulated=True)
+    falls: Any = [cell for cell in wide.cells if cell[1] != "no"]  # type: ignore[index]
+    pooled = dc.infer(release).pooled(falls, "ward")
+    narrow = dc.Release(
+        dc.GeometricHistogram(MODEL.with_prior(1), size=60, epsilon="50"),
+        (12, 8, 10, 10, 11, 9),
+        "narrow",
+        simulated=True,
+    )
+    assert list(pooled.mean.values()) == pytest.approx(
+        list(dc.infer(narrow).pooled("fall=yes", "ward").mean.values()), rel=0.03
+    )
+
+
+def test_draws_follow_the_exact_means() -> None:
+    mechanism = dc.GeometricHistogram(MODEL, size=90, epsilon="1")
+    release = dc.Release(mechanism, (20, 11, 24, 6, 14, 15), "wards", simulated=True)
+    pooled = dc.infer(release).pooled("fall=yes", "ward")
+    draws = pooled.draws(20_000, seed=5)
+    errors = 4 * draws.std(axis=0) / np.sqrt(20_000)
+    assert (np.abs(draws.mean(axis=0) - np.array(list(pooled.mean.values()))) < errors).all()
+    assert pooled.rate("A").mean == pytest.approx(pooled.mean["A"], abs=0.02)
+    assert 0 < pooled.likeness < 1
+    assert pooled.chance_that_greater("C", "B") > 0.9
+    low, high = pooled.interval(0.9)["B"]
+    assert low < pooled.mean["B"] < high
+
+
+def test_pooled_rates_lie_between_the_groups_own_and_the_overall_one() -> None:
+    wards = tuple("ABCDEFGH")
+    model = dc.Categories([dc.Column("ward", wards), dc.Column("fall", ("no", "yes"))])
+    counts = np.array([[8, 2], [7, 3], [9, 1], [8, 2], [6, 4], [8, 2], [7, 3], [3, 7]])
+    mechanism = dc.GeometricHistogram(model, size=80, epsilon="20")
+    release = dc.Release(mechanism, tuple(int(k) for k in counts.ravel()), "wards", simulated=True)
+    posterior = dc.infer(release)
+    pooled = posterior.pooled("fall=yes", "ward")
+    alone = posterior.conditional("fall=yes", given="ward=H").mean
+    assert pooled.overall < pooled.mean["H"] < alone
+
+
+def test_what_cannot_be_pooled_is_refused_in_words() -> None:
+    posterior = dc.infer(dc.Release(dc.GeometricHistogram(MODEL, size=6, epsilon="20"), (1,) * 6, "s", simulated=True))
+    with pytest.raises(dc.DeclarationError, match="no column 'town'"):
+        posterior.pooled("fall=yes", "town")
+    with pytest.raises(dc.DeclarationError, match="at least three groups"):
+        posterior.pooled("ward=A", "fall")
+    with pytest.raises(dc.DeclarationError, match="neither certain nor impossible"):
+        posterior.pooled("ward=A", "ward")
+    with pytest.raises(dc.DeclarationError, match="none of the groups"):
+        posterior.pooled("fall=yes", "ward").rate("Z")
