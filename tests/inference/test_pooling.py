@@ -102,6 +102,16 @@ def test_pooled_rates_lie_between_the_groups_own_and_the_overall_one() -> None:
     assert pooled.overall < pooled.mean["H"] < alone
 
 
+def test_large_groups_are_read_too_and_hardly_shrunk() -> None:
+    wards = tuple("ABCDEFGH")
+    model = dc.Categories([dc.Column("ward", wards), dc.Column("fall", ("no", "yes"))])
+    hits = np.array([820, 700, 900, 640, 760, 820, 710, 850])
+    counts = np.column_stack([5000 - hits, hits])
+    release = dc.simulate(dc.GeometricHistogram(model, size=40_000, epsilon="0.5"), counts.ravel(), dc.SeededBits(2))
+    pooled = dc.infer(release).pooled("fall=yes", "ward")
+    assert list(pooled.mean.values()) == pytest.approx(list(hits / 5000), abs=0.006)
+
+
 def test_what_cannot_be_pooled_is_refused_in_words() -> None:
     posterior = dc.infer(dc.Release(dc.GeometricHistogram(MODEL, size=6, epsilon="20"), (1,) * 6, "s", simulated=True))
     with pytest.raises(dc.DeclarationError, match="no column 'town'"):

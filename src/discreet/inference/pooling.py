@@ -145,7 +145,7 @@ class PooledRates:
         rates = np.empty(sizes.shape)
         chances = _BetaBinomials(self._groups, point.mu, point.kappa)
         for place, group in enumerate(self._groups):
-            joint = np.pad(group.joint(chances.of(group)), ((0, 0), (0, len(group.with_event))))
+            joint = np.pad(group.joint(chances.of(group)[0]), ((0, 0), (0, len(group.with_event))))
             known, inverse = np.unique(sizes[:, place], return_inverse=True)
             hits = np.arange(len(group.with_event))
             rest = known[:, None] - group.first_y - hits - group.first_w  # a negative rest ends in the padding
@@ -184,8 +184,9 @@ class PooledRates:
         lengths = np.array([len(group.sizes) for group in self._groups])
         table, hits = np.full((len(starts), int(lengths.max())), -np.inf), []
         for row, group in zip(table, self._groups, strict=True):
-            law, expected = _law_of_size(group, chances.of(group))
-            row[: len(law)] = law
+            table_of_group, peak = chances.of(group)
+            law, expected = _law_of_size(group, table_of_group)
+            row[: len(law)] = law + peak
             hits.append(expected)
 
         def log_weight(places: Counts, counts: Counts) -> Floats:
@@ -210,13 +211,16 @@ class _BetaBinomials:
         self._tables = {start: self._table(start, lengths, mu, kappa) for start, lengths in longest.items()}
 
     @staticmethod
-    def _table(start: tuple[int, int], lengths: tuple[int, int], mu: float, kappa: float) -> Floats:
+    def _table(start: tuple[int, int], lengths: tuple[int, int], mu: float, kappa: float) -> tuple[Floats, float]:
+        """Return the probabilities relative to the largest, and its logarithm: far from the data all are tiny."""
         hits, rest = (first + np.arange(length) for first, length in zip(start, lengths, strict=True))
         sizes = sum(start) + np.arange(sum(lengths) - 1)
         logs = _log_ways(hits, kappa * mu)[:, None] + _log_ways(rest, kappa * (1 - mu))
-        return np.asarray(np.exp(logs - _log_ways(sizes, kappa)[_diagonals(*lengths)]))
+        logs = logs - _log_ways(sizes, kappa)[_diagonals(*lengths)]
+        peak = float(logs.max())
+        return np.exp(logs - peak), peak
 
-    def of(self, group: _Group) -> Floats:
+    def of(self, group: _Group) -> tuple[Floats, float]:
         """Return a table that begins at a group's first y and w; it may be larger than the group needs."""
         return self._tables[group.first_y, group.first_w]
 
