@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate check bench clean
+.PHONY: demo test validate check bench peers clean
 
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
@@ -22,6 +22,11 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/alarm.py
+
+peers: .venv/installed-dev .venv-peers/installed
+	.venv-peers/bin/python benchmarks/peers.py > .venv-peers/scores.json
+	$(BIN)/python benchmarks/naive_bayes.py .venv-peers/scores.json
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -34,5 +39,10 @@ bench: .venv/installed-dev
 	$(BIN)/pip install --quiet --editable ".[dev]"
 	touch $@ .venv/installed
 
+.venv-peers/installed:
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet "scikit-learn<1.9" diffprivlib mbi
+	touch $@
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis

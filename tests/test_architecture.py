@@ -19,7 +19,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "charts", "statement"),
+    ("study", "template", "charts", "statement", "sklearn"),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}

@@ -34,16 +34,30 @@ from discreet.guarantees import (
     across_groups,
     compose,
 )
-from discreet.inference import CategoriesPosterior, PooledRates, infer, plug_in
+from discreet.inference import (
+    CategoriesPosterior,
+    NetworkPosterior,
+    PooledRates,
+    infer,
+    plug_in,
+    projected_reading,
+    truncated_reading,
+)
 from discreet.mechanisms import (
+    CubeCounts,
     DiscreteGaussianCounts,
     DiscreteGaussianHistogram,
     DiscreteLaplaceCounts,
+    FamilyGaussians,
+    FamilyHistograms,
     GeometricHistogram,
+    JointHistograms,
+    LaplaceUpdates,
     Mechanism,
     Plan,
+    default_mechanism,
 )
-from discreet.models import Categories, Source, Statistics
+from discreet.models import Categories, EquivalentSize, Network, Source, Statistics, read_bif
 from discreet.planning import Certificate, verify
 from discreet.randomness import RandomBits, SeededBits, SystemBits
 from discreet.releases import Release, publish, publish_plan, simulate
@@ -63,6 +77,7 @@ __all__ = [
     "Column",
     "Concentrated",
     "CountDistribution",
+    "CubeCounts",
     "DeclarationError",
     "Dirichlet",
     "DiscreetError",
@@ -70,14 +85,21 @@ __all__ = [
     "DiscreteGaussianHistogram",
     "DiscreteLaplaceCounts",
     "DocumentError",
+    "EquivalentSize",
     "Evidence",
+    "FamilyGaussians",
+    "FamilyHistograms",
     "GeometricHistogram",
     "Guarantee",
     "Interval",
+    "JointHistograms",
+    "LaplaceUpdates",
     "Ledger",
     "LedgerError",
     "LittleInformationWarning",
     "Mechanism",
+    "Network",
+    "NetworkPosterior",
     "Odds",
     "Plan",
     "PooledRates",
@@ -100,13 +122,17 @@ __all__ = [
     "__version__",
     "across_groups",
     "compose",
+    "default_mechanism",
     "hellinger",
     "infer",
     "kullback_leibler",
     "plug_in",
+    "projected_reading",
     "publish",
     "publish_plan",
     "read",
+    "read_bif",
     "simulate",
+    "truncated_reading",
     "verify",
 ]

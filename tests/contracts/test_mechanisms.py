@@ -15,6 +15,7 @@ from discreet.releases.document import mechanism_document, read_mechanism
 PURE: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.DiscreteLaplaceCounts)
 GAUSSIAN: tuple[type[NoisyCounts], ...] = (dc.DiscreteGaussianHistogram, dc.DiscreteGaussianCounts)
 KINDS = PURE + GAUSSIAN
+IN_OTHER_SUITES = {"CubeCounts", "JointHistograms", "FamilyHistograms", "FamilyGaussians", "LaplaceUpdates"}
 SETTINGS = [(2, 1, "0.3"), (2, 6, "1"), (2, 6, "2.5"), (3, 3, "0.7"), (3, 4, "1/3"), (4, 2, "1")]
 
 
@@ -39,7 +40,7 @@ MECHANISMS = settings_of(KINDS)
 
 
 def test_every_mechanism_that_a_document_may_name_is_in_this_suite() -> None:
-    assert {kind.__name__ for kind in KINDS} == set(DOCUMENTED)
+    assert {kind.__name__ for kind in KINDS} | IN_OTHER_SUITES == set(DOCUMENTED)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -8,20 +8,25 @@ import numpy as np
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.categories import CategoriesPosterior, Reading
-from discreet.mechanisms import NoisyCounts
+from discreet.inference.network import read_network
+from discreet.mechanisms import NetworkCounts, NoisyCounts
 from discreet.models import Categories
 from discreet.releases import Release
 
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 
 
-def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | None = None) -> CategoriesPosterior:
+def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | None = None) -> Any:
     """Return the exact noise-aware posterior given one release, or several releases of the same counts.
+
+    It is a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for Bayesian networks.
 
     `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior,
     each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
     as if they were true: intervals made that way cover far less than they say.
     """
+    if releases and isinstance(releases[0], Release) and isinstance(releases[0].mechanism, NetworkCounts):
+        return read_network(releases, prior, strengths)
     _check(releases)
     model: Categories = releases[0].model if prior is None else releases[0].model.with_prior(prior)
     if strengths is not None and not isinstance(strengths, Sequence):
@@ -50,8 +55,8 @@ def _check(releases: tuple[Release, ...]) -> None:
     for release in releases:
         if not isinstance(release.mechanism, NoisyCounts):
             raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} cannot be read yet.")
-    receipts = [release.receipt for release in releases if release.receipt is not None]
-    if len(set(receipts)) < len(receipts):
+    published = [release.digest for release in releases if not release.simulated]
+    if len(set(published)) < len(published):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]
     for other in releases[1:]:

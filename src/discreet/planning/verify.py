@@ -121,7 +121,9 @@ def _comparisons(mechanism: NoisyCounts) -> int:
 
 
 def _extreme_pair(mechanism: Mechanism) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return two neighbours; the loss of noisy counts is the same for all of them."""
+    """Return two neighbours; the loss of noisy counts is the same for all of them. Of a network none is named."""
+    if not isinstance(mechanism, NoisyCounts):
+        return (), ()
     rest = (0,) * (len(mechanism.model.cells) - 2)
     return (mechanism.size, 0, *rest), (mechanism.size - 1, 1, *rest)
 

@@ -16,18 +16,33 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Adjacency, Evidence, Guarantee
 from discreet.mechanisms import (
+    CubeCounts,
     DiscreteGaussianCounts,
     DiscreteGaussianHistogram,
     DiscreteLaplaceCounts,
+    FamilyGaussians,
+    FamilyHistograms,
     GeometricHistogram,
+    JointHistograms,
+    LaplaceUpdates,
     Mechanism,
     Plan,
 )
-from discreet.models import Categories
+from discreet.models import Categories, Network
 
 MECHANISMS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (GeometricHistogram, DiscreteLaplaceCounts, DiscreteGaussianHistogram, DiscreteGaussianCounts)
+    for kind in (
+        GeometricHistogram,
+        DiscreteLaplaceCounts,
+        DiscreteGaussianHistogram,
+        DiscreteGaussianCounts,
+        CubeCounts,
+        JointHistograms,
+        FamilyHistograms,
+        FamilyGaussians,
+        LaplaceUpdates,
+    )
 }
 """The mechanisms that a document may name. A new mechanism is added here."""
 
@@ -42,6 +57,12 @@ class _Column(msgspec.Struct, forbid_unknown_fields=True):
 class _Categories(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="Categories"):
     columns: list[_Column]
     prior: list[float]
+
+
+class _Network(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="Network"):
+    variables: list[_Column]
+    parents: list[list[str]]
+    prior: list[list[float]]
 
 
 class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
@@ -66,8 +87,12 @@ def _read_exact(kind: type, value: Any) -> Any:
     raise DocumentError(f"A {kind.__name__} is written as text.")
 
 
-def model_document(model: Categories) -> dict[str, Any]:
+def model_document(model: Any) -> dict[str, Any]:
     """Return a model as a document."""
+    if isinstance(model, Network):
+        variables = [_column_document(column) for column in model.variables]
+        rows = [list(row) for row in model.prior]
+        return {"kind": "Network", "variables": variables, "parents": [list(p) for p in model.parents], "prior": rows}
     columns = [_column_document(column) for column in model.columns]
     return {"kind": "Categories", "columns": columns, "prior": list(model.prior)}
 
@@ -77,9 +102,11 @@ def _column_document(column: Column) -> dict[str, Any]:
     return document | ({"edges": list(column.edges)} if column.edges else {})
 
 
-def read_model(document: Any) -> Categories:
+def read_model(document: Any) -> Any:
     """Return the model that a document describes."""
-    read = convert(document, _Categories)
+    read = convert(document, _Categories | _Network)
+    if isinstance(read, _Network):
+        return Network([_read_column(column) for column in read.variables], read.parents, read.prior)
     return Categories([_read_column(column) for column in read.columns], prior=read.prior)
 
 
@@ -100,6 +127,7 @@ def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     for field in fields(kind):
         value = getattr(mechanism, field.name)
         value = model_document(value) if field.name == "model" else value
+        value = list(value) if isinstance(value, tuple) else value
         document[field.name] = exact_text(value) if isinstance(value, Fraction) else value
     return document
 

@@ -167,12 +167,13 @@ def _grouping_sets(table: str, families: list[list[str]]) -> str:
 def _told_apart(rows: Iterable[Sequence[Any]], families: list[list[str]]) -> Iterator[tuple[int, Sequence[Any], int]]:
     """Give each row of grouping sets to the families that group by the columns that it groups by."""
     names = list(dict.fromkeys(name for family in families for name in family))
+    place = {name: number for number, name in enumerate(names)}
+    owners: dict[tuple[int, ...], list[int]] = {}
+    for number, family in enumerate(families):
+        owners.setdefault(tuple(int(name not in family) for name in names), []).append(number)
     for row in rows:
-        value, marks = dict(zip(names, row, strict=False)), row[len(names) : 2 * len(names)]
-        grouped = {name for name, mark in zip(names, marks, strict=True) if not mark}
-        for number, family in enumerate(families):
-            if set(family) == grouped:
-                yield number, [value[name] for name in family], int(row[-1])
+        for number in owners[tuple(map(int, row[len(names) : 2 * len(names)]))]:
+            yield number, [row[place[name]] for name in families[number]], int(row[-1])
 
 
 def _rows(counts: Any) -> list[Sequence[Any]]:

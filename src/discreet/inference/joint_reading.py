@@ -1,0 +1,235 @@
+"""Naive Bayes read through one shared radius: all tables lie within the same distance of the truth.
+
+P(u) ~ e^(-epsilon max_f d(u_f)) is a mixture over a radius rho of uniform noise in a product of balls. Given rho and
+the class counts the tables are independent, and each says that sum_y D_iy <= 2 rho, where D_iy is the l1 distance of
+one row. A row's law of D given its total comes from adding up its levels, a table's from adding up its rows; the
+vectors of class counts are enumerated. That is exact, and feasible for two classes or for few records.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates import compositions
+from discreet.errors import DeclarationError
+from discreet.inference.row_counts import groups, log_prior_constant, log_prior_factors
+from discreet.models.network import Network
+from discreet.releases import Release
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
+_MOST_WORK = 1.5e10  # products of two numbers
+_MOST_NUMBERS = 1.5e8  # held in memory
+
+
+class DistanceRow:
+    """One row of a table: weights prod_x f_x(k_x) by total t and l1 distance D from the noisy row, D <= most."""
+
+    def __init__(self, noisy: Counts, alpha: Floats, size: int, most: int) -> None:
+        self.noisy, self.size, self.most = noisy, size, most
+        logs, steps = log_prior_factors(alpha, size), np.arange(size + 1)
+        tilt = float(logs[:, -1].mean()) / size  # keeps strong priors within the range of floats
+        logs = logs - tilt * steps
+        peaks = logs.max(axis=1)
+        self._factors = np.exp(logs - peaks[:, None])
+        self.log_scale = float(peaks.sum()) + tilt * steps + log_prior_constant(alpha, size)
+        self._distances = np.abs(noisy[:, None] - steps)
+
+    @cached_property
+    def _sums(self) -> list[Floats]:
+        """Return, for the first 2, 3, ... levels, the weights by total (rows) and distance (columns)."""
+        pair = np.zeros((self.size + 1, self.most + 1))
+        for total in range(self.size + 1):
+            distances = self._distances[1, : total + 1] + self._distances[0, total::-1]
+            weights = self._factors[1, : total + 1] * self._factors[0, total::-1]
+            near = distances <= self.most
+            pair[total] = np.bincount(distances[near], weights[near], minlength=self.most + 1)
+        sums = [pair]
+        for factors, distances in zip(self._factors[2:], self._distances[2:], strict=True):
+            sums.append(self._added(sums[-1], factors, distances))
+        return sums
+
+    def _added(self, before: Floats, factors: Floats, distances: Counts) -> Floats:
+        result = np.zeros_like(before)
+        for count in np.flatnonzero(distances <= self.most):
+            shift = int(distances[count])
+            part = before[: self.size + 1 - count, : self.most + 1 - shift]
+            result[count:, shift:] += factors[count] * part
+        return result
+
+    def law(self, total: int) -> tuple[int, Floats]:
+        """Return the parity p that all distances have, and the weights of p, p + 2, p + 4, ..."""
+        parity = int(self.noisy.sum() - total) % 2
+        return parity, self._sums[-1][total, parity::2]
+
+    def draw(self, total: int, distance: int, generator: np.random.Generator) -> Counts:
+        """Draw the row given its total and its distance: the last level first."""
+        counts = np.empty(len(self.noisy), dtype=np.int64)
+        for level in range(len(self.noisy) - 1, 0, -1):
+            own = np.arange(total + 1)
+            left = distance - self._distances[level, : total + 1]
+            if level > 1:
+                weights = np.where(left >= 0, self._sums[level - 2][total - own, np.maximum(left, 0)], 0.0)
+            else:
+                weights = np.where(left == self._distances[0, total - own], self._factors[0, total - own], 0.0)
+            place = _pick(self._factors[level, : total + 1] * weights, generator)
+            counts[level], total, distance = place, total - place, int(left[place])
+        counts[0] = total
+        return counts
+
+
+class JointCounts:
+    """The joint posterior of class counts, radius and tables; `noisy[i][y]` is a row, of feature i and class y."""
+
+    def __init__(
+        self,
+        noisy: Sequence[Counts],
+        class_alpha: Floats,
+        alpha: Sequence[Floats],
+        epsilon: float,
+        size: int,
+        log_constant: float = 0.0,
+    ) -> None:
+        self.size, self.epsilon, self._noisy, self._alpha = size, epsilon, noisy, alpha
+        classes = len(class_alpha)
+        if comb(size + classes - 1, classes - 1) > _MOST_NUMBERS / 100:
+            self._refuse(classes)
+        self._vectors = np.array(list(compositions(size, classes)), dtype=np.int64).reshape(-1, classes)
+        factors = log_prior_factors(class_alpha, size)
+        self._log_classes = factors[np.arange(classes), self._vectors].sum(axis=1)
+        self._log_classes += log_prior_constant(class_alpha, size)[size]
+        self._radius_until_negligible()
+        self.log_evidence = log_constant + self._log_total + float(np.log(-np.expm1(-epsilon)))
+
+    def _refuse(self, classes: int) -> None:
+        raise DeclarationError(
+            f"Reading {len(self._noisy)} tables of {classes} classes and {self.size} records through one shared radius "
+            "is too much work: its cost grows with the number of vectors of class counts and with the square of the "
+            "radius. Feasible are about 2,000 records with two classes and 40 with three. Ask for FamilyHistograms."
+        )
+
+    def _radius_until_negligible(self) -> None:
+        """Widen the radius until what lies beyond is negligible, or nothing does: q^rho bounds every later weight."""
+        spans = [np.maximum(np.abs(z), np.abs(self.size - z)).sum() for z in self._noisy]
+        farthest = int(max(spans)) // 2 + 1
+        free = sum(z.size - 1 for z in self._noisy)
+        last = min(farthest, int((free + _NEGLIGIBLE + 20) / self.epsilon) + 2)
+        while True:
+            self._weigh(last)
+            tail = -np.log(-np.expm1(-self.epsilon))
+            if last == farthest:  # its balls hold every table: it stands for all later radii
+                self._logs[:, -1] += tail
+            self._log_total = _log_sum(self._logs)
+            beyond = -self.epsilon * (last + 1) + tail
+            if last == farthest or beyond <= self._log_total - _NEGLIGIBLE:
+                return
+            more = (beyond - self._log_total + _NEGLIGIBLE) / self.epsilon if self._log_total > -np.inf else last
+            last = min(farthest, last + int(more) + 2)
+
+    def _weigh(self, last: int) -> None:
+        """Set the log weight of every vector of class counts (rows) and radius 0, ..., last (columns)."""
+        classes = self._vectors.shape[1]
+        work = len(self._vectors) * len(self._noisy) * max(1, classes - 1) * float(last) ** 2 / 2
+        held = sum(z.size for z in self._noisy) * (self.size + 1) * (2.0 * last)
+        if work > _MOST_WORK or held > _MOST_NUMBERS:
+            self._refuse(classes)
+        self._rows = [
+            [DistanceRow(row, alpha, self.size, 2 * last) for row in z]
+            for z, alpha in zip(self._noisy, self._alpha, strict=True)
+        ]
+        self._logs = np.empty((len(self._vectors), last + 1))
+        for place, vector in enumerate(self._vectors):
+            logs = self._log_classes[place] - self.epsilon * np.arange(last + 1)
+            for rows in self._rows:
+                scale = sum(row.log_scale[count] for row, count in zip(rows, vector, strict=True))
+                with np.errstate(divide="ignore"):
+                    logs = logs + scale + np.log(self._within(self._partial_sums(rows, vector)[-1], last))
+            self._logs[place] = logs
+
+    @staticmethod
+    def _partial_sums(rows: list[DistanceRow], vector: Counts) -> list[tuple[int, Floats]]:
+        """Return the laws of the summed distance of the first 1, 2, ... rows: first distance, weights in steps of 2."""
+        sums = [rows[0].law(int(vector[0]))]
+        for row, count in zip(rows[1:], vector[1:], strict=True):
+            parity, weights = row.law(int(count))
+            first, before = sums[-1]
+            sums.append((first + parity, np.convolve(before, weights)[: len(before)]))
+        return sums
+
+    @staticmethod
+    def _within(law: tuple[int, Floats], last: int) -> Floats:
+        """Return the weight of all distances <= 2 rho, for rho = 0, ..., last."""
+        first, weights = law
+        places = np.arange(last + 1) - (first + 1) // 2
+        table = np.concatenate([[0.0], np.cumsum(weights)])
+        return np.asarray(table[np.clip(places + 1, 0, len(weights))])
+
+    def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
+        """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""
+        table = np.cumsum(np.exp(self._logs - self._log_total).ravel())
+        chosen = np.minimum(np.searchsorted(table, generator.random(count) * table[-1], side="right"), table.size - 1)
+        which, radii = np.unravel_index(chosen, self._logs.shape)
+        features = [np.empty((count, *z.shape), dtype=np.int64) for z in self._noisy]
+        for place, draws in groups(which):
+            for tables, rows in zip(features, self._rows, strict=True):
+                sums = self._partial_sums(rows, self._vectors[place])
+                for draw in draws:
+                    tables[draw] = self._draw_table(rows, self._vectors[place], sums, int(radii[draw]), generator)
+        return self._vectors[which], features
+
+    def _draw_table(
+        self,
+        rows: list[DistanceRow],
+        vector: Counts,
+        sums: list[tuple[int, Floats]],
+        radius: int,
+        generator: np.random.Generator,
+    ) -> Counts:
+        """Draw the table's distance within the ball, then each row's share of it, last row first."""
+        first, weights = sums[-1]
+        left = first + 2 * _pick(weights[: max(0, (2 * radius - first) // 2 + 1)], generator)
+        drawn = []
+        for place in range(len(rows) - 1, -1, -1):
+            distance = left
+            if place:
+                parity, own = rows[place].law(int(vector[place]))
+                start, before = sums[place - 1]
+                most = (left - parity - start) // 2
+                distance = parity + 2 * _pick(own[: most + 1] * before[most::-1], generator)
+            drawn.append(rows[place].draw(int(vector[place]), distance, generator))
+            left -= distance
+        return np.stack(drawn[::-1])
+
+
+def read_joint(release: Release, model: Network) -> JointCounts:
+    """Read a naive Bayes network, or variables without parents, through one shared radius."""
+    mechanism: Any = release.mechanism
+    if model.target is None and any(model.parents):
+        raise DeclarationError(
+            "JointHistograms can be read for naive Bayes networks and for variables without parents; this is another "
+            "tree. Ask for FamilyHistograms."
+        )
+    tables = model.split(release.counts)
+    noisy = [table.reshape(-1, table.shape[-1]) for table in tables]
+    has_class = model.target is not None
+    alpha = [np.array(prior) for prior in (model.prior[1:] if has_class else model.prior)]
+    class_alpha = np.array(model.prior[0]) if has_class else np.ones(1)
+    constant = float(mechanism.log_noise(np.zeros(mechanism.length, dtype=np.int64)))
+    return JointCounts(noisy, class_alpha, alpha, float(mechanism.epsilon), mechanism.size, constant)
+
+
+def _pick(weights: Floats, generator: np.random.Generator) -> int:
+    """Draw a place with probability ~ its weight."""
+    table = np.cumsum(weights)
+    return min(int(np.searchsorted(table, generator.random() * table[-1], side="right")), len(table) - 1)
+
+
+def _log_sum(logs: Floats) -> float:
+    peak = float(logs.max())
+    return peak + float(np.log(np.exp(logs - peak).sum())) if peak > -np.inf else -np.inf

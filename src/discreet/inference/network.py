@@ -1,0 +1,348 @@
+"""What a reader learns about a Bayesian network from a release of its noisy counts.
+
+The true tables have an exact posterior (naive Bayes, trees and forests), and given them every row of probabilities is
+Dirichlet. For naive Bayes the chance of the next record is a finite sum. For other trees it is averaged over exact,
+independent draws of the true tables, each with its probabilities integrated out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from discreet.columns import Level
+from discreet.distributions import BetaMixture, Sampled
+from discreet.errors import DeclarationError, DiscreetError
+from discreet.exact import whole
+from discreet.inference.joint_reading import JointCounts, read_joint
+from discreet.inference.naive_bayes import NaiveBayesCounts
+from discreet.inference.naive_bayes_reading import PRODUCT_KINDS, read_cube, read_product, read_tree
+from discreet.inference.network_queries import Event, Tables, both, chance_of, codes_of, read_event
+from discreet.inference.states import log_chances
+from discreet.inference.tree_counts import TreeCounts
+from discreet.mechanisms.cube_counts import CubeCounts
+from discreet.mechanisms.joint_histograms import JointHistograms
+from discreet.models.network import Network
+from discreet.releases import Release
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_DRAWS = 4_000
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkReading:
+    """The true tables under one prior, and the evidence for that prior."""
+
+    model: Network
+    counts: NaiveBayesCounts | TreeCounts | JointCounts
+
+    @classmethod
+    def of(cls, releases: Sequence[Release], model: Network) -> "NetworkReading":
+        """Read releases of the same tables under a prior, by the engine that suits them."""
+        first = releases[0]
+        if isinstance(first.mechanism, CubeCounts):
+            return cls(model, read_cube(first, model))
+        if isinstance(first.mechanism, JointHistograms):
+            return cls(model, read_joint(first, model))
+        return cls(model, read_product(releases, model) if model.target else read_tree(releases, model))
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior)."""
+        return self.counts.log_evidence
+
+    def draw(self, count: int, generator: np.random.Generator) -> dict[str, Counts]:
+        """Draw true tables (draws, parent levels, levels) of every variable."""
+        names = [variable.name for variable in self.model.variables]
+        if isinstance(self.counts, TreeCounts):
+            return dict(zip(names, self.counts.draw(count, generator), strict=True))
+        totals, features = self.counts.draw(count, generator)
+        tables = features if self.model.target is None else [totals[:, None, :], *features]
+        return dict(zip(names, tables, strict=True))
+
+    def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
+        """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
+        counts = self.counts
+        if not isinstance(counts, NaiveBayesCounts):
+            return None
+        place = [variable.name for variable in self.model.variables].index(name)
+        first = 0 if self.model.target is None else 1
+        split = counts.class_split(inside) if place < first else counts.feature_split(place - first, row, inside)
+        alpha = np.array(self.model.prior[place])
+        return BetaMixture(split.chances, alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside)
+
+    def shapes(self, count: int, generator: np.random.Generator) -> Tables:
+        """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""
+        drawn = self.draw(count, generator)
+        return {
+            v.name: np.array(a) + drawn[v.name] for v, a in zip(self.model.variables, self.model.prior, strict=True)
+        }
+
+
+class NetworkPosterior:
+    """What a reader knows about the probabilities of a network, with the noise accounted for."""
+
+    def __init__(self, model: Network, releases: Sequence[Release], readings: Sequence[NetworkReading]) -> None:
+        self.model = model
+        self.releases = tuple(releases)
+        self.readings = tuple(readings)
+        self.size = releases[0].mechanism.size
+        self._log_evidences = np.array([reading.log_evidence for reading in readings])
+        self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self.model!r} given {self.releases[0].label!r}>"
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
+        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
+
+    @property
+    def strength_probabilities(self) -> tuple[float, ...]:
+        """Return the posterior probability of each strength of the prior, in the order in which they were given."""
+        return tuple(float(share) for share in self._shares)
+
+    def _shapes(self, count: int, seed: int | None) -> tuple[Tables, np.random.Generator]:
+        """Draw Dirichlet parameters, from every reading as often as its share says, in random order."""
+        generator = np.random.default_rng(seed)
+        numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
+        parts = [r.shapes(int(n), generator) for n, r in zip(numbers, self.readings, strict=True) if n]
+        order = generator.permutation(count)
+        return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}, generator
+
+    @cached_property
+    def _standard_shapes(self) -> Tables:
+        return self._shapes(_DRAWS, _SEED)[0]
+
+    @cached_property
+    def _predictive_tables(self) -> Tables:
+        """Return draws of P(next record | true tables): the means of the Dirichlet rows."""
+        return {name: table / table.sum(axis=-1, keepdims=True) for name, table in self._standard_shapes.items()}
+
+    def _shaped(self, name: str, table: Floats) -> Floats:
+        """Return a table with one axis for each parent, instead of one row for each of their levels."""
+        family = self.model.families[[variable.name for variable in self.model.variables].index(name)]
+        return table.reshape(*table.shape[:-2], *self.model.shape(family))
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Draw independent tables of probabilities, axes (draws, parents..., levels): true tables, then Dirichlets."""
+        return {name: self._shaped(name, table) for name, table in self._parameters(count, seed).items()}
+
+    def _parameters(self, count: int, seed: int | None) -> Tables:
+        shapes, generator = self._shapes(count, seed)
+        return {name: _dirichlet(table, generator) for name, table in shapes.items()}
+
+    @cached_property
+    def _standard_parameters(self) -> Tables:
+        return self._parameters(_DRAWS, _SEED)
+
+    def mean_tables(self) -> dict[str, Floats]:
+        """Return the expected probabilities of every variable, axes (parents..., levels).
+
+        They are exact for naive Bayes by independent or cube noise, else averages over 4,000 draws of the true tables.
+        """
+        tables = [self._exact_means(reading) for reading in self.readings]
+        if any(table is None for table in tables):
+            means = {name: table.mean(axis=0) for name, table in self._predictive_tables.items()}
+        else:
+            exact = [table for table in tables if table is not None]
+            means = {n: sum(s * t[n] for s, t in zip(self._shares, exact, strict=True)) for n in exact[0]}
+        return {name: self._shaped(name, np.asarray(table)) for name, table in means.items()}
+
+    def _exact_means(self, reading: NetworkReading) -> Tables | None:
+        counts, names = reading.counts, [variable.name for variable in self.model.variables]
+        if not isinstance(counts, NaiveBayesCounts):
+            return None
+        first = [] if self.model.target is None else [counts.class_means[None]]
+        features = [counts.feature_means(place) for place in range(len(names) - len(first))]
+        return dict(zip(names, [*first, *features], strict=True))
+
+    def predict_proba(self, rows: Any, target: str | None = None) -> Floats:
+        """Return P(target = level | the rest of each record, release), one column for each level of the target.
+
+        Records are a list of mappings, a mapping of lists or a data frame. The target is the class of a naive Bayes
+        network; in another tree it must be named. Undeclared values belong to the level declared for them.
+        """
+        name = self._target(target)
+        logs = self._log_joint(rows, name)
+        return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def predict(self, rows: Any, target: str | None = None) -> list[Level]:
+        """Return the most probable level of the target for each record."""
+        levels = next(column.levels for column in self.model.variables if column.name == self._target(target))
+        return [levels[place] for place in self.predict_proba(rows, target).argmax(axis=1)]
+
+    def _target(self, target: str | None) -> str:
+        names = [variable.name for variable in self.model.variables]
+        name = self.model.target if target is None else target
+        if name not in names:
+            raise DeclarationError(f"Name the variable to predict, one of {', '.join(map(repr, names))}.")
+        return str(name)
+
+    def _log_joint(self, rows: Any, target: str) -> Floats:
+        others = [column for column in self.model.variables if column.name != target]
+        codes = codes_of(rows, others)
+        engines = [reading.counts for reading in self.readings]
+        naive = [engine for engine in engines if isinstance(engine, NaiveBayesCounts)]
+        if target == self.model.target and len(naive) == len(engines):
+            parts = np.stack([engine.log_joint(codes) for engine in naive])
+            return np.asarray(logsumexp(parts, axis=0, b=self._shares[:, None, None]))
+        if target == self.model.target:
+            return self._log_joint_by_draws(codes)
+        found, which = np.unique(codes, axis=0, return_inverse=True)
+        chances = np.stack([self._chances_by_level(row, others, target) for row in found])
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(chances[which.ravel()]))
+
+    def _log_joint_by_draws(self, codes: Counts) -> Floats:
+        """Average naive Bayes over draws of the true tables."""
+        classes, *features = self._predictive_tables.values()
+        return np.stack(
+            [
+                log_chances(np.log(p / _DRAWS), [f[:, y] for f in features], codes)
+                for y, p in enumerate(classes[:, 0].T)
+            ],
+            axis=1,
+        )
+
+    def _chances_by_level(self, codes: Counts, others: list[Any], target: str) -> Floats:
+        levels = next(len(column.levels) for column in self.model.variables if column.name == target)
+        rest = {c.name: np.arange(len(c.levels)) == code for c, code in zip(others, codes, strict=True)}
+        events = [rest | {target: np.arange(levels) == level} for level in range(levels)]
+        return np.array([chance_of(event, self._predictive_tables, self.model).mean() for event in events])
+
+    def probability(self, event: str) -> BetaMixture | Sampled:
+        """Return the distribution of an event's probability, such as that of 'cancer=yes'."""
+        return self._conditional(read_event(event, self.model), {}, event)
+
+    def conditional(self, event: str, given: str) -> BetaMixture | Sampled:
+        """Return the distribution of P(event | given), such as that of 'cancer=yes' given 'smoker=yes'.
+
+        A child given its parent is a mixture of Betas: for naive Bayes by independent or cube noise over all that its
+        counts can be (beyond 128 likely ones in ranges of neighbours), else over 4,000 exact draws of the true tables.
+        All else is computed from as many draws of the probabilities themselves.
+        """
+        return self._conditional(read_event(event, self.model), read_event(given, self.model), event)
+
+    def _conditional(self, event: Event, given: Event, words: str) -> BetaMixture | Sampled:
+        if all(levels.all() for levels in event.values()) or any(set(event) & {name} for name in given):
+            raise DeclarationError(f"{words!r} must be neither certain nor about a variable that is given.")
+        row = self._row_of(event, given)
+        if row is not None:
+            return self._row_law(*row, event[row[0]])
+        tables = self._standard_parameters
+        chance = chance_of(both(event, given), tables, self.model)
+        return Sampled(chance / chance_of(given, tables, self.model) if given else chance)
+
+    def _row_law(self, name: str, place: int, inside: NDArray[np.bool_]) -> BetaMixture:
+        """Return the law of one row of one table: the readings' own if they have it, else over draws of the tables."""
+        laws = [law for reading in self.readings if (law := reading.row_law(name, place, inside)) is not None]
+        if len(laws) == len(self.readings):
+            weights = [share * law.weights for share, law in zip(self._shares, laws, strict=True)]
+            a, b = np.concatenate([law.a for law in laws]), np.concatenate([law.b for law in laws])
+            return BetaMixture(np.concatenate(weights), a, b)
+        table = self._standard_shapes[name][:, place]
+        equal = np.full(_DRAWS, 1 / _DRAWS)
+        return BetaMixture(equal, table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1))
+
+    def _row_of(self, event: Event, given: Event) -> tuple[str, int] | None:
+        """Return the variable and the row if an event is about one row of one table: a child given its parent."""
+        parents = {v.name: above for v, above in zip(self.model.variables, self.model.parents, strict=True)}
+        (name, *more) = event
+        if more or set(given) != set(parents[name]) or any(levels.sum() != 1 for levels in given.values()):
+            return None
+        return name, int(given[parents[name][0]].argmax()) if given else 0
+
+    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
+        """Return made-up records, as lists by column: probabilities drawn once, then records from them.
+
+        Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
+        """
+        generator = np.random.default_rng(seed)
+        tables = self._parameters(1, int(generator.integers(2**32)))
+        codes: dict[str, Counts] = {}
+        for column, above in zip(self.model.variables, self.model.parents, strict=True):
+            row = codes[above[0]] if above else np.zeros(whole(rows, "rows"), dtype=np.int64)
+            edges = np.cumsum(tables[column.name][0], axis=1)[row]
+            marks = generator.random(len(row)) * edges[:, -1]
+            codes[column.name] = np.minimum((marks[:, None] >= edges).sum(axis=1), len(column.levels) - 1)
+        return {c.name: [c.levels[code] for code in codes[c.name]] for c in self.model.variables}
+
+    def to_bif(self) -> str:
+        """Return the network with the expected probabilities, in the Bayesian interchange format."""
+        return self.model.to_bif(self.mean_tables())
+
+    def to_arviz(self, draws: int = _DRAWS, seed: int = _SEED) -> Any:
+        """Return independent draws as an ArviZ data tree: one variable for each table, one chain."""
+        try:
+            from arviz_base import from_dict
+        except ImportError:
+            raise DiscreetError('ArviZ output needs another package: pip install "discreet[arviz]".') from None
+        values = {name: table[None] for name, table in self.draws(draws, seed).items()}
+        dims = {family[-1]: [f"{name}_level" for name in family] for family in self.model.families}
+        coords = {f"{column.name}_level": [str(level) for level in column.levels] for column in self.model.variables}
+        return from_dict({"posterior": values}, dims=dims, coords=coords)
+
+
+def _dirichlet(shapes: Floats, generator: np.random.Generator) -> Floats:
+    """Draw rows of probabilities through logarithms, which do not vanish however small a parameter is.
+
+    A Gamma(a) number is a Gamma(a + 1) number times U^(1/a).
+    """
+    logs = np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
+    return np.exp(logs - logsumexp(logs, axis=-1, keepdims=True))
+
+
+def read_network(
+    releases: Release | Sequence[Release], prior: Any = None, strengths: Sequence[float] | None = None
+) -> NetworkPosterior:
+    """Return the exact noise-aware posterior of a network given one release, or several of the same tables.
+
+    `prior` replaces the declared prior by the reader's own; `strengths` averages over several multiples of it, each
+    weighted by its evidence. Naive Bayes networks, trees and forests can be read.
+    """
+    given = (releases,) if isinstance(releases, Release) else tuple(releases)
+    _check(given)
+    model: Network = given[0].model if prior is None else given[0].model.with_prior(prior)
+    if strengths is not None and (not isinstance(strengths, Sequence) or not strengths):
+        raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
+    scaled = [model] if strengths is None else [_strengthened(model, strength) for strength in strengths]
+    return NetworkPosterior(model, given, [NetworkReading.of(given, each) for each in scaled])
+
+
+def _strengthened(model: Network, strength: float) -> Network:
+    return Network(model.variables, model.parents, [tuple(float(strength) * p for p in row) for row in model.prior])
+
+
+def _check(releases: tuple[Release, ...]) -> None:
+    if not releases or not all(isinstance(release, Release) for release in releases):
+        raise DeclarationError("read_network takes one or more releases of a network.")
+    kinds = (*PRODUCT_KINDS, CubeCounts, JointHistograms)
+    for release in releases:
+        if not isinstance(release.mechanism, kinds):
+            raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} are not of a network.")
+    first = releases[0]
+    if not first.model.is_tree:
+        raise DeclarationError(
+            "Networks in which a variable has several parents cannot be read yet: general graphs need other methods. "
+            "Naive Bayes networks, trees and forests can be read."
+        )
+    if len(releases) > 1 and not all(isinstance(release.mechanism, PRODUCT_KINDS) for release in releases):
+        raise DeclarationError("Only releases with noise that is independent between cells can be read together.")
+    published = [release.digest for release in releases if not release.simulated]
+    if len(set(published)) < len(published):
+        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
+    for other in releases[1:]:
+        facts = [(r.model.variables, r.model.parents, r.mechanism.size, r.simulated) for r in (first, other)]
+        if facts[0] != facts[1]:
+            raise DeclarationError(
+                f"{first.label!r} and {other.label!r} do not publish the same tables: "
+                "their graphs, levels or sizes differ, or only one of them is simulated."
+            )

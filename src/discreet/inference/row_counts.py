@@ -1,0 +1,152 @@
+"""Counts that sum to a total: their exact law for every total at once.
+
+The counts of one row of a table have weight prod_x f_x(k_x), and the weight of a total t is the convolution
+(f_1 * ... * f_K)(t). All terms are positive, so it is summed directly and every value keeps its digits. Each factor is
+first multiplied by e^(lambda k), which changes no law given the total but lets one choose where the numbers are large:
+around a stated centre of totals. What lies 10^-290 below that underflows to zero.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from discreet.special import log_gamma_ratio
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_LEAST = 1e-290  # weights below are zero: products of two of them would be anyway
+_STEEPEST = 50.0
+
+
+class RowCounts:
+    """The counts of one row given its total, from the logarithms of the factors: one row of `log_factors` per level.
+
+    `log_factors[x, k]` is log f_x(k) for k = 0, ..., n. `centre` is a total near which all that matters happens.
+
+    >>> row = RowCounts(np.zeros((2, 4)), centre=2.0)
+    >>> np.exp(row.log_sums).round(12)
+    array([1., 2., 3., 4.])
+    """
+
+    def __init__(self, log_factors: Floats, centre: float) -> None:
+        self.levels, self.most = log_factors.shape[0], log_factors.shape[1] - 1
+        steps = np.arange(self.most + 1)
+        self.tilt = _tilt(log_factors, steps, centre)
+        tilted = log_factors + self.tilt * steps
+        self._peaks = tilted.max(axis=1)
+        weights = np.exp(tilted - self._peaks[:, None])
+        self._weights = np.where(weights < _LEAST, 0.0, weights)
+
+    @cached_property
+    def _before(self) -> list[Floats]:
+        """Return the convolutions of the first 1, 2, ..., K factors."""
+        sums = [self._weights[0]]
+        for weights in self._weights[1:]:
+            sums.append(_convolved(sums[-1], weights))
+        return sums
+
+    @cached_property
+    def log_sums(self) -> Floats:
+        """Return log sum_k prod_x f_x(k_x) over all counts of total t, for t = 0, ..., n."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._before[-1])
+        return np.asarray(logs + self._peaks.sum() - self.tilt * np.arange(self.most + 1))
+
+    @cached_property
+    def _others(self) -> list[Floats]:
+        """Return, for each level, the convolution of the factors of all other levels."""
+        one = np.zeros(self.most + 1)
+        one[0] = 1.0
+        after = [one]
+        for weights in self._weights[:0:-1]:
+            after.append(_convolved(after[-1], weights))
+        pairs = zip([one, *self._before[:-1]], reversed(after), strict=True)
+        return [_convolved(left, right) for left, right in pairs]
+
+    @cached_property
+    def means(self) -> Floats:
+        """Return E[k_x | total] for each level (rows) and total (columns)."""
+        steps = np.arange(self.most + 1)
+        moments = [_convolved(steps * w, o) for w, o in zip(self._weights[1:], self._others[1:], strict=True)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rest = np.nan_to_num(np.stack(moments) / self._before[-1]) if moments else np.empty((0, self.most + 1))
+        return np.concatenate([[steps - rest.sum(axis=0)], rest])
+
+    def marginals(self, total: int) -> Floats:
+        """Return P(k_x = k | total) for each level (rows) and k (columns)."""
+        joint = np.zeros((self.levels, self.most + 1))
+        for level, (weights, others) in enumerate(zip(self._weights, self._others, strict=True)):
+            joint[level, : total + 1] = weights[: total + 1] * others[total::-1]
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+    def draw(self, totals: Counts, generator: np.random.Generator) -> Counts:
+        """Draw independent rows of counts, one for each total: the last level first, then those before it."""
+        drawn = np.empty((len(totals), self.levels), dtype=np.int64)
+        left = np.asarray(totals)
+        for level in range(self.levels - 1, 0, -1):
+            drawn[:, level] = self._draw_level(level, left, generator)
+            left = left - drawn[:, level]
+        drawn[:, 0] = left
+        return drawn
+
+    def _draw_level(self, level: int, totals: Counts, generator: np.random.Generator) -> Counts:
+        """Draw P(k) ~ f_level(k) (f_1 * ... * f_(level-1))(total - k); equal totals share one table."""
+        marks, drawn = generator.random(len(totals)), np.empty(len(totals), dtype=np.int64)
+        weights, before = self._weights[level], self._before[level - 1]
+        for total, places in groups(totals):
+            table = np.cumsum(weights[: total + 1] * before[total::-1])
+            drawn[places] = np.searchsorted(table, marks[places] * table[-1], side="right")
+        return np.minimum(drawn, totals)
+
+
+def groups(values: Counts) -> list[tuple[int, Counts]]:
+    """Return each value that occurs with the places where it does."""
+    order = np.argsort(values, kind="stable")
+    found, starts = np.unique(values[order], return_index=True)
+    parts = np.split(order, starts[1:])
+    return [(int(value), part) for value, part in zip(found, parts, strict=True)]
+
+
+def log_prior_factors(alpha: Floats, most: int) -> Floats:
+    """Return log Gamma(a_x + k) / (k! Gamma(a_x)) for each level (rows) and k = 0, ..., most."""
+    steps = np.arange(most + 1.0)
+    return np.asarray(log_gamma_ratio(steps + 1, alpha[:, None] - 1) - gammaln(alpha)[:, None])
+
+
+def log_prior_constant(alpha: Floats, most: int) -> Floats:
+    """Return log t! Gamma(a) / Gamma(t + a), a = sum alpha, which makes the prior factors of a total t sum to one."""
+    total = float(alpha.sum())
+    return np.asarray(gammaln(total) - log_gamma_ratio(np.arange(most + 1.0) + 1, total - 1))
+
+
+def _convolved(first: Floats, second: Floats) -> Floats:
+    """Return the convolution up to the largest total, from the parts of both that are not zero."""
+    most = len(first)
+    result = np.zeros(most)
+    one, two = np.flatnonzero(first), np.flatnonzero(second)
+    if one.size and two.size:
+        start = int(one[0] + two[0])
+        part = np.convolve(first[one[0] : one[-1] + 1], second[two[0] : two[-1] + 1])[: max(0, most - start)]
+        result[start : start + len(part)] = part
+    return result
+
+
+def _tilt(logs: Floats, steps: Counts, centre: float) -> float:
+    """Find lambda under which the expected total is the centre, by Newton's method within a bracket."""
+    low, high, tilt = -_STEEPEST, _STEEPEST, 0.0
+    for _ in range(60):
+        tilted = logs + tilt * steps
+        weights = np.exp(tilted - tilted.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        means = weights @ steps
+        miss = float(means.sum() - centre)
+        variance = float((weights @ steps**2 - means**2).sum())
+        if abs(miss) <= 0.5 + 0.1 * np.sqrt(max(0.0, variance)):
+            break
+        low, high = (tilt, high) if miss < 0 else (low, tilt)
+        following = tilt - miss / variance if variance > 1e-9 else np.inf
+        tilt = following if low < following < high else (low + high) / 2
+    return tilt

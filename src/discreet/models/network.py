@@ -1,0 +1,349 @@
+"""Bayesian networks: which variables depend on which, with declared levels and a Dirichlet prior for every row.
+
+A family is a variable with its parents. One record adds one to one cell of every family table, and the posterior of the
+row of a variable given its parents is Dirichlet(prior + counts of that row). A family inside another one is a marginal
+of it, so only the tables of the maximal families are counted. The graph is declared, never learnt from the records.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from math import isfinite, prod
+from os import PathLike
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.columns import Column, Level
+from discreet.errors import DeclarationError, SecretError
+from discreet.models.statistics import Statistics
+from discreet.sources import as_source
+
+MOST_CELLS = 10_000_000
+"""The most cells that all tables of a network may have together."""
+
+Family = tuple[str, ...]
+"""The names of a family's columns: the parents, then the variable itself."""
+
+
+@dataclass(frozen=True)
+class EquivalentSize:
+    """A prior worth `records` imagined records for each variable: records / (rows * levels) in every cell."""
+
+    records: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.records, bool) or not isinstance(self.records, int | float) or not self.records > 0:
+            raise DeclarationError(f"An equivalent size is a number of records above 0; got {self.records!r}.")
+
+
+NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]]
+"""One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Network:
+    """A directed graph without cycles over categorical variables.
+
+    `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
+    children. Use `from_edges`, `naive_bayes` or `from_bif` to write one down.
+
+    >>> net = Network.from_edges("smoker -> cancer", "age", levels=dict.fromkeys(("smoker", "cancer", "age"), (0, 1)))
+    >>> net.families
+    (('smoker',), ('smoker', 'cancer'), ('age',))
+    >>> net.maximal_families, net.cells
+    ((('smoker', 'cancer'), ('age',)), 6)
+    """
+
+    variables: tuple[Column, ...]
+    parents: tuple[tuple[str, ...], ...]
+    prior: tuple[tuple[float, ...], ...]
+
+    def __init__(
+        self,
+        variables: Sequence[Column],
+        parents: Sequence[Sequence[str]],
+        prior: NetworkPrior | Sequence[Sequence[float]] = 1,
+    ) -> None:
+        given, above = tuple(variables), tuple(tuple(names) for names in parents)
+        _check_graph(given, above)
+        order = _parents_first([variable.name for variable in given], above)
+        values = _prior(prior, given, above)
+        object.__setattr__(self, "variables", tuple(given[place] for place in order))
+        object.__setattr__(self, "parents", tuple(above[place] for place in order))
+        object.__setattr__(self, "prior", tuple(values[place] for place in order))
+        self._check_sizes()
+
+    @classmethod
+    def from_edges(
+        cls, *edges: str, levels: Mapping[str, Sequence[Level] | Column], prior: NetworkPrior = 1
+    ) -> "Network":
+        """Return the network of arrows such as 'smoker -> cancer'; a name alone stands for itself.
+
+        `levels` declares every variable: its levels, or a `Column` that also names the level for undeclared values.
+        """
+        parents: dict[str, list[str]] = {}
+        for edge in edges:
+            names = [name.strip() for name in edge.split("->")] if isinstance(edge, str) else [""]
+            if not all(names):
+                raise DeclarationError(f"An edge is written 'parent -> child', or a name alone; got {edge!r}.")
+            for name in names:
+                parents.setdefault(name, [])
+            for parent, child in pairwise(names):
+                parents[child].append(parent)
+        return cls(_columns(parents, levels), list(parents.values()), prior)
+
+    @classmethod
+    def naive_bayes(
+        cls,
+        target: str,
+        features: Sequence[str],
+        levels: Mapping[str, Sequence[Level] | Column],
+        prior: NetworkPrior = 1,
+    ) -> "Network":
+        """Return the network in which every feature depends on the target alone."""
+        if isinstance(features, str) or not features:
+            raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
+        names = (target, *features)
+        return cls(_columns(names, levels), [(), *((target,) for _ in features)], prior)
+
+    @classmethod
+    def from_bif(cls, path_or_text: str | PathLike[str], prior: NetworkPrior = 1) -> "Network":
+        """Return the graph of a BIF file, or of its text; the file's probabilities are not used, the prior is."""
+        from discreet.models.bif import bif_text, read_bif
+
+        network, _ = read_bif(bif_text(path_or_text))
+        return network.with_prior(prior)
+
+    @classmethod
+    def learn(cls, *_: Any, **__: Any) -> NoReturn:
+        """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
+        raise DeclarationError(
+            "A network's graph is declared, never learnt from the data: a graph that was chosen by looking at the "
+            "records tells something about them, so it would be a release by itself, without a guarantee. "
+            "Draw it from knowledge of the field, or from public data, with Network.from_edges."
+        )
+
+    def to_bif(self, tables: Mapping[str, ArrayLike] | None = None) -> str:
+        """Return the network as BIF text. `tables` holds P(variable | parents), axes (parents..., variable).
+
+        Left out, the tables are the means of the prior.
+        """
+        from discreet.models.bif import write_bif
+
+        return write_bif(self, tables)
+
+    def with_prior(self, prior: NetworkPrior) -> "Network":
+        """Return the same network under another prior."""
+        return Network(self.variables, self.parents, prior)
+
+    def __repr__(self) -> str:
+        pairs = zip(self.variables, self.parents, strict=True)
+        edges = [repr(f"{p} -> {v.name}" if p else v.name) for v, above in pairs for p in above or ("",)]
+        shown = ", ".join(edges[:8]) + (f", ... ({len(edges)} in all)" if len(edges) > 8 else "")
+        return f"Network({shown})"
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """Return the family of each variable: its parents, then itself."""
+        return tuple((*above, v.name) for v, above in zip(self.variables, self.parents, strict=True))
+
+    @cached_property
+    def maximal_families(self) -> tuple[Family, ...]:
+        """Return the families that lie in no other one, in the order of the variables.
+
+        No two families are the same set: each of the two variables would be a parent of the other.
+        """
+        around: dict[str, list[frozenset[str]]] = {variable.name: [] for variable in self.variables}
+        for family in self.families:
+            for name in family:
+                around[name].append(frozenset(family))
+        return tuple(f for f in self.families if not any(frozenset(f) < other for other in around[f[-1]]))
+
+    @cached_property
+    def _column(self) -> dict[str, Column]:
+        return {variable.name: variable for variable in self.variables}
+
+    def shape(self, family: Iterable[str]) -> tuple[int, ...]:
+        """Return the number of levels of each column of a family."""
+        return tuple(len(self._column[name].levels) for name in family)
+
+    @cached_property
+    def cells(self) -> int:
+        """Return how many cells the tables of all maximal families have together."""
+        return sum(prod(self.shape(family)) for family in self.maximal_families)
+
+    @cached_property
+    def target(self) -> str | None:
+        """Return the class variable if this is a naive Bayes network: one root, the only parent of all others."""
+        root = self.variables[0].name
+        is_naive = len(self.variables) > 1 and all(above == (root,) for above in self.parents[1:])
+        return root if is_naive else None
+
+    @property
+    def is_tree(self) -> bool:
+        """Tell whether every variable has at most one parent."""
+        return all(len(above) <= 1 for above in self.parents)
+
+    def split(self, values: ArrayLike) -> list[NDArray[Any]]:
+        """Return one table for each maximal family, from their cells in one row (C order); leading axes are kept."""
+        return [self._part(values, place) for place in range(len(self.maximal_families))]
+
+    def table(self, name: str, values: ArrayLike) -> NDArray[Any]:
+        """Return the table (parents..., variable) of a variable, a marginal of the first maximal family around it."""
+        if name not in self._homes:
+            raise DeclarationError(f"There is no variable {name!r} in this network.")
+        family, place = self._homes[name]
+        return self.marginal(self._part(values, place), self.maximal_families[place], family)
+
+    @cached_property
+    def _homes(self) -> dict[str, tuple[Family, int]]:
+        """Return for each variable its family, and the place of the first maximal family around it."""
+        around: dict[str, list[int]] = {variable.name: [] for variable in self.variables}
+        for place, family in enumerate(self.maximal_families):
+            for name in family:
+                around[name].append(place)
+        names = [frozenset(family) for family in self.maximal_families]
+        return {f[-1]: (f, next(i for i in around[f[-1]] if names[i].issuperset(f))) for f in self.families}
+
+    @cached_property
+    def _edges(self) -> NDArray[np.int64]:
+        """Return where the table of each maximal family begins, and where the last one ends."""
+        return np.cumsum([0, *(prod(self.shape(family)) for family in self.maximal_families)])
+
+    def _part(self, values: ArrayLike, place: int) -> NDArray[Any]:
+        rows = np.asarray(values)
+        if rows.shape[-1:] != (self.cells,):
+            raise DeclarationError(f"The tables of this network have {self.cells} cells in all.")
+        part = rows[..., self._edges[place] : self._edges[place + 1]]
+        return part.reshape(*rows.shape[:-1], *self.shape(self.maximal_families[place]))
+
+    @staticmethod
+    def marginal(table: NDArray[Any], around: Family, family: Family) -> NDArray[Any]:
+        """Return the marginal of a table with axes (..., *around) to the axes (..., *family)."""
+        batch = table.ndim - len(around)
+        summed = table.sum(axis=tuple(batch + i for i, name in enumerate(around) if name not in family))
+        left = [name for name in around if name in family]
+        return np.asarray(summed.transpose(*range(batch), *(batch + left.index(name) for name in family)))
+
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a frame or another source in every maximal family. The result is secret."""
+        columns = [[self._column[name] for name in family] for family in self.maximal_families]
+        tables = as_source(data).count_families(columns)
+        values = np.concatenate([table.ravel() for table in tables])
+        return Statistics(self, values, records=int(tables[0].sum()))
+
+    def counts(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
+        if isinstance(values, Statistics):
+            raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
+        rows = np.asarray(values)
+        if rows.shape[-1:] != (self.cells,) or rows.dtype.kind not in "iu" or (rows < 0).any():
+            raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {self.cells} cells.")
+        return rows.astype(np.int64)
+
+    def _check_sizes(self) -> None:
+        for family in self.families:
+            if (size := prod(self.shape(family))) > MOST_CELLS:
+                raise DeclarationError(
+                    f"The table of {family[-1]!r} given {', '.join(map(repr, family[:-1]))} has {size} cells; "
+                    f"at most {MOST_CELLS} are allowed. Declare fewer parents or fewer levels."
+                )
+        if self.cells > MOST_CELLS:
+            raise DeclarationError(f"The tables have {self.cells} cells in all; at most {MOST_CELLS} are allowed.")
+
+
+def _columns(names: Iterable[str], levels: Mapping[str, Sequence[Level] | Column]) -> list[Column]:
+    """Return the declared column of each name."""
+    wanted = list(names)
+    named = set(levels) if isinstance(levels, Mapping) else set()
+    if named != set(wanted):
+        differing = sorted(map(str, named ^ set(wanted)))
+        raise DeclarationError(
+            f"levels must declare each variable of the network and no other; look at {', '.join(map(repr, differing))}."
+        )
+    return [_column(name, levels[name]) for name in wanted]
+
+
+def _column(name: str, declared: Sequence[Level] | Column) -> Column:
+    if not isinstance(declared, Column):
+        return Column(name, declared)
+    if declared.name != name:
+        raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
+    return declared
+
+
+def _check_graph(variables: tuple[Any, ...], parents: tuple[tuple[Any, ...], ...]) -> None:
+    if not variables or not all(isinstance(variable, Column) for variable in variables):
+        raise DeclarationError("A network needs one or more variables, each a Column.")
+    names = [variable.name for variable in variables]
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise DeclarationError(f"Every variable of a network is declared once; twice: {', '.join(map(repr, twice))}.")
+    if len(parents) != len(names):
+        raise DeclarationError(f"A network of {len(names)} variables needs {len(names)} lists of parents.")
+    known = set(names)
+    for name, above in zip(names, parents, strict=True):
+        if unknown := [parent for parent in above if parent not in known]:
+            raise DeclarationError(f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network.")
+        if len(set(above)) < len(above):
+            raise DeclarationError(f"{name!r} names a parent twice: {', '.join(map(repr, above))}.")
+
+
+def _parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> list[int]:
+    """Return the places of the variables, parents before children, else in the order of declaration."""
+    place = {name: number for number, name in enumerate(names)}
+    missing = [len(above) for above in parents]
+    children: list[list[int]] = [[] for _ in names]
+    for number, above in enumerate(parents):
+        for parent in above:
+            children[place[parent]].append(number)
+    ready = [number for number, count in enumerate(missing) if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        order.append(heappop(ready))
+        for child in children[order[-1]]:
+            missing[child] -= 1
+            if not missing[child]:
+                heappush(ready, child)
+    if len(order) < len(names):
+        stuck = [name for number, name in enumerate(names) if missing[number]]
+        raise DeclarationError(
+            f"The arrows must not run in a circle; there is one among {', '.join(map(repr, stuck))}."
+        )
+    return order
+
+
+def _prior(prior: Any, variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]) -> list[tuple[float, ...]]:
+    """Return one Dirichlet parameter for each level of each variable."""
+    levels = {variable.name: len(variable.levels) for variable in variables}
+    if isinstance(prior, EquivalentSize):
+        sizes = (prod(levels[n] for n in above) * levels[v.name] for v, above in zip(variables, parents, strict=True))
+        given: list[Any] = [prior.records / size for size in sizes]
+    elif isinstance(prior, Mapping):
+        if set(prior) != set(levels):
+            raise DeclarationError(f"A prior by name must name every variable once: {', '.join(map(repr, levels))}.")
+        given = [prior[name] for name in levels]
+    elif isinstance(prior, int | float):
+        given = [prior] * len(levels)
+    else:
+        given = list(prior) if isinstance(prior, Sequence) and not isinstance(prior, str) else []
+    if len(given) != len(levels):
+        raise DeclarationError("The prior must be one number, an EquivalentSize, or given by the variables' names.")
+    return [_parameters(value, name, count) for value, (name, count) in zip(given, levels.items(), strict=True)]
+
+
+def _parameters(value: Any, name: str, count: int) -> tuple[float, ...]:
+    try:
+        values = (float(value),) * count if isinstance(value, int | float) else tuple(float(one) for one in value)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != count:
+        raise DeclarationError(f"The prior of {name!r} must be one number, or one for each of its {count} levels.")
+    if not all(isfinite(number) and 1e-6 <= number <= 1e9 for number in values):
+        raise DeclarationError(f"Every parameter of the prior of {name!r} must lie between 1e-6 and 1e9.")
+    return values

@@ -1,0 +1,470 @@
+"""The suite that every mechanism for networks must pass."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import comb, exp, prod
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chisquare
+
+from discreet.errors import DeclarationError, DocumentError, SecretError
+from discreet.mechanisms import with_fields
+from discreet.mechanisms.cube_counts import CubeCounts
+from discreet.mechanisms.family_gaussians import FamilyGaussians, calibrated_variance, reached_delta
+from discreet.mechanisms.family_histograms import FamilyHistograms
+from discreet.mechanisms.joint_histograms import JointHistograms, _sum_of_squares_within, point_within, within
+from discreet.mechanisms.laplace_updates import LaplaceUpdates
+from discreet.mechanisms.network_counts import NetworkCounts, RadiusLaw, default_mechanism, histogram_variance
+from discreet.models.network import Network
+from discreet.randomness import SeededBits, discrete_gaussian
+from discreet.releases.document import mechanism_document, read_mechanism
+
+Counts = NDArray[np.int64]
+
+
+def network_of(*edges: str, **levels: int) -> Network:
+    return Network.from_edges(*edges, levels={name: tuple(range(count)) for name, count in levels.items()})
+
+
+def naive_bayes(features: int, classes: int = 2, levels: int = 2) -> Network:
+    names = [f"f{i}" for i in range(features)]
+    return Network.naive_bayes("y", names, {"y": tuple(range(classes))} | dict.fromkeys(names, tuple(range(levels))))
+
+
+NETWORKS = {
+    "one item": network_of("a", a=2),
+    "two roots": network_of("a", "b", a=2, b=2),
+    "roots of 2 and 3 levels": network_of("a", "b", a=2, b=3),
+    "chain": network_of("a -> b -> c", a=2, b=2, c=2),
+    "chain with 3 levels": network_of("a -> b", "c", a=2, b=3, c=2),
+    "two parents": network_of("a -> c", "b -> c", a=2, b=2, c=2),
+    "naive Bayes": naive_bayes(2),
+    "naive Bayes, 3 classes": naive_bayes(2, classes=3),
+    "naive Bayes, 3 levels": naive_bayes(2, levels=3),
+}
+CUBES = ("one item", "two roots", "naive Bayes", "naive Bayes, 3 classes")
+PURE: list[tuple[type[NetworkCounts], str]] = [
+    *((CubeCounts, name) for name in CUBES),
+    *((kind, name) for kind in (JointHistograms, FamilyHistograms, LaplaceUpdates) for name in NETWORKS),
+]
+ALL = [*PURE, *((FamilyGaussians, name) for name in ("two roots", "chain", "naive Bayes, 3 levels"))]
+
+
+def mechanism_of(kind: type[NetworkCounts], name: str, size: int, epsilon: str) -> Any:
+    more = {"delta": "1e-3"} if kind is FamilyGaussians else {}
+    made: Any = kind
+    return made(NETWORKS[name], size=size, epsilon=epsilon, **more)
+
+
+def counts_of(network: Network, records: list[tuple[int, ...]]) -> Counts:
+    """Count records cell by cell: the slow and obvious way."""
+    names = [variable.name for variable in network.variables]
+    tables = []
+    for family in network.maximal_families:
+        table = np.zeros(network.shape(family), dtype=np.int64)
+        for record in records:
+            table[tuple(record[names.index(name)] for name in family)] += 1
+        tables.append(table.ravel())
+    return np.concatenate(tables)
+
+
+def data_sets(network: Network, size: int) -> tuple[Counts, NDArray[np.int64]]:
+    """Return the counts of all data sets, and all pairs of neighbours among them."""
+    records = list(product(*(range(len(variable.levels)) for variable in network.variables)))
+    sets = list(combinations_with_replacement(records, size))
+    place = {data: number for number, data in enumerate(sets)}
+    pairs = {
+        (place[data], place[tuple(sorted((*data[:i], other, *data[i + 1 :])))])
+        for data in sets
+        for i in range(size)
+        for other in records
+    }
+    return np.array([counts_of(network, list(data)) for data in sets]), np.array(sorted(pairs))
+
+
+@pytest.mark.parametrize(("kind", "name"), PURE)
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_no_output_reveals_more_than_the_promised_epsilon(kind: type[NetworkCounts], name: str, size: int) -> None:
+    if size == 3 and prod(len(v.levels) for v in NETWORKS[name].variables) > 8:
+        size = 1  # 18 kinds of records: 1 and 2 of them are enough
+    mechanism = mechanism_of(kind, name, size, "0.7")
+    tables, pairs = data_sets(mechanism.model, size)
+    measured = mechanism.measured(tables)
+    drawn = mechanism.sample(np.tile(tables, (4, 1))[:400], SeededBits(3))
+    outputs = np.concatenate([measured[:200], drawn])
+    laws = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    assert np.isfinite(laws).all()
+    losses = np.abs(laws[pairs[:, 0]] - laws[pairs[:, 1]]).max(axis=1)
+    assert losses.max() <= 0.7 * (1 + 1e-12)
+    assert losses.max() >= 0.7 * (1 - 1e-12)  # no noise is wasted
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_replaced_record_moves_two_cells_of_each_family_at_most(name: str) -> None:
+    tables, pairs = data_sets(NETWORKS[name], 2 if len(NETWORKS[name].variables) < 3 else 1)
+    squares = np.square(tables[pairs[:, 0]] - tables[pairs[:, 1]]).sum(axis=1)
+    assert squares.max() == 2 * len(NETWORKS[name].maximal_families)
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_the_stated_privacy_loss_dominates_what_samples_show(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 1, "2")
+    tables, pairs = data_sets(mechanism.model, 1)
+    first, draws = tables[0], 4000
+    outputs = mechanism.sample(np.tile(first, (draws, 1)), SeededBits(5))
+    own, stated = mechanism.log_likelihood(outputs, first), mechanism.privacy_loss()
+    for second in {int(b) for a, b in pairs if a == 0} - {0}:
+        losses = own - mechanism.log_likelihood(outputs, tables[second])
+        for epsilon in (0.0, 0.5, 1.2):
+            terms = np.maximum(0.0, -np.expm1(epsilon - losses))
+            assert terms.mean() <= stated.delta_at(epsilon) + 5 * terms.std() / np.sqrt(draws) + 1e-3
+
+
+@pytest.mark.parametrize("kind", [FamilyHistograms, LaplaceUpdates])
+@pytest.mark.parametrize("name", ["chain", "chain with 3 levels", "naive Bayes, 3 classes"])
+def test_the_loss_of_a_record_that_changes_everywhere_is_exact(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 1, "1.5")
+    tables, _ = data_sets(mechanism.model, 1)
+    first, second, draws = tables[0], tables[-1], 20_000  # the first and the last level of everything
+    outputs = mechanism.sample(np.tile(first, (draws, 1)), SeededBits(6))
+    losses = mechanism.log_likelihood(outputs, first) - mechanism.log_likelihood(outputs, second)
+    stated = mechanism.privacy_loss()
+    observed = np.array([np.isclose(losses, float(loss), atol=1e-9).sum() for loss in stated.losses])
+    assert observed.sum() == draws
+    expected = np.array(stated.probabilities) * draws
+    common = expected >= 5
+    bins = np.append(observed[common], draws - observed[common].sum())
+    wanted = np.append(expected[common], max(1e-9, draws - expected[common].sum()))
+    used = wanted > 1e-6
+    assert chisquare(bins[used], wanted[used] * bins[used].sum() / wanted[used].sum()).pvalue > 1e-4
+
+
+def concentrated(kind: type[NetworkCounts], network: Network) -> str:
+    """Return an epsilon at which the same outputs come up again and again."""
+    families, variables = len(network.maximal_families), len(network.variables)
+    joint = 3 if network.cells <= 8 else 6
+    chosen: dict[Any, int] = {
+        CubeCounts: 6,
+        JointHistograms: joint,
+        FamilyHistograms: 3 * families,
+        LaplaceUpdates: 4 * variables,
+    }
+    return str(chosen[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), PURE)
+def test_samples_follow_the_stated_likelihood(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 2, concentrated(kind, NETWORKS[name]))
+    table, draws = data_sets(mechanism.model, 2)[0][1], 9000
+    drawn = mechanism.sample(np.tile(table, (draws, 1)), SeededBits(7))
+    seen, observed = np.unique(drawn, axis=0, return_counts=True)
+    expected = np.exp(mechanism.log_likelihood(seen, table)) * draws
+    common = expected >= 5
+    assert common.sum() >= 2
+    bins = np.append(observed[common], draws - observed[common].sum())
+    wanted = np.append(expected[common], draws - expected[common].sum())
+    used = wanted > 1e-6
+    assert chisquare(bins[used], wanted[used] * bins[used].sum() / wanted[used].sum()).pvalue > 1e-4
+
+
+def test_gaussian_noise_is_independent_in_every_cell() -> None:
+    mechanism = mechanism_of(FamilyGaussians, "chain", 2, "1")
+    values, v = np.arange(-2000, 2001), float(mechanism.variance)
+    logs = -(values.astype(float) ** 2) / (2 * v)
+    logs -= np.log(np.exp(logs).sum())
+    noise = mechanism.noise(50, SeededBits(16))
+    assert mechanism.log_noise(noise) == pytest.approx(logs[noise + 2000].sum(axis=1), rel=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(CubeCounts, "two roots"), (JointHistograms, "two roots")])
+def test_probabilities_sum_to_one(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 1, "1")
+    values = np.arange(-60, 61)
+    first, second = (axis.ravel() for axis in np.meshgrid(values, values))
+    noise = np.column_stack([first, second] if kind is CubeCounts else [first, -first, second, -second])
+    assert np.exp(mechanism.log_noise(noise)).sum() == pytest.approx(1, abs=1e-10)
+
+
+def test_probabilities_of_a_naive_bayes_release_sum_to_one() -> None:
+    mechanism = CubeCounts(naive_bayes(1), size=1, epsilon="6", class_share="1/2")
+    values = np.arange(-14, 15)
+    y, first, second = (axis.ravel() for axis in np.meshgrid(values, values, values))
+    total = np.exp(mechanism.log_noise(np.column_stack([y, -y, first, second]))).sum()
+    assert total == pytest.approx(1, abs=1e-8)  # e^(-1.5 * 15) of each block lies outside
+
+
+@pytest.mark.parametrize("variance", ["2", "3.7", "1000003/1000", "123456789.123"])
+def test_the_discrete_gaussian_follows_its_law(variance: str) -> None:
+    v, draws = Fraction(variance), 20_000
+    drawn = discrete_gaussian(v, draws, SeededBits(8))
+    edges = np.linspace(-2.5, 2.5, 12) * float(v) ** 0.5
+    values = np.arange(-40_000, 40_001) if v < 10**4 else np.arange(-120_000, 120_001)
+    weights = np.exp(-(values.astype(float) ** 2) / (2 * float(v)))
+    bins = np.bincount(np.searchsorted(edges, drawn), minlength=13)
+    wanted = np.bincount(np.searchsorted(edges, values), weights=weights, minlength=13)
+    used = wanted > 0
+    assert chisquare(bins[used], wanted[used] / wanted.sum() * draws).pvalue > 1e-4
+
+
+def by_convolution(variance: float, tables: int, epsilon: float) -> float:
+    """Return delta(epsilon) from the law of a sum of 2F discrete Gaussians, one convolution after another."""
+    far = int(14 * variance**0.5) + 5
+    values = np.arange(-far, far + 1)
+    one = np.exp(-(values**2) / (2 * variance))
+    law = np.ones(1)
+    for _ in range(2 * tables):
+        law = np.convolve(law, one / one.sum())
+    losses = (np.arange(len(law)) - len(law) // 2 + tables) / variance
+    return float((law * np.maximum(0.0, -np.expm1(epsilon - losses))).sum())
+
+
+@pytest.mark.parametrize(("tables", "epsilon", "delta"), [(1, "1", "1e-6"), (2, "3", "1e-4"), (5, "0.8", "1e-3")])
+def test_the_calibrated_variance_is_the_least_by_the_exact_law(tables: int, epsilon: str, delta: str) -> None:
+    variance = calibrated_variance(Fraction(epsilon), Fraction(delta), tables)
+    exact = by_convolution(float(variance), tables, float(epsilon))
+    stated = reached_delta(variance, tables, Fraction(epsilon))
+    assert exact <= stated <= float(delta)
+    assert stated == pytest.approx(exact, rel=1e-6)
+    assert by_convolution(float(variance) * (1 - 1e-5), tables, float(epsilon)) > float(delta)
+
+
+def test_blocks_of_many_values_only_round_up() -> None:
+    fine = reached_delta(Fraction(10**6), 40, Fraction(1, 100))  # 226,000 values in blocks of 14
+    spread = 80 * 10.0**6
+    values = np.arange(-120_000, 120_001)
+    law = np.exp(-(values.astype(float) ** 2) / (2 * spread)) / np.sqrt(2 * np.pi * spread)
+    plain = float((law * np.maximum(0.0, -np.expm1(0.01 - (values + 40) / 1e6))).sum())
+    assert plain <= fine <= plain * 1.01
+
+
+def test_a_variance_below_what_delta_needs_is_refused() -> None:
+    net = naive_bayes(3)
+    good = FamilyGaussians(net, 100, 1, "1e-6")
+    assert FamilyGaussians(net, 100, 1, "1e-6", variance=good.variance) == good
+    assert FamilyGaussians(net, 100, 1, "1e-6", variance=good.variance * 2).rho == pytest.approx(good.rho / 2)
+    with pytest.raises(DeclarationError, match="delta"):
+        FamilyGaussians(net, 100, 1, "1e-6", variance=good.variance * Fraction(999, 1000))
+    for variance in ("1", "1e17"):
+        with pytest.raises(DeclarationError, match="variance"):
+            FamilyGaussians(net, 100, 1, "1e-6", variance=variance)
+    assert good.privacy_loss().delta_at(1) <= 1e-6
+    assert good.privacy_loss().delta_at(1) == pytest.approx(1e-6, rel=1e-4)
+
+
+def test_type_b_eulerian_numbers_start_the_radius_of_a_cube() -> None:
+    row = [1]
+    for n in range(1, 9):  # B(n, k) = (2k + 1) B(n-1, k) + (2n - 2k + 1) B(n-1, k-1)
+        padded = [0, *row, 0]
+        row = [(2 * k + 1) * padded[k + 1] + (2 * n - 2 * k + 1) * padded[k] for k in range(n + 1)]
+        assert RadiusLaw(Fraction(1), [(2 * r + 1) ** n for r in range(n + 1)]).starts == row
+
+
+def points(cells: int, radius: int) -> Counts:
+    free = np.array(list(product(range(-radius, radius + 1), repeat=cells - 1)))
+    vectors = np.column_stack([free, -free.sum(axis=1)])
+    return np.asarray(vectors[np.abs(vectors).sum(axis=1) <= 2 * radius])
+
+
+@pytest.mark.parametrize(("cells", "radius"), [(2, 0), (2, 5), (3, 1), (3, 4), (4, 3), (5, 2)])
+def test_lattice_points_are_counted_as_by_hand(cells: int, radius: int) -> None:
+    listed = points(cells, radius)
+    assert within(radius, cells) == len(listed)
+    assert _sum_of_squares_within(radius, cells) == (listed[:, 0] ** 2).sum()
+
+
+def test_points_within_a_radius_are_uniform() -> None:
+    bits = SeededBits(9)
+    drawn = np.array([point_within(3, 3, bits) for _ in range(9000)])
+    _, observed = np.unique(drawn, axis=0, return_counts=True)
+    assert len(observed) == within(3, 3)
+    assert chisquare(observed).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (4, 4, 4), (2, 9), (6,) * 16, (3, 50)])
+def test_the_radius_of_joint_tables_has_its_law(sizes: tuple[int, ...]) -> None:
+    degree = sum(sizes) - len(sizes)
+    law = RadiusLaw(Fraction(1, 2), [prod(within(r, m) for m in sizes) for r in range(degree + 1)])
+    weights = np.array([float(prod(Fraction(within(r, m), within(degree, m)) for m in sizes)) for r in range(1000)])
+    weights *= np.exp(-0.5 * np.arange(1000))
+    mean = weights @ np.arange(1000) / weights.sum()
+    assert law.moments()[0] == pytest.approx(mean, rel=1e-9)
+    drawn = law.sample(4000, SeededBits(10))
+    assert abs(drawn.mean() - mean) < 5 * drawn.std() / np.sqrt(4000)
+
+
+def test_sixteen_tables_of_four_cells_gain_from_a_shared_radius() -> None:
+    joint = JointHistograms(naive_bayes(16), size=1000, epsilon=1)
+    drawn = joint.noise(300, SeededBits(11))
+    distances = np.abs(drawn).reshape(300, 16, 4).sum(axis=2) / 2
+    assert distances.mean() == pytest.approx(36.7, abs=1.5)  # 48.0 for an equal split
+    assert joint.count_sd() == pytest.approx((drawn.reshape(-1, 2) @ [0.5, -0.5]).std(), rel=0.05)
+    assert joint.count_sd() < FamilyHistograms(naive_bayes(16), size=1000, epsilon=1).count_sd()
+
+
+def test_noise_of_naive_bayes_with_sixteen_features_is_as_computed() -> None:
+    net = naive_bayes(16)
+    cube = CubeCounts(net, 1000, 1)
+    assert cube.count_sd() == pytest.approx(11.22, abs=0.01)
+    family = FamilyHistograms(net, 1000, 1)
+    assert histogram_variance(4, 1 / 16) ** 0.5 == pytest.approx(32.8, abs=0.1)  # of a cell
+    assert family.count_sd() == pytest.approx(26.77, abs=0.01)  # given its class total
+    assert FamilyGaussians(net, 1000, 1, "1e-6").count_sd() == pytest.approx(16.90, abs=0.01)
+    updates = LaplaceUpdates(net, 1000, 1)
+    assert updates.cell_sd() == pytest.approx(48.08, abs=0.01)
+    assert updates.count_sd() == pytest.approx(34.00, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", [CubeCounts, JointHistograms, FamilyHistograms, LaplaceUpdates, FamilyGaussians])
+def test_the_stated_standard_deviation_is_that_of_samples(kind: type[NetworkCounts]) -> None:
+    mechanism = mechanism_of(kind, "naive Bayes", 1, "0.5")
+    drawn = mechanism.noise(3000, SeededBits(12))
+    if isinstance(mechanism, CubeCounts):
+        seen = drawn[:, 2:].std() / 2
+    else:
+        seen = (drawn[:, -8:].reshape(-1, 2) @ [0.5, -0.5]).std()
+    assert mechanism.count_sd() == pytest.approx(seen, rel=0.05)
+
+
+@pytest.mark.parametrize(("cells", "epsilon"), [(2, 1.0), (3, 0.4), (6, 2.0)])
+def test_the_variance_of_a_histogram_cell_is_that_of_its_law(cells: int, epsilon: float) -> None:
+    far, p = 400, exp(-epsilon / 2)
+    t = np.arange(-far, far + 1)
+    one, others = p ** np.abs(t), np.ones(1)
+    for _ in range(cells - 1):
+        others = np.convolve(others, one)
+    middle = len(others) // 2
+    law = one * others[middle - far : middle + far + 1]
+    assert histogram_variance(cells, epsilon) == pytest.approx(law @ t**2 / law.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kind", [CubeCounts, JointHistograms, FamilyHistograms, LaplaceUpdates, FamilyGaussians], ids=lambda k: k.__name__
+)
+def test_a_thousand_features_are_published_in_one_draw(kind: Callable[..., Any]) -> None:
+    features = 300 if kind is JointHistograms else 1000
+    more = {"delta": "1e-6"} if kind is FamilyGaussians else {}
+    mechanism = kind(naive_bayes(features), size=1000, epsilon=1, **more)
+    counts = np.tile([200, 300, 400, 100], features)
+    output = mechanism.sample(counts, SeededBits(13))
+    mechanism.check_output(output)
+    assert np.isfinite(mechanism.log_likelihood(output, counts))
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_a_mechanism_survives_the_way_through_its_document(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 5, "1/3")
+    assert with_fields(mechanism) == mechanism
+    assert hash(with_fields(mechanism)) == hash(mechanism)
+    assert read_mechanism(mechanism_document(mechanism)) == mechanism
+    assert repr(mechanism).startswith(kind.__name__)
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_an_output_has_its_length_and_is_checked(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 4, "1")
+    table = counts_of(mechanism.model, [(0,) * len(mechanism.model.variables)] * 4)
+    output = mechanism.sample(table, SeededBits(14))
+    assert output.shape == (mechanism.length,) == mechanism.measured(table).shape
+    assert output.dtype == np.int64
+    mechanism.check_output(output)
+    for wrong in (output[:-1], output + 10**15):
+        with pytest.raises(DocumentError):
+            mechanism.check_output(wrong)
+    if isinstance(mechanism, JointHistograms | FamilyHistograms | CubeCounts) and mechanism.model.target is not None:
+        with pytest.raises(DocumentError, match="sum"):
+            mechanism.check_output(output + np.eye(1, mechanism.length, dtype=np.int64)[0])
+        assert mechanism.log_likelihood(output + np.eye(1, mechanism.length, dtype=np.int64)[0], table) == -np.inf
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_secrets_and_counts_that_do_not_fit_are_refused(kind: type[NetworkCounts], name: str) -> None:
+    mechanism = mechanism_of(kind, name, 2, "1")
+    data = {variable.name: [0, 1] for variable in mechanism.model.variables}
+    with pytest.raises(SecretError):
+        mechanism.sample(mechanism.model.statistics(data), SeededBits(1))
+    good = counts_of(mechanism.model, [(0,) * len(mechanism.model.variables)] * 2)
+    for counts in (good[:-1], good * 2, -good, good.astype(float)):
+        with pytest.raises(DeclarationError):
+            mechanism.sample(counts, SeededBits(1))
+
+
+@pytest.mark.parametrize("kind", [CubeCounts, JointHistograms, FamilyHistograms, LaplaceUpdates, FamilyGaussians])
+@pytest.mark.parametrize(
+    ("size", "epsilon"),
+    [(0, "1"), (2.5, "1"), (10, "0"), (10, "-1"), (10, "nan"), (10, "1e-7"), (10, "1e5"), (10, None)],
+)
+def test_nonsense_is_refused_with_words(kind: Callable[..., Any], size: object, epsilon: object) -> None:
+    more = {"delta": "1e-6"} if kind is FamilyGaussians else {}
+    with pytest.raises(DeclarationError, match=r"size|epsilon"):
+        kind(NETWORKS["naive Bayes"], size=size, epsilon=epsilon, **more)
+    with pytest.raises(DeclarationError, match="Network"):
+        kind("a network", size=1, epsilon=1, **more)
+
+
+def test_networks_and_shares_that_do_not_fit_are_refused_by_name() -> None:
+    for name, words in (("chain", "naive Bayes"), ("naive Bayes, 3 levels", "3 levels")):
+        with pytest.raises(DeclarationError, match=words):
+            CubeCounts(NETWORKS[name], 10, 1)
+    for share in ("0", "1", "-0.1", "2", "1e-7"):
+        with pytest.raises(DeclarationError, match=r"class"):
+            CubeCounts(NETWORKS["naive Bayes"], 10, 1, class_share=share)
+    for shares in (("1",), ("1", "0"), ("1", "-1"), "12", ("1", "1/20000")):
+        with pytest.raises(DeclarationError, match="share"):
+            FamilyHistograms(NETWORKS["chain"], 10, 1, shares=shares)
+    for delta in ("0", "1e-16", "0.6", "2"):
+        with pytest.raises(DeclarationError, match="delta"):
+            FamilyGaussians(NETWORKS["chain"], 10, 1, delta)
+
+
+def test_shares_sum_to_epsilon_exactly() -> None:
+    net = network_of("a -> b", "a -> c", "c -> d", "b -> d", a=2, b=7, c=3, d=2)
+    for shares in (None, ("0.2", "0.3", "0.5"), (1, 2, 4)):
+        mechanism = FamilyHistograms(net, 10, "1/3", shares=shares)
+        assert sum(mechanism.family_epsilons) == Fraction(1, 3)
+        assert mechanism.privacy_loss().epsilon == Fraction(1, 3)
+    assert FamilyHistograms(NETWORKS["chain"], 10, 1).shares == (1, 1)
+    many = network_of(*(f"x{i}" for i in range(6000)), **{f"x{i}": 2 + i % 3 for i in range(6000)})
+    made = FamilyHistograms(many, 10, 1)
+    assert FamilyHistograms(many, 10, 1, shares=made.shares) == made  # the constructor takes what it gives
+    one, two = FamilyHistograms(network_of("a", "b", a=2, b=16), 10, 1).shares
+    assert two / one == pytest.approx(2, rel=1e-3)  # (16/2)^(1/3)
+
+
+def test_the_published_truncation_is_on_the_readers_side() -> None:
+    mechanism = LaplaceUpdates(NETWORKS["chain"], 3, "0.1")
+    table = counts_of(mechanism.model, [(0, 0, 0), (1, 0, 1), (1, 1, 1)])
+    clear = mechanism.tables(mechanism.measured(table))
+    assert clear["a"].tolist() == [1, 2]
+    assert clear["b"].tolist() == [[1, 0], [1, 1]]
+    assert clear["c"].tolist() == [[1, 1], [0, 1]]
+    output = mechanism.sample(table, SeededBits(15))
+    cut = mechanism.truncated(output)
+    assert output.min() < 0
+    assert (cut.min(), cut.max()) == (0, 3)
+
+
+def test_a_default_mechanism_says_why() -> None:
+    cases: list[tuple[Network, str | int, Any, str]] = [
+        (naive_bayes(16), 0, CubeCounts, "cube"),
+        (naive_bayes(16), "1e-6", CubeCounts, "not needed"),
+        (naive_bayes(80), "1e-6", FamilyGaussians, "smaller"),
+        (naive_bayes(4, classes=3, levels=3), 0, JointHistograms, "similar"),
+        (network_of("a -> b", "c", a=4, b=4, c=2), 0, FamilyHistograms, "share"),
+        (NETWORKS["two parents"], 0, FamilyHistograms, "share"),
+        (NETWORKS["two roots"], 0, CubeCounts, "cube"),
+    ]
+    for net, delta, kind, word in cases:
+        mechanism, reason = default_mechanism(net, 100, 1, delta)
+        assert type(mechanism) is kind
+        assert word in reason
+
+
+def test_the_binomial_loss_of_laplace_updates_is_as_by_hand() -> None:
+    loss = LaplaceUpdates(NETWORKS["two roots"], 5, 4).privacy_loss()
+    up = 1 / (1 + exp(-1.0))
+    assert [int(value) for value in loss.losses] == [-4, -2, 0, 2, 4]
+    assert loss.probabilities == pytest.approx([comb(4, k) * up**k * (1 - up) ** (4 - k) for k in range(5)], rel=1e-12)

@@ -1,0 +1,206 @@
+"""The engines of naive Bayes against slow and obvious sums over all tables."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import betabinom
+
+from discreet.certificates import compositions
+from discreet.errors import DiscreetError
+from discreet.inference.cube_reading import CubeClass
+from discreet.inference.joint_reading import DistanceRow
+from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass
+from discreet.inference.projection import nearest_counts
+from discreet.inference.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.inference.states import blocks, likely, represented
+
+
+def enumerated(factors: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:
+    """All counts of a total, and their log weights."""
+    counts = np.array(list(compositions(total, len(factors))))
+    return counts, np.array([sum(f[k] for f, k in zip(factors, row, strict=True)) for row in counts])
+
+
+@pytest.mark.parametrize(("levels", "centre"), [(1, 6.0), (2, 0.0), (2, 3.0), (3, 6.0), (4, 2.0)])
+def test_a_row_of_counts_is_what_summing_over_all_counts_gives(levels: int, centre: float) -> None:
+    factors = np.random.default_rng(levels).normal(scale=3, size=(levels, 7))
+    row = RowCounts(factors, centre)
+    for total in range(7):
+        counts, logs = enumerated(factors, total)
+        assert row.log_sums[total] == pytest.approx(logsumexp(logs), abs=1e-12)
+        weights = np.exp(logs - logsumexp(logs))
+        np.testing.assert_allclose(row.means[:, total], weights @ counts, atol=1e-12)
+        marginals = row.marginals(total)
+        for level in range(levels):
+            np.testing.assert_allclose(marginals[level], np.bincount(counts[:, level], weights, 7), atol=1e-12)
+
+
+def test_rows_keep_their_digits_far_from_where_the_factors_peak() -> None:
+    steps = np.arange(2001)
+    factors = np.stack([-2.0 * np.abs(steps - 1500), -2.0 * np.abs(steps - 1400)])
+    row = RowCounts(factors, centre=700.0)
+    assert row.log_sums[700] == pytest.approx(logsumexp(factors[0, :701] + factors[1, 700::-1]), rel=1e-13)
+
+
+def test_drawn_rows_follow_the_exact_law() -> None:
+    factors = np.random.default_rng(5).normal(size=(3, 5))
+    counts, logs = enumerated(factors, 4)
+    drawn = RowCounts(factors, 4.0).draw(np.full(60_000, 4), np.random.default_rng(6))
+    seen = np.array([(drawn == row).all(axis=1).mean() for row in counts])
+    np.testing.assert_allclose(seen, np.exp(logs - logsumexp(logs)), atol=4 * 0.5 / np.sqrt(60_000))
+
+
+def test_prior_factors_are_the_dirichlet_multinomial_law() -> None:
+    alpha = np.array([0.4, 1.0, 2.5])
+    row = RowCounts(log_prior_factors(alpha, 30), 15.0)
+    np.testing.assert_allclose(row.log_sums + log_prior_constant(alpha, 30), 0.0, atol=1e-12)
+
+
+ALPHA = np.array([[1, 2.0], [0.5, 1.5], [40, 40]])
+
+
+@pytest.mark.parametrize("noisy", [(3, -2, 0), (9, 1, 1), (0, 0, 0), (-5, 6, -30)])
+@pytest.mark.parametrize("rate", [0.05, 0.4, 3.0])
+def test_a_class_read_through_cube_noise_is_a_sum_over_all_counts(noisy: tuple[int, ...], rate: float) -> None:
+    z, size = np.array(noisy), 6
+    reading = CubeClass(z, rate, ALPHA, size)
+    for count in range(size + 1):
+        tables = np.array(list(itertools.product(range(count + 1), repeat=3)))
+        prior = np.prod([betabinom.pmf(tables[:, i], count, ALPHA[i, 1], ALPHA[i, 0]) for i in range(3)], axis=0)
+        weights = prior * np.exp(-rate * np.abs(z - (2 * tables - count)).max(axis=1))
+        assert reading.log_weights(np.array([count]))[0] == pytest.approx(np.log(weights.sum()), abs=1e-11)
+        states = reading.states(np.eye(size + 1)[count])
+        yes = [float(states.chances @ feature[:, 1]) for feature in states.features]
+        wanted = (ALPHA[:, 1] + weights @ tables / weights.sum()) / (ALPHA.sum(axis=1) + count)
+        np.testing.assert_allclose(yes, wanted, atol=1e-12)
+
+
+def test_counts_drawn_through_cube_noise_follow_their_law() -> None:
+    z, rate, count, draws = np.array([3, -2, 0]), 0.4, 4, 40_000
+    tables = np.array(list(itertools.product(range(count + 1), repeat=3)))
+    prior = np.prod([betabinom.pmf(tables[:, i], count, ALPHA[i, 1], ALPHA[i, 0]) for i in range(3)], axis=0)
+    weights = prior * np.exp(-rate * np.abs(z - (2 * tables - count)).max(axis=1))
+    drawn = CubeClass(z, rate, ALPHA, 6).draw(np.full(draws, count), np.random.default_rng(8))
+    codes = sum(table[:, 1] * 5**place for place, table in enumerate((drawn[2], drawn[1], drawn[0])))
+    seen = np.bincount(np.asarray(codes), minlength=125) / draws
+    np.testing.assert_allclose(seen, weights / weights.sum(), atol=4 * 0.5 / np.sqrt(draws))
+
+
+def test_an_output_that_no_noise_can_have_made_is_refused_and_not_computed_for_ever() -> None:
+    with pytest.raises(DiscreetError, match="farther than can be read"):
+        CubeClass(np.array([10**9, 0]), 0.5, np.ones((2, 2)), 10)
+
+
+def test_a_class_weight_is_never_steeper_than_stated() -> None:
+    reading = CubeClass(np.array([30, -8, 3, -1]), 0.7, np.array([[1, 1], [0.2, 3], [9, 9], [1, 5.0]]), 60)
+    steps = np.diff(reading.log_weights(np.arange(61)))
+    assert np.abs(steps).max() <= reading.steepness + 1e-12
+
+
+def test_class_counts_that_are_left_out_are_negligible() -> None:
+    size, rate = 400, 0.9
+    generator = np.random.default_rng(3)
+    classes = [CubeClass(generator.integers(-90, 90, 5), rate, np.ones((5, 2)), size) for _ in range(3)]
+    kernel = -0.1 * np.abs(np.array([[90], [250], [60]]) - np.arange(size + 1.0))
+    every = np.arange(size + 1)
+    full = RowCounts(
+        kernel + log_prior_factors(np.ones(3), size) + np.stack([c.log_weights(every) for c in classes]), float(size)
+    )
+    counts = NaiveBayesCounts(classes, np.ones(3), kernel)
+    constant = log_prior_constant(np.ones(3), size)[size]
+    assert counts.log_evidence == pytest.approx(full.log_sums[size] + constant, abs=1e-12)
+    np.testing.assert_allclose(counts.class_chances, full.marginals(size), atol=1e-14)
+    assert (counts.class_chances == 0).sum() > 300  # of 1,203: many are left out
+
+
+def test_merging_many_states_changes_predictions_little() -> None:
+    """2,000 records, 300 likely class counts and more: ranges of them against every state by itself."""
+    generator = np.random.default_rng(4)
+    size, rate, features = 2000, 0.3, 6
+    classes = [CubeClass(generator.integers(-700, 700, features), rate, np.ones((features, 2)), size) for _ in range(2)]
+    kernel = -0.02 * np.abs(np.array([[900], [1100]]) - np.arange(size + 1.0))
+    counts = NaiveBayesCounts(classes, np.ones(2), kernel)
+    codes = np.array(list(itertools.product((0, 1), repeat=features)))
+    merged = counts.log_joint(codes)
+    finest = np.zeros_like(merged)
+    for y, reading in enumerate(classes):
+        likely_counts = likely(counts.class_chances[y])
+        assert len(likely_counts) > 300
+        parts = []
+        for count in likely_counts:
+            radii = reading._radii(int(count))
+            low, high = reading._intervals(int(count), radii.radii)
+            with np.errstate(invalid="ignore"):
+                yes = (1 + np.nan_to_num(reading._means(int(count), low, high))) / (2 + count)
+            own = radii.log_weights - logsumexp(radii.log_weights) + np.log(counts.class_chances[y, count])
+            own = own + np.log((1 + count) / (2 + size))
+            shown = codes @ np.log(yes).T + (1 - codes) @ np.log(1 - yes).T
+            parts.append(logsumexp(shown + own, axis=1))
+        finest[:, y] = logsumexp(parts, axis=0)
+    assert np.abs(merged - finest).max() < 2e-4
+
+
+def test_one_thousand_yes_no_features_are_read_without_underflow() -> None:
+    generator = np.random.default_rng(7)
+    classes = [CubeClass(generator.integers(-2500, 2500, 1000), 4.5, np.ones((1000, 2)), 40) for _ in range(2)]
+    counts = NaiveBayesCounts(classes, np.ones(2), -0.05 * np.abs(np.array([[15], [25]]) - np.arange(41.0)))
+    joint = counts.log_joint(generator.integers(0, 2, (3, 1000)))
+    assert np.isfinite(counts.log_evidence)
+    assert np.isfinite(joint).all()
+
+
+def test_independent_noise_and_exact_counts_agree_when_there_is_hardly_any_noise() -> None:
+    tables = [np.array([[7, 3], [2, 8]]), np.array([[6, 4], [1, 9]])]
+    steps = np.arange(21.0)
+    alpha = [np.array([1.0, 2.0])] * 2
+    classes = [
+        ProductClass(
+            [log_prior_factors(a, 20) - 60 * np.abs(t[y][:, None] - steps) for t, a in zip(tables, alpha, strict=True)],
+            alpha,
+            10.0,
+        )
+        for y in range(2)
+    ]
+    counts = NaiveBayesCounts(classes, np.ones(2), np.zeros((2, 21)))
+    np.testing.assert_allclose(counts.class_means, [0.5, 0.5], atol=1e-12)
+    np.testing.assert_allclose(counts.feature_means(0), [[8 / 13, 5 / 13], [3 / 13, 10 / 13]], atol=1e-12)
+    by_hand = np.log(0.5 * np.array([8 / 13 * 6 / 13, 3 / 13 * 11 / 13]))
+    np.testing.assert_allclose(counts.log_joint(np.array([[0, 1]]))[0], by_hand, atol=1e-12)
+
+
+@pytest.mark.parametrize("noisy", [(2, 1), (-3, 9, 1), (1, 1, 1, 2)])
+def test_distances_of_a_row_are_what_enumeration_finds(noisy: tuple[int, ...]) -> None:
+    size, most = 5, 14
+    alpha = np.linspace(0.5, 2.0, len(noisy))
+    row = DistanceRow(np.array(noisy), alpha, size, most)
+    factors = log_prior_factors(alpha, size)
+    for total in range(size + 1):
+        counts, logs = enumerated(factors, total)
+        distances = np.abs(counts - np.array(noisy)).sum(axis=1)
+        parity, law = row.law(total)
+        found = np.zeros(most + 1)
+        found[parity::2] = law
+        wanted = np.bincount(distances, np.exp(logs), most + 1)[: most + 1]
+        scale = np.exp(row.log_scale[total] - log_prior_constant(alpha, size)[total])
+        np.testing.assert_allclose(found * scale, wanted, atol=1e-12)
+
+
+def test_the_nearest_counts_are_the_nearest() -> None:
+    generator = np.random.default_rng(9)
+    for _ in range(20):
+        values = generator.normal(scale=5, size=4)
+        found = nearest_counts(values, 6.0)
+        assert found.min() >= 0
+        assert found.sum() == pytest.approx(6.0)
+        others = generator.dirichlet(np.ones(4), size=2000) * 6
+        assert ((found - values) ** 2).sum() <= ((others - values) ** 2).sum(axis=1).min() + 1e-9
+
+
+def test_few_values_have_a_block_each_and_many_share() -> None:
+    assert blocks(np.array([0.2, 0.5, 0.3]), 4).tolist() == [0, 1, 2]
+    assert len(blocks(np.full(1000, 0.001), 50)) == 50
+    counts, shares = represented(np.full(1000, 0.001), 50)
+    assert shares.sum() == pytest.approx(1.0)
+    assert counts @ shares == pytest.approx(499.5, abs=0.5)

@@ -1,0 +1,88 @@
+"""The scikit-learn classifier: scikit-learn's own checks, and that it goes the one road."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+
+pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from discreet.sklearn import PrivateNaiveBayes
+
+FRESH_NOISE = "every fit draws fresh noise from the system's secure bits, so two fits differ"
+DECLARED = "classes are declared, never read from the data"
+NO_ERROR = "no error may depend on the records: undeclared labels count as the declared level for them"
+EXPECTED = {
+    "check_classifier_data_not_an_array": FRESH_NOISE,
+    "check_supervised_y_2d": FRESH_NOISE,
+    "check_fit_idempotent": FRESH_NOISE,
+    "check_classifiers_classes": DECLARED,
+    "check_classifiers_train": DECLARED,
+    "check_classifiers_regression_target": NO_ERROR,
+    "check_supervised_y_no_nan": NO_ERROR,
+}
+
+
+def expected_failures(_: Any) -> dict[str, str]:
+    return EXPECTED
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [PrivateNaiveBayes(epsilon=10, classes=(0, 1, 2), feature_levels=(0, 1))],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_accepts_the_classifier(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def records(seed: int, features: int = 8, size: int = 1200) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    labels = generator.integers(0, 2, size)
+    chances = np.where(np.arange(features) % 2, 0.8, 0.2)
+    return (generator.random((size, features)) < np.where(labels[:, None], chances, 1 - chances)).astype(int), labels
+
+
+def test_a_clear_signal_is_learnt() -> None:
+    x, y = records(1)
+    classifier = PrivateNaiveBayes(epsilon=5).fit(x[:600], y[:600])
+    assert classifier.score(x[600:], y[600:]) > 0.9  # without noise it is 0.98; secure bits cannot be seeded
+    assert type(classifier.release_.mechanism).__name__ == "CubeCounts"
+    np.testing.assert_allclose(np.exp(classifier.predict_log_proba(x[:5])), classifier.predict_proba(x[:5]))
+
+
+def test_features_of_several_levels_and_words_are_learnt() -> None:
+    x, y = records(2)
+    words = np.array(["low", "high"], dtype=object)[x]
+    levels: list[Any] = [("low", "high", "unknown")] * 7 + [dc.Column("any", ("low", "high"), "other")]
+    classifier = PrivateNaiveBayes(epsilon=20, classes=("no", "yes"), feature_levels=levels)
+    classifier.fit(words[:600], np.array(["no", "yes"])[y[:600]])
+    assert (classifier.predict(words[600:]) == np.array(["no", "yes"])[y[600:]]).mean() > 0.85
+    assert type(classifier.release_.mechanism).__name__ == "FamilyHistograms"
+
+
+def test_the_ledger_is_charged_and_refuses_when_it_is_spent(tmp_path: Path) -> None:
+    x, y = records(3)
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=1)
+    PrivateNaiveBayes(epsilon=1, ledger=ledger).fit(x, y)
+    with pytest.raises(dc.PublishError, match="already spent"):
+        PrivateNaiveBayes(epsilon="0.1", ledger=ledger).fit(x, y)
+
+
+def test_no_value_of_a_record_makes_it_fail() -> None:
+    x, y = records(4, size=40)
+    odd = x.astype(object)
+    odd[0, :4] = [None, float("nan"), "?", 10**40]
+    labels = y.astype(object)
+    labels[:3] = [None, float("inf"), "unheard of"]
+    assert PrivateNaiveBayes(epsilon=1).fit(odd, labels).predict(odd).shape == (40,)
+
+
+def test_a_wrong_number_of_declared_features_is_refused() -> None:
+    x, y = records(5, size=20)
+    with pytest.raises(dc.DeclarationError, match="declares 2 features"):
+        PrivateNaiveBayes(feature_levels=[(0, 1), (0, 1)]).fit(x, y)
