@@ -6,6 +6,7 @@ from scipy.fft import rfft
 
 import discreet as dc
 from discreet.inference.categories import Reading
+from discreet.inference.latent_counts import LatentCounts
 
 LEVELS, SIZE, REPEATS = 50, 100_000, 20
 
@@ -16,6 +17,7 @@ if __name__ == "__main__":
     counts = generator.multinomial(SIZE, generator.dirichlet(np.ones(LEVELS)))
     release = dc.simulate(dc.GeometricHistogram(model, size=SIZE, epsilon=1), counts, dc.SeededBits(1))
     reading = Reading.of([release], model)
+    assert isinstance(reading.counts, LatentCounts)
     table = generator.random((LEVELS, reading.counts.length))
     for _ in range(5):
         rfft(table, axis=1)

@@ -47,7 +47,7 @@ def mbi_chances(x: Codes, y: Codes, test: Codes, epsilon: float, seed: int) -> F
 
     parts = [measured(("y",), np.bincount(y, minlength=2))]
     parts += [measured(("y", names[i + 1]), np.bincount(2 * y + x[:, i], minlength=4)) for i in range(FEATURES)]
-    model = estimation.mirror_descent(Domain(names, [2] * len(names)), parts, known_total=len(y))
+    model = estimation.MirrorDescent().estimate(Domain(names, [2] * len(names)), parts, known_total=float(len(y)))
     logs = np.tile(np.log(1 + np.asarray(model.project(("y",)).datavector())), (len(test), 1))
     for number in range(FEATURES):
         table = 1 + np.asarray(model.project(("y", names[number + 1])).datavector()).reshape(2, 2)

@@ -15,7 +15,7 @@ from discreet.releases.document import mechanism_document, read_mechanism
 PURE: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.DiscreteLaplaceCounts)
 GAUSSIAN: tuple[type[NoisyCounts], ...] = (dc.DiscreteGaussianHistogram, dc.DiscreteGaussianCounts)
 KINDS = PURE + GAUSSIAN
-IN_OTHER_SUITES = {"CubeCounts", "JointHistograms", "FamilyHistograms", "FamilyGaussians", "LaplaceUpdates"}
+IN_OTHER_SUITES = {kind for kind in DOCUMENTED if not issubclass(DOCUMENTED[kind], NoisyCounts)}
 SETTINGS = [(2, 1, "0.3"), (2, 6, "1"), (2, 6, "2.5"), (3, 3, "0.7"), (3, 4, "1/3"), (4, 2, "1")]
 
 

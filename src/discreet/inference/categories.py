@@ -18,10 +18,12 @@ from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, In
 from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
+from discreet.inference.enumerated import EnumeratedCounts
 from discreet.inference.latent_counts import LatentCounts
 from discreet.inference.pooling import PooledRates
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
+from discreet.mechanisms import NoisyCounts
 from discreet.models import Categories, Cell
 from discreet.releases import Release
 from discreet.special import log_gamma_ratio
@@ -37,12 +39,15 @@ class Reading:
     """The true counts under one prior, and the evidence for that prior."""
 
     model: Categories
-    counts: LatentCounts
+    counts: LatentCounts | EnumeratedCounts
     log_constant: float
 
     @classmethod
     def of(cls, releases: Sequence[Release], model: Categories) -> "Reading":
-        """Read releases of the same counts under a prior."""
+        """Read releases of the same counts under a prior; where noise is no product over cells, table by table."""
+        if not all(isinstance(release.mechanism, NoisyCounts) for release in releases):
+            outputs = [release.counts for release in releases]
+            return cls(model, EnumeratedCounts.of([r.mechanism for r in releases], outputs, model), 0.0)
         alpha, size = model.concentration, releases[0].mechanism.size
         noisy = np.stack([release.counts for release in releases])
         mechanisms: list[Any] = [release.mechanism for release in releases]

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.categories import CategoriesPosterior, Reading
 from discreet.inference.network import read_network
-from discreet.mechanisms import NetworkCounts, NoisyCounts
+from discreet.mechanisms import NetworkCounts
 from discreet.models import Categories
 from discreet.releases import Release
 
@@ -53,7 +53,7 @@ def _check(releases: tuple[Release, ...]) -> None:
     if not releases or not all(isinstance(release, Release) for release in releases):
         raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
     for release in releases:
-        if not isinstance(release.mechanism, NoisyCounts):
+        if not isinstance(release.model, Categories):
             raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} cannot be read yet.")
     published = [release.digest for release in releases if not release.simulated]
     if len(set(published)) < len(published):

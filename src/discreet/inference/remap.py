@@ -14,6 +14,7 @@ from discreet.certificates import compositions
 from discreet.certificates.enumeration import number_of_tables
 from discreet.distributions import Dirichlet
 from discreet.divergences import hellinger_rows
+from discreet.inference.enumerated import EnumeratedCounts
 from discreet.inference.latent_counts import LatentCounts
 
 Counts = NDArray[np.int64]
@@ -23,7 +24,7 @@ _DRAWS = 400
 _STARTS = 2
 
 
-def weighted_tables(latent: LatentCounts, cells: int) -> tuple[Counts, Floats]:
+def weighted_tables(latent: LatentCounts | EnumeratedCounts, cells: int) -> tuple[Counts, Floats]:
     """Return tables of true counts with their posterior probabilities: all of them if few, else exact draws."""
     if cells == 2:
         firsts, weights = latent.sum_of(np.array([0]))

@@ -6,11 +6,12 @@ from math import ceil, exp, inf, nextafter
 from typing import Any
 
 from discreet.certificates import Enumeration, PrivacyLoss, enumerate_neighbours
+from discreet.certificates.adjacent_pairs import can_compare
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import ONE_RECORD, Entry, Evidence, Guarantee, Ledger
-from discreet.mechanisms import Mechanism, NoisyCounts
+from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
 
@@ -67,11 +68,16 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
         )
         evidence, worst = Evidence.ENUMERATED, found.worst_pair
         checks.append(_compared(found, loss, guarantee))
+    exact_epsilon: Fraction | float = loss.epsilon
+    if isinstance(mechanism, HellingerMechanism) and can_compare(mechanism.size, len(mechanism.model.cells)):
+        compared = mechanism.neighbours()
+        evidence, worst, exact_epsilon = Evidence.ENUMERATED, compared.worst_pair, compared.epsilon
+        checks.append(f"all neighbouring tables compared on all candidates: at most {exact_epsilon:.12g}")
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
     stated = guarantee.for_rows(unit.rows)
-    return Certificate(stated, _float_above(loss.epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
+    return Certificate(stated, _float_above(exact_epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
 
 
 def _in_words(loss: PrivacyLoss, guarantee: Guarantee, reached: float) -> str:

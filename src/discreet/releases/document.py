@@ -16,17 +16,29 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Adjacency, Evidence, Guarantee
 from discreet.mechanisms import (
+    ClampedLaplace,
     CubeCounts,
     DiscreteGaussianCounts,
     DiscreteGaussianHistogram,
     DiscreteLaplaceCounts,
     FamilyGaussians,
     FamilyHistograms,
+    FlooredLaplace,
     GeometricHistogram,
+    HellingerCalibrated,
+    HellingerGlobal,
+    HellingerLocal,
+    HellingerReciprocal,
+    HellingerSmooth,
+    HellingerSmoothProved,
+    HellingerTable,
     JointHistograms,
     LaplaceUpdates,
     Mechanism,
+    PermuteAndFlip,
     Plan,
+    RoundedLaplace,
+    TruncatedLaplace,
 )
 from discreet.models import Categories, Network
 
@@ -42,6 +54,18 @@ MECHANISMS: dict[str, type[Any]] = {
         FamilyHistograms,
         FamilyGaussians,
         LaplaceUpdates,
+        HellingerGlobal,
+        HellingerSmooth,
+        HellingerSmoothProved,
+        HellingerReciprocal,
+        HellingerLocal,
+        HellingerCalibrated,
+        HellingerTable,
+        PermuteAndFlip,
+        RoundedLaplace,
+        FlooredLaplace,
+        TruncatedLaplace,
+        ClampedLaplace,
     )
 }
 """The mechanisms that a document may name. A new mechanism is added here."""

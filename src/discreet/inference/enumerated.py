@@ -1,0 +1,99 @@
+"""The true counts behind a release, table by table: for mechanisms whose likelihood is no product over cells.
+
+P(k | z) ~ P(z | k) P(k) is worked out for every table k of n counts, which is exact whatever the mechanism is, as long
+as there are few enough tables. It answers the same questions as `LatentCounts`.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.posterior_distances import Tables
+from discreet.errors import DiscreetError
+from discreet.models import Categories
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+MOST_TABLES = 200_000
+_MOST_RECORDS_OF_TWO_CELLS = 20_000
+_TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
+
+
+class EnumeratedCounts:
+    """The joint posterior of counts with a known total, given the log weight of every table.
+
+    `tables` are all tables in the order of `compositions`, and `log_weights` holds log P(z | k) P(k) for each.
+    """
+
+    def __init__(self, tables: Tables, log_weights: Floats) -> None:
+        self.total = tables.size
+        self._tables, self._logs = tables, np.asarray(log_weights)
+        self._probabilities = np.exp(self._logs - logsumexp(self._logs))
+
+    @classmethod
+    def of(cls, mechanisms: Sequence[Any], outputs: Sequence[Counts], model: Categories) -> "EnumeratedCounts":
+        """Read outputs of mechanisms that saw the same counts, under a model's prior."""
+        size, cells = mechanisms[0].size, len(model.cells)
+        most = _MOST_RECORDS_OF_TWO_CELLS + 1 if cells == 2 else MOST_TABLES
+        if number_of_tables(size, cells, most) > most:
+            raise DiscreetError(
+                f"Reading this release goes through all tables of {size} records in {cells} cells, more than {most}. "
+                "Ask for fewer cells or records, or publish with GeometricHistogram."
+            )
+        tables = Tables(model.concentration, size)
+        logs = model.log_evidence(tables.all)
+        for mechanism, output in zip(mechanisms, outputs, strict=True):
+            logs = logs + mechanism.log_likelihood(np.asarray(output), tables.all)
+        return cls(tables, logs)
+
+    @property
+    def first(self) -> Counts:
+        """Return the first count of each cell, 0."""
+        return np.zeros(len(self._tables.alpha), dtype=np.int64)
+
+    @cached_property
+    def log_sum(self) -> float:
+        """Return log sum_k P(z | k) P(k), the evidence."""
+        return float(logsumexp(self._logs))
+
+    def log_weights(self, tables: Counts) -> Floats:
+        """Return log P(z | k) P(k) for rows of counts."""
+        return np.asarray(self._logs[self._tables.places(tables)])
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """Return P(k_i = count | z) for every cell (rows) and count 0, ..., n (columns)."""
+        return np.stack([self._law(column, self.total + 1) for column in self._tables.all.T])
+
+    def _law(self, values: Counts, length: int) -> Floats:
+        """Return the probabilities of the values 0, ..., length - 1 of a function of the table."""
+        return np.asarray(np.bincount(values, self._probabilities, length), dtype=float)
+
+    def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
+        """Return the possible sums of some cells' counts, and their probabilities."""
+        sums = self._tables.all[:, places].sum(axis=1)
+        return _trimmed(np.arange(self.total + 1), self._law(sums, self.total + 1))
+
+    def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
+        """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities."""
+        base = self.total + 1
+        codes = self._tables.all[:, one].sum(axis=1) * base + self._tables.all[:, two].sum(axis=1)
+        kept, places = np.unique(codes, return_inverse=True)
+        kept, weights = _trimmed(kept, self._law(places.ravel(), len(kept)))
+        return kept // base, kept % base, weights
+
+    def draw(self, count: int, generator: np.random.Generator) -> Counts:
+        """Draw independent tables of counts from the joint posterior."""
+        edges = np.cumsum(self._probabilities)
+        drawn = np.searchsorted(edges, generator.random(count) * edges[-1], side="right")
+        return np.asarray(self._tables.all[np.minimum(drawn, len(edges) - 1)])
+
+
+def _trimmed(values: Counts, weights: Floats) -> tuple[Counts, Floats]:
+    kept = weights > _TRIM * weights.max()
+    return values[kept], weights[kept] / weights[kept].sum()

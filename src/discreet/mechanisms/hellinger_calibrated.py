@@ -1,0 +1,169 @@
+"""HellingerCalibrated: as strong as the exact privacy curve allows, and not as a proof allows.
+
+P(r | k) ~ e^(-scale H(k, r) / S(k)) with smooth sensitivity S(x) = max_x' LS(x') e^(-smoothing d(x, x')). Any smoothing
+is allowed, because nothing rests on a theorem: all pairs of neighbours are compared, and the scale is the largest found
+whose delta(epsilon) is at most delta. The scale is a public field. Whoever reads it, from a document or by hand, has it
+certified again before anything is done with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log10
+
+import numpy as np
+from flint import arb
+from scipy.optimize import brentq
+
+from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, compare_pairs
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, ball, exact, exact_text, positive, probability
+from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mechanisms.hellinger_law import Counts, Floats, HellingerMechanism
+from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
+from discreet.models import Categories
+
+_ACTIVE = 16  # pairs on which the scale is sought before all are compared
+_ROUNDS = 6
+_DIGITS = 6
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HellingerCalibrated(HellingerMechanism):
+    """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
+
+    >>> coin = Categories("coin", levels=("heads", "tails"))
+    >>> HellingerCalibrated(coin, size=10, epsilon=1, delta=0, smoothing=0).scale
+    Fraction(805537, 1000000)
+    """
+
+    delta: Fraction
+    smoothing: Fraction
+    scale: Fraction
+
+    def __init__(
+        self,
+        model: Categories,
+        size: int,
+        epsilon: Exact,
+        delta: Exact = 0,
+        smoothing: Exact = "0.05",
+        scale: Exact | None = None,
+    ) -> None:
+        super().__init__(model, size, epsilon)
+        object.__setattr__(self, "delta", probability(delta, "delta"))
+        object.__setattr__(self, "smoothing", _at_least_zero(smoothing))
+        if not can_compare(self.size, len(model.cells)):
+            raise DeclarationError(
+                f"{self.size} records in {len(model.cells)} cells are too many to compare all neighbours, on which "
+                "HellingerCalibrated rests. Use HellingerReciprocal, which is proved."
+            )
+        object.__setattr__(self, "scale", _largest_scale(self) if scale is None else positive(scale, "scale"))
+        if scale is not None and not self.fits(self.compared(self.scale)):
+            raise DeclarationError(
+                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
+                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
+            )
+
+    def strength(self) -> arb:
+        """Return the scale."""
+        return ball(self.scale)
+
+    @property
+    def decay(self) -> Decay:
+        """Return S(x) = max_x' LS(x') e^(-smoothing d(x, x')); the global sensitivity if smoothing is 0."""
+        return exponential(lambda: ball(self.smoothing))
+
+    def proved_pure_epsilon(self) -> Fraction:
+        """Return the stated epsilon if it is pure; else twice the largest scale, as H <= 1."""
+        if not self.delta:
+            return self.epsilon
+        return exact(f"{2.001 * float(self.scales(self.tables.all).max()):.6g}", "epsilon")
+
+    def compared(self, scale: Fraction) -> AdjacentPairs:
+        """Compare all neighbours under a scale, at a float no larger than epsilon."""
+        every = float(scale) / self.sensitivities(self.tables.all)
+
+        def scales(tables: Counts) -> Floats:
+            return np.asarray(every[self.tables.places(tables)])
+
+        at = (float(self.epsilon) * (1 - 1e-15),)
+        return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)
+
+    def fits(self, found: AdjacentPairs) -> bool:
+        """Tell whether a comparison of neighbours stays within epsilon and delta."""
+        if self.delta:
+            return Fraction(found.delta(0)) <= self.delta
+        return Fraction(found.epsilon) <= self.epsilon
+
+    @property
+    def claim(self) -> Guarantee:
+        """Return what is computed: no paper claims more."""
+        return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="calibrated by enumeration")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return (epsilon, delta), which the constructor has certified for this scale."""
+        reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
+        return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
+
+
+def _at_least_zero(smoothing: Exact) -> Fraction:
+    number = exact(smoothing, "smoothing")
+    if not 0 <= number <= 100:
+        raise DeclarationError(f"smoothing must be from 0 to 100; got {exact_text(number)}.")
+    return number
+
+
+def _largest_scale(mechanism: HellingerCalibrated) -> Fraction:
+    """Find the scale on the worst few pairs, compare all pairs there, and add the worst ones until all agree."""
+    scale, active = mechanism.epsilon, np.zeros((0, 2, len(mechanism.model.cells)), dtype=np.int64)
+    found = mechanism.compared(scale)
+    for _ in range(_ROUNDS):
+        active = np.concatenate([active, _worst(found)])
+        scale = _rounded_down(_crossing(_excess(mechanism, active, found.error), float(scale)))
+        found = mechanism.compared(scale)
+        if mechanism.fits(found):
+            return scale
+    while not mechanism.fits(found):  # pairs that change places all the time: give some of the scale away
+        scale = _rounded_down(float(scale) * 0.99)
+        found = mechanism.compared(scale)
+    return scale
+
+
+def _worst(found: AdjacentPairs) -> Counts:
+    """Return the pairs of largest delta, and among equal ones of largest loss."""
+    order = np.lexsort((found.losses, found.deltas[0]))[::-1][:_ACTIVE]
+    return np.stack([found.first[order], found.second[order]], axis=1)
+
+
+def _excess(mechanism: HellingerCalibrated, active: Counts, error: float) -> Callable[[float], float]:
+    """Return how far these pairs are above what is allowed, as a function of the scale."""
+    alpha, epsilon, delta = mechanism.model.concentration, float(mechanism.epsilon), float(mechanism.delta)
+
+    def unit_scales(tables: Counts) -> Floats:
+        return np.asarray(1 / mechanism.sensitivities(tables))
+
+    compare = compare_pairs(alpha, active[:, 0], active[:, 1], unit_scales, 1.1 * error, (epsilon,))
+
+    def excess(scale: float) -> float:
+        found = compare(scale)
+        return found.delta(0) - delta if delta else found.epsilon - epsilon
+
+    return excess
+
+
+def _crossing(excess: Callable[[float], float], start: float) -> float:
+    """Return a scale where the excess crosses zero, from below, after bracketing it by factors of 2."""
+    low = high = start
+    while excess(low) > 0:
+        low /= 2
+    while excess(high) <= 0:
+        low, high = high, 2 * high
+    return float(brentq(excess, low, high, rtol=1e-9))
+
+
+def _rounded_down(scale: float) -> Fraction:
+    """Return a decimal of six digits below a scale, so that it is certified again on any machine."""
+    unit = Fraction(10) ** (_DIGITS - 1 - floor(log10(scale)))
+    return Fraction(floor(Fraction(scale) * (1 - Fraction(1, 10**9)) * unit)) / unit

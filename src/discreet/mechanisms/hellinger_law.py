@@ -1,0 +1,304 @@
+"""The exponential mechanism over posteriors: P(r | k) ~ e^(-c(k) H(k, r)), c(k) = t/S(k).
+
+Candidates are all posteriors Dirichlet(alpha + r), r a table of n counts, and H is the Hellinger distance from the true
+posterior Dirichlet(alpha + k). A mechanism of this kind says how strong it is (t) and which sensitivity S it divides
+by. Published draws follow this very law: weights are enclosed by balls of as many digits as a draw needs, so neither t
+nor S nor H is ever rounded. All that is stated about privacy is computed from the same three.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from discreet.certificates import PrivacyLoss, compositions
+from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
+from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.pair_bound import rounded_up
+from discreet.certificates.posterior_distances import Tables, line_log_normalisers
+from discreet.divergences import log_affinities
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, ball, exact_text, positive, whole
+from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mechanisms.hellinger_sensitivity import (
+    RELATIVE_ERROR,
+    Decay,
+    line_sensitivities,
+    sensitivity,
+    sensitivity_ball,
+)
+from discreet.models import Categories
+from discreet.randomness import FiniteLaw, RandomBits
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+MOST_CANDIDATES = 200_000
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
+_FEW = 32  # up to so many tables are worked out one by one, more by a list of all
+_POINTS = 16  # of a privacy curve
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HellingerMechanism(ABC):
+    """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
+
+    model: Categories
+    size: int
+    epsilon: Fraction
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+        number = positive(epsilon, "epsilon")
+        if not LEAST_EPSILON <= number <= MOST_EPSILON:
+            raise DeclarationError(
+                f"epsilon must lie between {exact_text(LEAST_EPSILON)} and {exact_text(MOST_EPSILON)}; "
+                f"got {exact_text(number)}."
+            )
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", number)
+        if number_of_tables(self.size, len(model.cells), MOST_CANDIDATES) > MOST_CANDIDATES:
+            raise DeclarationError(
+                f"{self.size} records in {len(model.cells)} cells give more than {MOST_CANDIDATES} candidate "
+                f"posteriors, the most that {type(self).__name__} draws from. Use fewer cells or GeometricHistogram."
+            )
+
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown = [f"{n}={exact_text(v)!r}" if isinstance(v, Fraction) else f"{n}={v!r}" for n, v in values.items()]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """Return the best guarantee that is proved or computed."""
+
+    @property
+    @abstractmethod
+    def claim(self) -> Guarantee:
+        """Return what was claimed when the mechanism was proposed."""
+
+    @abstractmethod
+    def strength(self) -> arb:
+        """Return an enclosure of t at the working precision."""
+
+    @property
+    @abstractmethod
+    def decay(self) -> Decay:
+        """Return how far away a large local sensitivity still counts."""
+
+    @abstractmethod
+    def proved_pure_epsilon(self) -> Fraction:
+        """Return a pure epsilon that holds without any enumeration."""
+
+    @property
+    def candidates(self) -> int:
+        """Return |R| = C(n + m - 1, m - 1)."""
+        return number_of_tables(self.size, len(self.model.cells), MOST_CANDIDATES)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Return all tables of this size with the distances of their posteriors."""
+        return Tables(self.model.concentration, self.size)
+
+    def sensitivity_ball(self, table: Counts) -> arb:
+        """Return an enclosure of S(k)."""
+        return sensitivity_ball(self.model.concentration, table, self.decay)
+
+    def _sensitivity(self, table: Counts) -> float:
+        return sensitivity(self.model.concentration, table, self.decay)
+
+    def _line_sensitivities(self) -> Floats:
+        return line_sensitivities(self.model.concentration, self.size, self.decay)
+
+    @cached_property
+    def _sensitivities(self) -> Floats:
+        """Return S of one table of each class of tables that symmetry makes equal; with two cells of all."""
+        if len(self.model.cells) == 2:
+            return self._line_sensitivities()
+        return np.array([self._sensitivity(table) for table in self.tables.representatives[0]])
+
+    def sensitivities(self, tables: Counts) -> Floats:
+        """Return S(k) for rows of counts."""
+        if len(self.model.cells) == 2:
+            return self._sensitivities[tables[:, 0]]
+        if len(tables) <= _FEW and "_sensitivities" not in self.__dict__:
+            return np.array([self._sensitivity(table) for table in tables])
+        return self._sensitivities[self.tables.representatives[1][self.tables.places(tables)]]
+
+    def scales(self, tables: Counts) -> Floats:
+        """Return c(k) = t/S(k) for rows of counts."""
+        return np.asarray(float(self.strength().mid()) / self.sensitivities(tables))
+
+    @cached_property
+    def _log_normalisers(self) -> Floats:
+        """Return log Z of one table of each class; with two cells of all."""
+        if len(self.model.cells) == 2:
+            return line_log_normalisers(self.model.concentration, self.size, self.scales(self.tables.all))
+        kinds = self.tables.representatives[0]
+        return self.tables.log_normalisers(kinds, self.scales(kinds))
+
+    def log_normalisers(self, tables: Counts) -> Floats:
+        """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts."""
+        if len(self.model.cells) == 2:
+            return self._log_normalisers[tables[:, 0]]
+        if len(tables) <= _FEW and "_log_normalisers" not in self.__dict__:
+            return self.tables.log_normalisers(tables, self.scales(tables))
+        return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
+        shape, cells = outputs.shape[:-1], outputs.shape[-1]
+        outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
+        possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
+        kinds, inverse = _distinct(self.tables, tables)
+        scales, normalisers = self.scales(kinds)[inverse], self.log_normalisers(kinds)[inverse]
+        distances = self._distances(np.where(possible[:, None], outputs, tables), tables)
+        return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
+
+    def _distances(self, outputs: Counts, tables: Counts) -> Floats:
+        """Return H between rows, with each pair of counts of a cell worked out once."""
+        logs = np.zeros(len(outputs))
+        for cell, alpha in enumerate(self.model.concentration):
+            codes = outputs[:, cell] * (self.size + 1) + tables[:, cell]
+            pairs, inverse = np.unique(codes, return_inverse=True)
+            one, two = np.divmod(pairs, self.size + 1)
+            logs += log_affinities(alpha + one, alpha + two, two - one)[inverse]
+        return np.asarray(np.sqrt(-np.expm1(logs)))
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        if output.shape != (len(self.model.cells),):
+            raise DocumentError(f"The output must have {len(self.model.cells)} counts; it has {output.size}.")
+        if any(int(value) < 0 for value in output) or sum(int(value) for value in output) != self.size:
+            raise DocumentError(f"The output must be counts >= 0 that sum to the size {self.size}.")
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        rows = table.reshape(-1, len(self.model.cells))
+        kinds, inverse = np.unique(rows, axis=0, return_inverse=True)
+        drawn = np.empty(len(rows), dtype=np.int64)
+        for number, kind in enumerate(kinds):
+            chosen = np.flatnonzero(inverse.ravel() == number)
+            drawn[chosen] = self._draw(kind, len(chosen), bits)
+        return self.tables.all[drawn].reshape(table.shape)
+
+    def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
+        return FiniteLaw(lambda: self.weights(table)).sample(count, bits)
+
+    def weights(self, table: Counts) -> list[arb]:
+        """Return enclosures of e^(-c H(k, r)) for all candidates r, in the order of `compositions`."""
+        scale = self.strength() / self.sensitivity_ball(table)
+        here = int(self.tables.places(table[None])[0])
+        affinities = affinity_balls(self.model.concentration, table)
+        logs = (-scale * (1 - affinity).sqrt() if r != here else arb(0) for r, affinity in enumerate(affinities))
+        return [log.exp() for log in logs]
+
+    def neighbours(self, epsilons: Sequence[float] = ()) -> AdjacentPairs:
+        """Compare all pairs of neighbouring data sets."""
+        return _compared(self, tuple(epsilons))
+
+    @cached_property
+    def pure_epsilon(self) -> Fraction:
+        """Return the pure epsilon over all neighbours: enumerated where that can be done, else proved."""
+        proved = self.proved_pure_epsilon()
+        return min(proved, rounded_up(self.neighbours().epsilon)) if self._enumerable else proved
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        """Return an upper bound of delta(epsilon) over all neighbours, by enumeration."""
+        return Fraction(self.neighbours((float(epsilon) * (1 - 1e-15),)).delta(0))  # a float no larger than epsilon
+
+    @property
+    def _enumerable(self) -> bool:
+        return can_compare(self.size, len(self.model.cells))
+
+    def _enumerated(self) -> Guarantee:
+        reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
+        return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=reason)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the cost under zero-concentrated privacy: epsilon^2/2 of the pure epsilon."""
+        return self.pure_epsilon**2 / 2
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return a loss that dominates all pairs both ways: the envelope of their curves, or the pure worst case."""
+        largest = self.pure_epsilon
+        if not self._enumerable:
+            return promised_loss(largest, self.guarantee)
+        epsilons = tuple(largest * step / _POINTS for step in range(_POINTS + 1))
+        found = self.neighbours(tuple(float(epsilon) for epsilon in epsilons))
+        return dominating_loss(epsilons, [*(found.delta(number) for number in range(_POINTS)), 0.0])
+
+
+def promised_loss(pure: Fraction, guarantee: Guarantee) -> PrivacyLoss:
+    """Return the worst loss that a pure epsilon and a guarantee (epsilon, delta) allow together.
+
+    Pure epsilon p allows delta(e) = (e^p - e^e)/(1 + e^p); (epsilon, delta) allows (e^epsilon - 1 + 2 delta)/
+    (e^epsilon + 1) at e = 0.
+    """
+    most = ball(pure).exp()
+    if guarantee.epsilon >= pure:
+        return dominating_loss((Fraction(0), pure), (float(((most - 1) / (most + 1)).upper()), 0.0))
+    inner, delta = ball(guarantee.epsilon).exp(), ball(guarantee.delta)
+    at_zero = ((most - 1) / (most + 1)).min((inner - 1 + 2 * delta) / (inner + 1))
+    at_epsilon = ((most - inner) / (most + 1)).min(delta)
+    heights = (float(at_zero.upper()), float(at_epsilon.upper()), 0.0)
+    return dominating_loss((Fraction(0), guarantee.epsilon, pure), heights)
+
+
+@lru_cache(maxsize=32)
+def _compared(mechanism: HellingerMechanism, epsilons: tuple[float, ...]) -> AdjacentPairs:
+    """Compare all neighbours once for each mechanism; nothing in it depends on data."""
+    every = mechanism.scales(mechanism.tables.all)
+
+    def scales(tables: Counts) -> Floats:
+        return np.asarray(every[mechanism.tables.places(tables)])
+
+    return compare_neighbours(mechanism.model.concentration, mechanism.size, scales, RELATIVE_ERROR, epsilons)
+
+
+def _distinct(tables: Tables, rows: Counts) -> tuple[Counts, Counts]:
+    """Return the different tables among rows, and which of them each row is."""
+    places, inverse = np.unique(tables.places(rows), return_inverse=True)
+    return tables.all[places], inverse.ravel()
+
+
+def affinity_balls(alpha: Floats, table: Counts) -> Iterator[arb]:
+    """Give enclosures of BC(k, r) for all tables r of the same total, in the order of `compositions`."""
+    size = int(table.sum())
+    cells = [_cell_affinities(float(prior), int(count), size) for prior, count in zip(alpha, table, strict=True)]
+    before: tuple[int, ...] = ()
+    products = [arb(1)]
+    for counts in compositions(size, len(table)):
+        same = next((i for i, (x, y) in enumerate(zip(before, counts, strict=False)) if x != y), 0)
+        del products[same + 1 :]
+        for cell in range(same, len(counts)):
+            products.append(products[-1] * cells[cell][counts[cell]])
+        before = counts
+        yield products[-1]
+
+
+def _cell_affinities(prior: float, count: int, size: int) -> list[arb]:
+    """Return Gamma((a + b)/2) / sqrt(Gamma(a) Gamma(b)), a = prior + count, b = prior + r, for r = 0, ..., n.
+
+    One step multiplies by q(a + b)/sqrt(b), q(s) = Gamma((s + 1)/2)/Gamma(s/2), and q(s) q(s + 1) = s/2.
+    """
+    alpha = arb(prior)
+    total = 2 * alpha + count
+    ratio = (((total + 1) / 2).lgamma() - (total / 2).lgamma()).exp()
+    found = [((total / 2).lgamma() - ((alpha + count).lgamma() + alpha.lgamma()) / 2).exp()]
+    for r in range(size):
+        found.append(found[-1] * ratio / (alpha + r).sqrt())
+        ratio = (total + r) / 2 / ratio
+    return found

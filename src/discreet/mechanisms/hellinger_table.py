@@ -1,0 +1,33 @@
+"""The exponent of the printed tables: e^(-epsilon H / LS), twice as strong as the mechanism they were to show.
+
+The tables and formulas of the later Hellinger notes leave out the factor 1/2 and divide by the local sensitivity. Kept
+to reproduce their digits. Its loss exceeds epsilon in nearly all settings, so it never publishes.
+"""
+
+from dataclasses import dataclass
+
+from flint import arb
+
+from discreet.exact import ball
+from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mechanisms.hellinger import HellingerLocal
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HellingerTable(HellingerLocal):
+    """P(r | k) ~ e^(-epsilon H(k, r) / LS(k)): for reproduction only."""
+
+    def strength(self) -> arb:
+        """Return epsilon, without the half."""
+        return ball(self.epsilon)
+
+    @property
+    def claim(self) -> Guarantee:
+        """Return pure epsilon, as the tables are headed."""
+        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="heading of the notes' tables")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the nominal epsilon as a claim, so that nothing is published by it."""
+        reason = "the exponent lacks a factor 1/2 and the local sensitivity depends on the data: the loss is larger"
+        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason=reason)

@@ -1,0 +1,129 @@
+"""PermuteAndFlip: candidates in random order, each taken with a probability that falls with its distance.
+
+With p_r = e^(-epsilon H(k, r) / (2 GS)), the true posterior has p = 1, so some candidate is always taken. It is pure
+epsilon-DP for any score of this sensitivity and never worse in expectation than the exponential mechanism with the same
+epsilon (McKenna and Sheldon, 2020). Putting the candidates in the order of independent uniform times u,
+
+    P(r | k) = p_r integral_0^1 prod_{s != r} (1 - u p_s) du,
+
+a polynomial that Gauss's rule with |R|/2 points integrates exactly.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+from scipy.special import roots_legendre
+
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.exact import Exact
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.hellinger import HellingerGlobal
+from discreet.mechanisms.hellinger_law import Counts, Floats, promised_loss
+from discreet.models import Categories
+from discreet.randomness import RandomBits, uniform_below
+
+Words = NDArray[np.uint64]
+MOST_ORDERED = 2_000
+_CHUNK = 1_000  # draws made side by side
+_BITS = 63
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PermuteAndFlip(HellingerGlobal):
+    """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP."""
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
+        super().__init__(model, size, epsilon)
+        if self.candidates > MOST_ORDERED:
+            raise DeclarationError(
+                f"{self.size} records in {len(model.cells)} cells give {self.candidates} candidate posteriors; "
+                f"PermuteAndFlip goes through {MOST_ORDERED} at most. Use HellingerGlobal."
+            )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon."""
+        return Guarantee(self.epsilon, reason="permute-and-flip with the global sensitivity of its score")
+
+    @property
+    def pure_epsilon(self) -> Fraction:
+        """Return epsilon."""
+        return self.epsilon
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the worst loss that pure epsilon allows."""
+        return promised_loss(self.epsilon, self.guarantee)
+
+    def log_law(self, table: Counts) -> Floats:
+        """Return log P(r | table) for all candidates r."""
+        logs = -self.scales(table[None])[0] * self.tables.distances(table[None])[0]
+        points, weights = _rule(self.candidates)
+        misses = np.log1p(-points[:, None] * np.exp(logs))
+        all_missed = misses.sum(axis=1, keepdims=True)
+        return np.asarray(logs + np.log(weights @ np.exp(all_missed - misses)))
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
+        shape, cells = outputs.shape[:-1], outputs.shape[-1]
+        outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
+        possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
+        kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
+        found = np.full(len(outputs), -np.inf)
+        for number, kind in enumerate(kinds):
+            rows = np.flatnonzero(possible & (inverse.ravel() == number))
+            found[rows] = self.log_law(kind)[self.tables.places(outputs[rows])]
+        return found.reshape(shape)
+
+    def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
+        chunks = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
+        bounds = self._bounds(table, _BITS)
+        return np.concatenate([self._draw_chunk(table, bounds, size, bits) for size in chunks])
+
+    def _draw_chunk(self, table: Counts, bounds: tuple[Words, Words], count: int, bits: RandomBits) -> Counts:
+        """Draw side by side; a candidate that was seen already is passed over, which makes the order uniform."""
+        lower, upper = bounds
+        seen = np.zeros((count, len(lower)), dtype=np.bool_)
+        taken, late = np.zeros(count, dtype=np.int64), np.arange(count)
+        while late.size:
+            picks = uniform_below(len(lower), late.size, bits).astype(np.int64)
+            words = bits.words(late.size) >> np.uint64(1)
+            new = ~seen[late, picks]
+            seen[late, picks] = True
+            yes = words < lower[picks]
+            for place in np.flatnonzero(new & ~yes & (words < upper[picks])):
+                yes[place] = self._refined(table, int(picks[place]), int(words[place]), _BITS, bits)
+            taken[late[new & yes]] = picks[new & yes]
+            late = late[~(new & yes)]
+        return taken
+
+    def _refined(self, table: Counts, pick: int, word: int, length: int, bits: RandomBits) -> bool:
+        """Decide a coin whose first bits are those of its probability, with as many more as it takes."""
+        word, length = word << 64 | int(bits.words(1)[0]), length + 64
+        with ctx.workprec(2 * length + 64):
+            edge = self.weights(table)[pick] * arb(2) ** length
+            if edge > word + 1:
+                return True
+            if edge < word:
+                return False
+        return self._refined(table, pick, word, length, bits)
+
+    def _bounds(self, table: Counts, length: int) -> tuple[Words, Words]:
+        """Return for each candidate below which word it is surely taken, and from which on it is surely passed over."""
+        with ctx.workprec(2 * length + 64):
+            edges = [weight * arb(2) ** length for weight in self.weights(table)]
+            lower = [int(str(edge.lower().floor().unique_fmpz())) for edge in edges]
+            upper = [int(str(edge.upper().ceil().unique_fmpz())) for edge in edges]
+        return np.array(lower, dtype=np.uint64), np.array(upper, dtype=np.uint64)
+
+
+@lru_cache(maxsize=8)
+def _rule(candidates: int) -> tuple[Floats, Floats]:
+    """Return points in (0, 1) and weights of the rule that is exact for polynomials of degree below `candidates`."""
+    points, weights = roots_legendre(candidates // 2 + 1)
+    return (points + 1) / 2, weights / 2

@@ -1,0 +1,237 @@
+"""The papers' Laplace mechanisms, with the guarantee that they really give.
+
+Continuous Laplace noise of scale b = sensitivity/epsilon is added to all counts, or to all but the last, which then is
+what is left of the total; the sums are made whole numbers by rounding, by the floor, or by cutting the noise towards
+zero, and one variant is clamped to [0, n]. Seen from outside this is integer noise of an exact, closed law, and so it
+is drawn: no continuous number is ever made. One record moves `moved` noisy counts by one each. Rounding and floor act
+on the noisy count, so they cost nothing: the loss is at most moved/b, which is attained, epsilon moved/sensitivity.
+Cutting the noise itself towards zero is another matter: it doubles P(0), and each moved count costs ln 2 more.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.certificates.adjacent_pairs import dominating_loss
+from discreet.certificates.pair_bound import rounded_up
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, ball, exact_text, positive, whole
+from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.models import Categories
+from discreet.randomness import RandomBits, bernoulli_exponential, geometric
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_LEAST_RATE, _MOST_RATE = Fraction(1, 10**6), Fraction(10**4)
+_FARTHEST = 10**6  # outputs this many scales beyond the possible counts are not read: their probability is e^-1000000
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PublishedLaplace(ABC):
+    """Laplace noise of scale sensitivity/epsilon on the first `noisy_cells` counts, all or all but the last."""
+
+    model: Categories
+    size: int
+    epsilon: Fraction
+    sensitivity: int
+    noisy_cells: int
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact, sensitivity: int, noisy_cells: int) -> None:
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+        cells = len(model.cells)
+        values = {
+            "model": model,
+            "size": whole(size, "size"),
+            "epsilon": positive(epsilon, "epsilon"),
+            "sensitivity": whole(sensitivity, "sensitivity", most=max(2, cells)),
+            "noisy_cells": whole(noisy_cells, "noisy_cells", least=cells - 1, most=cells),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if not _LEAST_RATE <= self.rate <= _MOST_RATE:
+            raise DeclarationError(
+                f"epsilon/sensitivity must lie between {exact_text(_LEAST_RATE)} and {exact_text(_MOST_RATE)}; "
+                f"got {exact_text(self.rate)}."
+            )
+
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown = [f"{n}={exact_text(v)!r}" if isinstance(v, Fraction) else f"{n}={v!r}" for n, v in values.items()]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def rate(self) -> Fraction:
+        """Return 1/b = epsilon/sensitivity."""
+        return self.epsilon / self.sensitivity
+
+    @property
+    def moved(self) -> int:
+        """Return how many noisy counts one record can change: two, or the single one that has noise."""
+        return min(2, self.noisy_cells)
+
+    @property
+    def pure_epsilon(self) -> Fraction:
+        """Return the exact epsilon: moved * epsilon/sensitivity."""
+        return self.moved * self.rate
+
+    @property
+    def claim(self) -> Guarantee:
+        """Return pure epsilon, as the papers state it."""
+        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="nominal epsilon of the papers' Laplace noise")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the pure epsilon that this scale gives."""
+        reason = f"Laplace noise of scale {self.sensitivity}/epsilon, one record moves {self.moved} noisy counts by 1"
+        return Guarantee(self.pure_epsilon, reason=reason)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the cost under zero-concentrated privacy: epsilon^2/2 of the pure epsilon."""
+        return self.pure_epsilon**2 / 2
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the worst loss that pure epsilon allows."""
+        with ctx.workprec(128):
+            at_zero = float((ball(self.pure_epsilon) / 2).tanh().upper())
+        return dominating_loss((Fraction(0), self.pure_epsilon), (at_zero, 0.0))
+
+    @abstractmethod
+    def log_noise(self, noise: Counts) -> Floats:
+        """Return log P(noise) of whole-number noise, number by number."""
+
+    @abstractmethod
+    def noise(self, count: int, bits: RandomBits) -> Counts:
+        """Draw independent noise."""
+
+    def finished(self, noisy: Counts) -> Counts:
+        """Return what is done to noisy counts at last: nothing."""
+        return noisy
+
+    def log_cells(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | count) of noisy cells, cell by cell."""
+        return self.log_noise(output - counts)
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        inside = table[..., : self.noisy_cells]
+        drawn = self.finished(inside + self.noise(inside.size, bits).reshape(inside.shape))
+        if self.noisy_cells == table.shape[-1]:
+            return drawn
+        return np.concatenate([drawn, self.size - drawn.sum(axis=-1, keepdims=True)], axis=-1)
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
+        cells = slice(0, self.noisy_cells)
+        logs = self.log_cells(outputs[..., cells], tables[..., cells]).sum(axis=-1)
+        if self.noisy_cells == outputs.shape[-1]:
+            return np.asarray(logs)
+        return np.where(outputs.sum(axis=-1) == self.size, logs, -np.inf)
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        cells = len(self.model.cells)
+        if output.shape != (cells,):
+            raise DocumentError(f"The output must have {cells} counts; it has {output.size}.")
+        if any(abs(int(value)) > cells * (self.size + _FARTHEST * (1 + 1 / self.rate)) for value in output):
+            raise DocumentError("The output holds counts beyond any that can be read.")
+        if self.noisy_cells < cells and sum(int(value) for value in output) != self.size:
+            raise DocumentError(f"The output must sum to the size {self.size}; it sums to {int(output.sum())}.")
+
+
+def _signed(sizes: Counts, bits: RandomBits) -> Counts:
+    return np.asarray(np.where(bits.words(len(sizes)) >> np.uint64(63) == 1, -sizes, sizes))
+
+
+class RoundedLaplace(PublishedLaplace):
+    """Rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
+
+    def log_noise(self, noise: Counts) -> Floats:
+        """Return log(1 - e^(-1/2b)) at 0, else -(|u| - 1/2)/b + log((1 - e^(-1/b))/2)."""
+        rate, far = float(self.rate), np.abs(noise)
+        beside = -(far - 0.5) * rate + np.log(-np.expm1(-rate) / 2)
+        return np.asarray(np.where(far == 0, np.log(-np.expm1(-rate / 2)), beside))
+
+    def noise(self, count: int, bits: RandomBits) -> Counts:
+        """Draw whether noise is beyond 1/2, how far beyond, and its sign."""
+        beyond = bernoulli_exponential(self.rate / 2, np.ones(count, dtype=np.int64), bits)
+        return _signed(beyond * (1 + geometric(self.rate, count, bits)), bits)
+
+
+class FlooredLaplace(PublishedLaplace):
+    """The floor of noisy counts, as the text of the later notes has it: it shifts counts by -1/2 on average."""
+
+    def log_noise(self, noise: Counts) -> Floats:
+        """Return -v/b + log((1 - e^(-1/b))/2), v = u for u >= 0 and -u - 1 below."""
+        rate = float(self.rate)
+        return np.asarray(-np.where(noise >= 0, noise, -noise - 1) * rate + np.log(-np.expm1(-rate) / 2))
+
+    def noise(self, count: int, bits: RandomBits) -> Counts:
+        """Draw a geometric number g and return g or -1 - g."""
+        sizes = geometric(self.rate, count, bits)
+        return np.where(bits.words(count) >> np.uint64(63) == 1, -1 - sizes, sizes)
+
+
+class TruncatedLaplace(PublishedLaplace):
+    """Noise cut towards zero, as the tables of the later notes have it: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
+
+    P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
+    """
+
+    @property
+    def pure_epsilon(self) -> Fraction:
+        """Return moved (epsilon/sensitivity + ln 2), rounded up."""
+        with ctx.workprec(128):
+            return rounded_up(self.moved * (ball(self.rate) + arb(2).log()))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the pure epsilon that the cut noise gives."""
+        reason = f"noise cut towards zero, P(0)/P(1) = 2 e^(1/b), one record moves {self.moved} noisy counts by 1"
+        return Guarantee(self.pure_epsilon, reason=reason)
+
+    def log_noise(self, noise: Counts) -> Floats:
+        """Return log(1 - e^(-1/b)) at 0, else -|u|/b + log((1 - e^(-1/b))/2)."""
+        rate, far = float(self.rate), np.abs(noise)
+        return np.asarray(-far * rate + np.log(-np.expm1(-rate)) - np.where(far == 0, 0.0, np.log(2.0)))
+
+    def noise(self, count: int, bits: RandomBits) -> Counts:
+        """Draw a geometric number with a fair sign."""
+        return _signed(geometric(self.rate, count, bits), bits)
+
+
+class ClampedLaplace(RoundedLaplace):
+    """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
+
+    def finished(self, noisy: Counts) -> Counts:
+        """Return counts moved into [0, n]."""
+        return np.asarray(np.clip(noisy, 0, self.size))
+
+    def log_cells(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P, at 0 and n that of all that is clamped there, and -inf outside."""
+        inner = self.log_noise(output - counts)
+        low, high = self._log_at_least(counts), self._log_at_least(self.size - counts)
+        ends = np.where(output == 0, low, np.where(output == self.size, high, inner))
+        return np.where((output >= 0) & (output <= self.size), ends, -np.inf)
+
+    def _log_at_least(self, steps: Counts) -> Floats:
+        """Return log P(U >= j), j >= 0; at j = 0 it is (1 + P(U = 0))/2."""
+        rate = float(self.rate)
+        tail = -(np.maximum(steps, 1) - 0.5) * rate - np.log(2.0)
+        return np.asarray(np.where(steps > 0, tail, np.log1p(-np.exp(-rate / 2) / 2)))
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        super().check_output(output)
+        if any(not 0 <= int(value) <= self.size for value in output[: self.noisy_cells]):
+            raise DocumentError(f"Clamped counts lie between 0 and {self.size}.")

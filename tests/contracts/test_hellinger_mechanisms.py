@@ -1,0 +1,189 @@
+"""The suite that every mechanism over posteriors, and every published Laplace variant, must pass."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chisquare
+
+import discreet as dc
+from discreet.certificates import compositions
+from discreet.certificates.enumeration import enumerate_neighbours
+from discreet.divergences import hockey_stick
+from discreet.mechanisms.hellinger import (
+    HellingerGlobal,
+    HellingerLocal,
+    HellingerReciprocal,
+    HellingerSmooth,
+    HellingerSmoothProved,
+)
+from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.mechanisms.hellinger_table import HellingerTable
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
+from discreet.releases import document
+
+OVER_POSTERIORS: tuple[Any, ...] = (
+    HellingerGlobal,
+    HellingerSmooth,
+    HellingerSmoothProved,
+    HellingerReciprocal,
+    HellingerCalibrated,
+    HellingerLocal,
+    HellingerTable,
+    PermuteAndFlip,
+)
+LAPLACE: tuple[Any, ...] = (RoundedLaplace, FlooredLaplace, TruncatedLaplace, ClampedLaplace)
+SETTINGS = [((1, 1), 1, "0.3"), ((1, 1), 6, "1"), ((0.1, 7), 9, "2.5"), ((1, 1, 1), 4, "1/3"), ((7, 4, 5, 4), 3, "1")]
+
+
+def mechanism_of(kind: Any, prior: tuple[float, ...], size: int, epsilon: str) -> Any:
+    model = dc.Categories("x", levels=tuple("abcd"[: len(prior)]), prior=prior)
+    if kind in LAPLACE:
+        return kind(model, size, epsilon, 2, len(prior) - 1)
+    delta = {"delta": "1e-3"} if kind in (HellingerSmooth, HellingerSmoothProved, HellingerCalibrated) else {}
+    return kind(model, size, epsilon, **delta)
+
+
+def cases(kinds: tuple[Any, ...]) -> list[Any]:
+    return [pytest.param(mechanism_of(k, *s), id=f"{k.__name__}-{s}") for k in kinds for s in SETTINGS]
+
+
+def outputs_of(mechanism: Any, margin: int = 0) -> NDArray[np.int64]:
+    """Return all candidates, or for noise all outputs whose noisy counts lie near the possible ones."""
+    cells = len(mechanism.model.cells)
+    if type(mechanism) not in LAPLACE:
+        return np.array(list(compositions(mechanism.size, cells)))
+    margin = 0 if isinstance(mechanism, ClampedLaplace) else margin
+    axis = np.arange(-margin, mechanism.size + margin + 1)
+    free = np.stack(np.meshgrid(*[axis] * (cells - 1)), axis=-1).reshape(-1, cells - 1)
+    return np.column_stack([free, mechanism.size - free.sum(axis=1)])
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS))
+def test_probabilities_sum_to_one_for_every_data_set(mechanism: Any) -> None:
+    outputs = outputs_of(mechanism)
+    for table in outputs:
+        assert np.exp(mechanism.log_likelihood(outputs, table)).sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS + LAPLACE))
+def test_no_output_reveals_more_than_is_promised(mechanism: Any) -> None:
+    cells = len(mechanism.model.cells)
+    found = enumerate_neighbours(mechanism.log_likelihood, mechanism.size, cells, outputs_of(mechanism, 3))
+    assert found.epsilon <= float(mechanism.pure_epsilon) * (1 + 1e-12)
+    guarantee = mechanism.guarantee
+    if guarantee.evidence is dc.Evidence.CLAIMED:
+        return
+    if guarantee.delta == 0:
+        assert found.epsilon <= float(guarantee.epsilon) * (1 + 1e-12)
+    else:
+        assert found.delta_at(float(guarantee.epsilon)) <= float(guarantee.delta) + 1e-14
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS))
+def test_the_stated_privacy_loss_dominates_every_pair(mechanism: Any) -> None:
+    outputs, loss = outputs_of(mechanism), mechanism.privacy_loss()
+    laws = np.stack([np.exp(mechanism.log_likelihood(outputs, table)) for table in outputs])
+    pairs = np.argwhere(np.abs(outputs[:, None] - outputs[None]).sum(axis=-1) == 2)
+    for share in (0.0, 0.11, 0.5, 0.83, 1.0):
+        epsilon = share * float(loss.epsilon)
+        worst = max(hockey_stick(laws[x], laws[y], epsilon) for x, y in pairs)
+        assert worst <= loss.delta_at(epsilon) + 1e-15
+    assert mechanism.rho >= mechanism.pure_epsilon**2 / 2
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS + LAPLACE))
+def test_samples_follow_the_stated_likelihood(mechanism: Any) -> None:
+    cells, draws = len(mechanism.model.cells), 30_000
+    table = np.array([mechanism.size - 1, 1] + [0] * (cells - 2))
+    drawn = mechanism.sample(np.tile(table, (draws, 1)), dc.SeededBits(17))
+    seen, observed = np.unique(drawn, axis=0, return_counts=True)
+    expected = np.exp(mechanism.log_likelihood(seen, table)) * draws
+    common = expected >= 10
+    bins = np.append(observed[common], draws - observed[common].sum())
+    wanted = np.append(expected[common], draws - expected[common].sum())
+    used = wanted > 1e-6
+    assert chisquare(bins[used], wanted[used] * (bins[used].sum() / wanted[used].sum())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS))
+def test_the_weights_that_are_drawn_from_are_the_likelihood(mechanism: Any) -> None:
+    outputs = outputs_of(mechanism)
+    for table in outputs[:: max(1, len(outputs) // 4)]:
+        weights = mechanism.weights(table)
+        if isinstance(mechanism, PermuteAndFlip):
+            wanted = np.exp(-mechanism.scales(table[None])[0] * mechanism.tables.distances(table[None])[0])
+            assert [float(weight) for weight in weights] == pytest.approx(wanted, rel=1e-12)
+        else:
+            law = np.exp(mechanism.log_likelihood(outputs, table))
+            assert [float(weight / sum(weights)) for weight in weights] == pytest.approx(law, rel=1e-12)
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS + LAPLACE))
+def test_a_mechanism_survives_the_way_through_its_document(mechanism: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(document.MECHANISMS, type(mechanism).__name__, type(mechanism))
+    written = document.mechanism_document(mechanism)
+    read = document.read_mechanism(written)
+    assert read == mechanism
+    assert document.mechanism_document(read) == written
+    assert read.guarantee == mechanism.guarantee
+    assert hash(read) == hash(mechanism)
+
+
+@pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS + LAPLACE))
+def test_secret_statistics_are_not_sampled_outside_publish(mechanism: Any) -> None:
+    secret = mechanism.model.statistics({"x": ["a"] * mechanism.size})
+    with pytest.raises(dc.SecretError):
+        mechanism.sample(secret, dc.SeededBits(1))
+
+
+@pytest.mark.parametrize("kind", OVER_POSTERIORS + LAPLACE)
+def test_made_up_counts_and_outputs_must_fit_the_declaration(kind: Any) -> None:
+    mechanism = mechanism_of(kind, (1, 1), 6, "1")
+    for counts in [(3, 2), (3, 2, 1), (-1, 7), (3.0, 3.0)]:
+        with pytest.raises(dc.DeclarationError):
+            mechanism.sample(np.array(counts), dc.SeededBits(1))
+    mechanism.check_output(np.array([2, 4]))
+    for output in [(2, 3), (1, 2, 3), (10**13, 6 - 10**13)]:
+        with pytest.raises(dc.DocumentError):
+            mechanism.check_output(np.array(output))
+
+
+@pytest.mark.parametrize("kind", OVER_POSTERIORS + LAPLACE)
+@pytest.mark.parametrize(("size", "epsilon"), [(0, "1"), (2.5, "1"), (True, "1"), (10, "0"), (10, "nan"), (10, None)])
+def test_nonsense_is_refused_with_words(kind: Any, size: Any, epsilon: Any) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"size|epsilon"):
+        mechanism_of(kind, (1, 1), size, epsilon)
+
+
+@pytest.mark.parametrize("kind", OVER_POSTERIORS + LAPLACE)
+def test_every_mechanism_says_what_was_claimed_and_shows_its_fields(kind: Any) -> None:
+    mechanism = mechanism_of(kind, (1, 1), 6, "1")
+    assert mechanism.claim.evidence is dc.Evidence.CLAIMED
+    assert mechanism.claim.epsilon == Fraction(1)
+    assert repr(mechanism).startswith(f"{kind.__name__}(model=Categories('x'")
+    assert isinstance(mechanism, dc.Mechanism)
+
+
+@pytest.mark.parametrize("kind", [HellingerLocal, HellingerTable])
+def test_what_is_only_claimed_is_not_published(kind: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(document.MECHANISMS, kind.__name__, kind)
+    mechanism = mechanism_of(kind, (1, 1), 6, "1")
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=5, population="six people")
+    with pytest.raises(dc.PublishError, match="only claimed"):
+        dc.publish(mechanism, mechanism.model.statistics({"x": list("aabbab")}), ledger, "nothing")
+
+
+@pytest.mark.parametrize(
+    "kind", [HellingerGlobal, HellingerSmooth, HellingerReciprocal, HellingerCalibrated, PermuteAndFlip]
+)
+def test_a_release_is_published_and_read_back(kind: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(document.MECHANISMS, kind.__name__, kind)
+    mechanism = mechanism_of(kind, (1, 1), 6, "1")
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=5, delta="0.01", population="six people")
+    release = dc.publish(mechanism, mechanism.model.statistics({"x": list("aabbab")}), ledger, "six people")
+    assert dc.Release.from_json(release.to_json()) == release
+    assert sum(release.output) == 6

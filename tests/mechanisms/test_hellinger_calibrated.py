@@ -1,0 +1,74 @@
+"""Calibration finds the largest scale that the exact privacy curve allows, and reads none without certifying it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.mechanisms.hellinger import HellingerSmooth
+from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+
+COIN = dc.Categories("coin", levels=("heads", "tails"))
+DIE = dc.Categories("die", levels=("a", "b", "c"), prior=(1, 1, 2))
+
+
+@pytest.mark.parametrize(("size", "wanted"), [(10, 0.8055374957538), (20, 0.8300430290175), (50, 0.8813113744390)])
+def test_the_pure_scales_of_the_global_sensitivity(size: int, wanted: float) -> None:
+    scale = HellingerCalibrated(COIN, size, 1, 0, smoothing=0).scale
+    assert wanted * (1 - 3e-6) < scale <= wanted
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "epsilon", "delta"),
+    [
+        (COIN, 60, "1", "0"),
+        (COIN, 60, "1", "1e-4"),
+        (COIN, 200, "0.3", "1e-6"),
+        (DIE, 9, "2", "0"),
+        (DIE, 9, "1", "0.01"),
+    ],
+)
+def test_the_scale_fits_and_a_larger_one_does_not(model: dc.Categories, size: int, epsilon: str, delta: str) -> None:
+    mechanism = HellingerCalibrated(model, size, epsilon, delta)
+    assert mechanism.fits(mechanism.compared(mechanism.scale))
+    assert not mechanism.fits(mechanism.compared(mechanism.scale * Fraction("1.0001")))
+    assert mechanism.guarantee.epsilon == Fraction(epsilon)
+    assert mechanism.guarantee.evidence is dc.Evidence.ENUMERATED
+    again = HellingerCalibrated(model, size, epsilon, delta, mechanism.smoothing, mechanism.scale)
+    assert again == mechanism
+    assert again.guarantee == mechanism.guarantee
+
+
+def test_a_scale_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(dc.DeclarationError, match="does not give epsilon = 1 with delta = 0"):
+        HellingerCalibrated(COIN, 20, 1, 0, smoothing=0, scale="0.8301")
+
+
+def test_calibration_halves_the_error_of_balanced_data() -> None:
+    published = HellingerSmooth(COIN, 100, 1, "1e-8")
+    calibrated = HellingerCalibrated(COIN, 100, 1, 0, smoothing="0.07")
+    table = np.array([50, 50])
+    errors = [
+        float(np.exp(m.log_likelihood(m.tables.all, table)) @ m.tables.distances(table[None])[0])
+        for m in (published, calibrated)
+    ]
+    assert errors[0] == pytest.approx(0.348103779044, abs=1e-11)
+    assert errors[1] < 0.069
+
+
+def test_more_delta_allows_more_scale() -> None:
+    scales = [HellingerCalibrated(COIN, 80, 1, delta).scale for delta in (0, "1e-9", "1e-4", "1e-2", "0.1")]
+    assert scales == sorted(scales)
+    assert scales[-1] > scales[0]
+
+
+@pytest.mark.parametrize(("smoothing", "word"), [("-1", "smoothing"), ("nan", "smoothing"), ("1000", "smoothing")])
+def test_nonsense_is_refused(smoothing: str, word: str) -> None:
+    with pytest.raises(dc.DeclarationError, match=word):
+        HellingerCalibrated(COIN, 10, 1, 0, smoothing=smoothing)
+
+
+def test_too_many_tables_are_refused_with_words() -> None:
+    with pytest.raises(dc.DeclarationError, match="HellingerReciprocal"):
+        HellingerCalibrated(COIN, 20_000, 1)
