@@ -1,7 +1,8 @@
 """The main job in one minute: a hospital publishes two answers about its patients, and a reader learns from them.
 
 A made-up survey is written into the folder `demo`, with a study file that declares everything. Then the commands run as
-a statistician would type them. Run with `make demo`; look into the folder afterwards.
+a statistician would type them. In the last scene a third party asks questions of posterior draws until the budget of
+the same patients is gone. Run with `make demo`; look into the folder afterwards.
 """
 
 import shlex
@@ -11,7 +12,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+import discreet as dc
 from discreet.command_line import main
+from discreet.session import Predictive, Probability, Query
 
 FOLDER = Path("demo")
 SIZE = 1200
@@ -89,8 +92,13 @@ SCENES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Run out of budget",
         "Many answers add up. The ledger refuses the one that would be too much.",
-        ("publish demo/study.toml --ask age-and-smoking", "ledger demo/study.toml --plot demo/budget.png"),
+        ("publish demo/study.toml --ask age-and-smoking",),
     ),
+)
+QUESTIONS: tuple[tuple[str, Query], ...] = (
+    ("Which share of the patients falls?", Probability("yes")),
+    ("And in another draw?", Probability("yes")),
+    ("And in a third?", Probability("yes")),
 )
 
 
@@ -117,6 +125,34 @@ def run(console: Console, command: str) -> None:
         console.print(f"[dim](exit code {stop.code})[/]")
 
 
+def open_session() -> dc.QuerySession:
+    """Return a session about falls on the ledger of the study: the same patients, so the same budget."""
+    study = dc.Study(FOLDER / "study.toml")
+    falls = dc.Categories("fall", levels=("no", "yes"), outside="no")
+    mechanism = dc.PosteriorSampling.truncated(falls, size=SIZE, epsilon="0.7", least="0.01")
+    return dc.QuerySession(mechanism, falls.statistics(study.source()), study.ledger(), "Falls, drawn", unit=study.unit)
+
+
+def interview(console: Console, session: dc.QuerySession) -> None:
+    """Let a third party ask until the ledger refuses; one more question about a draw that is public is free."""
+    for words, question in QUESTIONS:
+        console.print(f"[bold cyan]? {words}[/]")
+        try:
+            draw = session.draw()
+        except dc.BudgetError as refusal:
+            console.print(f"[red]Refused:[/] {refusal}", soft_wrap=True)
+            continue
+        console.print(
+            f"{draw.answer(question):.1%}, from a fresh draw of epsilon = {float(session.mechanism.epsilon):g}"
+        )
+        soon = draw.answer(Predictive("yes", records=100))
+        console.print(
+            f"[dim]The same draw, asked again for free: of 100 further patients about {soon.mean:.0f} fall.[/]"
+        )
+    spent, limit = (float(budget.epsilon) for budget in (session.ledger.spent, session.ledger.limit))
+    console.print(f"Spent epsilon = {spent:g} of {limit:g}. Each answer holds the luck of its draw; read several.")
+
+
 def story() -> None:
     """Tell the whole story."""
     console = Console(highlight=False)
@@ -130,6 +166,11 @@ def story() -> None:
         console.print(f"[italic]{protects}[/]")
         for command in commands:
             run(console, command)
+    console.print()
+    console.rule(f"[bold]{len(SCENES) + 1}. Answer a third party[/]", align="left")
+    console.print("[italic]Every answer is a fresh draw from the posterior, paid for before it is drawn.[/]")
+    interview(console, open_session())
+    run(console, "ledger demo/study.toml --plot demo/budget.png")
     console.print()
     console.rule("[bold]Look[/]", align="left")
     console.print("Pictures: demo/wards.png, demo/smoking.png, demo/plan.png, demo/budget.png")

@@ -19,7 +19,8 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "charts", "statement", "sklearn"),
+    ("study", "template", "charts", "statement", "sklearn", "session"),
+    ("reproductions",),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}

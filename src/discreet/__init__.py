@@ -5,6 +5,7 @@ between neighbouring data sets proves the guarantee, and reading it as a likelih
 behind the noise.
 """
 
+from discreet.certificates.posterior_draw import posterior_draw_delta
 from discreet.columns import Column
 from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
 from discreet.divergences import hellinger, hockey_stick, kullback_leibler, l1_distance, total_variation
@@ -38,12 +39,17 @@ from discreet.inference import (
     CategoriesPosterior,
     NetworkPosterior,
     PooledRates,
+    RegressionPosterior,
+    adaptive_ridge,
     infer,
     plug_in,
+    plug_in_regression,
     projected_reading,
     truncated_reading,
 )
 from discreet.mechanisms import (
+    BallDraw,
+    BoxMoments,
     ClampedLaplace,
     CubeCounts,
     DiscreteGaussianCounts,
@@ -52,6 +58,7 @@ from discreet.mechanisms import (
     FamilyGaussians,
     FamilyHistograms,
     FlooredLaplace,
+    GaussianMoments,
     GeometricHistogram,
     HellingerCalibrated,
     HellingerGlobal,
@@ -61,18 +68,35 @@ from discreet.mechanisms import (
     HellingerSmoothProved,
     HellingerTable,
     JointHistograms,
+    LaplaceMoments,
     LaplaceUpdates,
+    MaximumPosterior,
     Mechanism,
     PermuteAndFlip,
     Plan,
+    PosteriorSampling,
     RoundedLaplace,
     TruncatedLaplace,
     default_mechanism,
 )
-from discreet.models import Categories, EquivalentSize, Network, Source, Statistics, read_bif
+from discreet.models import (
+    BoundedFamily,
+    Categories,
+    EquivalentSize,
+    Exponential,
+    InverseGamma,
+    LinearRegression,
+    Network,
+    NormalMean,
+    Poisson,
+    Source,
+    Statistics,
+    read_bif,
+)
 from discreet.planning import Certificate, verify
 from discreet.randomness import RandomBits, SeededBits, SystemBits
 from discreet.releases import Release, publish, publish_plan, simulate
+from discreet.session import QuerySession
 from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.version import __version__
@@ -80,7 +104,10 @@ from discreet.version import __version__
 __all__ = [
     "Accountant",
     "Adjacency",
+    "BallDraw",
     "BetaMixture",
+    "BoundedFamily",
+    "BoxMoments",
     "Budget",
     "BudgetError",
     "Categories",
@@ -100,9 +127,11 @@ __all__ = [
     "DocumentError",
     "EquivalentSize",
     "Evidence",
+    "Exponential",
     "FamilyGaussians",
     "FamilyHistograms",
     "FlooredLaplace",
+    "GaussianMoments",
     "GeometricHistogram",
     "Guarantee",
     "HellingerCalibrated",
@@ -113,22 +142,31 @@ __all__ = [
     "HellingerSmoothProved",
     "HellingerTable",
     "Interval",
+    "InverseGamma",
     "JointHistograms",
+    "LaplaceMoments",
     "LaplaceUpdates",
     "Ledger",
     "LedgerError",
+    "LinearRegression",
     "LittleInformationWarning",
+    "MaximumPosterior",
     "Mechanism",
     "Network",
     "NetworkPosterior",
+    "NormalMean",
     "Odds",
     "PermuteAndFlip",
     "Plan",
+    "Poisson",
     "PooledRates",
+    "PosteriorSampling",
     "PublishError",
+    "QuerySession",
     "Question",
     "RandomBits",
     "Receipt",
+    "RegressionPosterior",
     "Release",
     "RoundedLaplace",
     "Sampled",
@@ -145,6 +183,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "across_groups",
+    "adaptive_ridge",
     "compose",
     "default_mechanism",
     "hellinger",
@@ -153,6 +192,8 @@ __all__ = [
     "kullback_leibler",
     "l1_distance",
     "plug_in",
+    "plug_in_regression",
+    "posterior_draw_delta",
     "projected_reading",
     "publish",
     "publish_plan",

@@ -39,6 +39,9 @@ _TAIL = """
 # mechanism = "GeometricHistogram"
 # epsilon = "0.5"
 # label = "What readers will see"
+#
+# Two other models: "naive-bayes" takes target and features instead of columns, and "network" takes
+# edges = ["smoker -> cancer"], or bif = "graph.bif". Their mechanism may be left out: the one that suits is chosen.
 
 [columns]
 

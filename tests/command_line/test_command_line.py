@@ -91,7 +91,15 @@ def test_groups_are_compared_and_statements_judged(folder: Path) -> None:
     assert found["groups"]["A"]["mean"] == pytest.approx(posterior.conditional("fall=yes", given="ward=A").mean)
     assert found["statements"]["ward=A > ward=B"] == pytest.approx(posterior.probability_that("ward=A > ward=B"))
     assert "fall=yes by ward" in run("infer", *words).output
-    run("infer", "falls.release.json", "--event", "fall=yes", code=1)
+    one = as_json("infer", "falls.release.json", "--event", "fall=yes", "--given", "ward=A")["event"]
+    assert one["mean"] == pytest.approx(found["groups"]["A"]["mean"])
+    assert "Probability of fall=yes: " in run("infer", "falls.release.json", "--event", "fall=yes").output
+    for wrong in (
+        ("--by", "ward"),
+        ("--given", "ward=A"),
+        ("--event", "fall=yes", "--by", "ward", "--given", "ward=A"),
+    ):
+        run("infer", "falls.release.json", *wrong, code=1)
     run("infer", "falls.release.json", "--event", "fall=yes", "--by", "wing", code=1)
 
 

@@ -71,6 +71,14 @@ def test_no_adaptive_sequence_passes_a_zcdp_limit(tmp_path: Path, costs: list[tu
     ledger.check()
 
 
+def _records(group: str | None, move: tuple[str, str]) -> int:
+    """Return in how many of its records a release differs when a person moves from one group to another one.
+
+    Sizes are public, so an exchange changes one record of each group, and two of a release about everyone.
+    """
+    return len(set(move)) if group is None else int(group in move)
+
+
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
@@ -80,7 +88,7 @@ def test_no_adaptive_sequence_passes_a_zcdp_limit(tmp_path: Path, costs: list[tu
         ),
         max_size=14,
     ),
-    st.sampled_from(list(dc.Adjacency)),
+    st.sampled_from([dc.Adjacency.REPLACE_ONE, dc.Adjacency.REPLACE_WITHIN_GROUP]),
 )
 def test_no_adaptive_sequence_passes_the_limit_for_any_record(
     tmp_path: Path, costs: list[tuple[Fraction, str | None]], adjacency: dc.Adjacency
@@ -95,8 +103,9 @@ def test_no_adaptive_sequence_passes_the_limit_for_any_record(
             paid.append((epsilon, group))
         except dc.BudgetError:
             pass
-    moves = [(a, b) for a in "ABC" for b in "ABC" if a == b or adjacency is dc.Adjacency.REPLACE_ONE]
-    seen = [sum((e for e, g in paid if g is None or g in move), Fraction(0)) for move in moves]
+    exchange = adjacency is not dc.Adjacency.REPLACE_WITHIN_GROUP
+    moves = [(a, b) for a in "ABC" for b in "ABC" if (a != b) == exchange]
+    seen = [sum((e * _records(g, move) for e, g in paid), Fraction(0)) for move in moves]
     assert max(seen) <= Fraction(3, 2)
     assert max(seen) == ledger.spent.epsilon
     ledger.check()
@@ -164,3 +173,55 @@ def test_accountants_that_cannot_enforce_a_limit_are_refused(tmp_path: Path, del
     with pytest.raises(dc.DeclarationError, match=r"delta above 0|'basic' or 'zcdp'"):
         dc.Ledger.create(tmp_path / "l.db", epsilon=1, delta=delta, accountant=accountant)
     assert not (tmp_path / "l.db").exists()
+
+
+def test_an_exchange_of_two_people_is_paid_for_by_releases_about_everyone(tmp_path: Path) -> None:
+    """Two people who exchange wards change two records of a release about everyone: it costs twice its epsilon."""
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", groups=("A", "B"))
+    ledger.charge(dc.Guarantee("0.4"), "crossed", {})
+    assert ledger.spent.epsilon == Fraction(4, 5)
+    assert ledger.created["adjacency"] == dc.Adjacency.REPLACE_OR_EXCHANGE.value
+    with pytest.raises(dc.BudgetError):
+        ledger.charge(dc.Guarantee("0.15"), "more", {})
+    rho = dc.Ledger.create(tmp_path / "m.db", epsilon="1", delta="1e-6", groups=("A", "B"), accountant="zcdp")
+    rho.charge(dc.Guarantee("0.1"), "crossed", {}, concentrated=dc.Concentrated(Fraction(1, 1000), Fraction(0)))
+    assert rho.spent.rho == Fraction(4, 1000)
+
+
+def test_costs_below_zero_and_changing_rows_are_refused(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="9", delta="1e-6", unit="a person", accountant="zcdp")
+    with pytest.raises(dc.PublishError, match="never below 0"):
+        ledger.charge(
+            dc.Guarantee("1"), "x", {}, unit="a person", concentrated=dc.Concentrated(Fraction(-5), Fraction(0))
+        )
+    dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", unit=dc.Unit("a person", rows=2), data="a.csv")
+    with pytest.raises(dc.PublishError, match="up to 2 rows"):
+        dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", unit=dc.Unit("a person"), data="a.csv")
+
+
+def test_a_charge_below_the_price_or_used_twice_is_not_verified(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="9")
+    dear = dc.GeometricHistogram(COIN, size=3, epsilon="5")
+    for price, copies, words in (("0.001", 1, "charged less"), ("5", 2, "did not pay for all")):
+        receipt = ledger.charge(
+            dc.Guarantee(price), "x", mechanism_document(dear), concentrated=dc.Concentrated(dear.rho, Fraction(0))
+        )
+        assert isinstance(receipt, dc.Receipt)
+        releases = [dc.Release(dear, (k, 3 - k), "x", receipt=receipt) for k in range(copies)]
+        ledger.record(receipt, [release.to_json() for release in releases])
+        with pytest.raises(dc.VerificationError, match=words):
+            dc.verify(releases[0], ledger=ledger)
+        ledger = dc.Ledger.create(tmp_path / "m.db", epsilon="9") if copies == 1 else ledger
+
+
+def test_a_limit_changed_at_the_same_time_keeps_its_newest_delta(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", delta="1e-3")
+    ledger.change_limit(1, "1e-9", reason="lower")
+    ledger.change_limit(2, reason="raise epsilon alone")
+    assert ledger.declared_limit.delta == Fraction(1, 10**9)
+
+
+def test_the_certificate_of_a_group_release_names_its_neighbours(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", groups=("A", "B"))
+    release = dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="A", group="A")
+    assert dc.verify(release, ledger=ledger).guarantee.adjacency is dc.Adjacency.REPLACE_WITHIN_GROUP

@@ -143,6 +143,7 @@ def test_groups_cost_their_largest_or_their_two_largest() -> None:
     promised = [dc.Guarantee("0.5"), dc.Guarantee("0.3", "1e-6"), dc.Guarantee("0.4")]
     secret = dc.across_groups(promised)
     assert (secret.epsilon, secret.delta) == (Fraction(9, 10), Fraction(1, 10**6))
+    assert secret.adjacency is dc.Adjacency.REPLACE_OR_EXCHANGE
     public = dc.across_groups(promised, dc.Adjacency.REPLACE_WITHIN_GROUP)
     assert (public.epsilon, public.adjacency) == (Fraction(1, 2), dc.Adjacency.REPLACE_WITHIN_GROUP)
     with pytest.raises(dc.DeclarationError, match="at least one"):

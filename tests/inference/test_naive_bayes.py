@@ -7,11 +7,14 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import betabinom
 
+import discreet as dc
 from discreet.certificates import compositions
+from discreet.distributions import BetaMixture
 from discreet.errors import DiscreetError
+from discreet.inference import naive_bayes
 from discreet.inference.cube_reading import CubeClass
 from discreet.inference.joint_reading import DistanceRow
-from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass
+from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass, laws_inside
 from discreet.inference.projection import nearest_counts
 from discreet.inference.row_counts import RowCounts, log_prior_constant, log_prior_factors
 from discreet.inference.states import blocks, likely, represented
@@ -86,6 +89,74 @@ def test_counts_drawn_through_cube_noise_follow_their_law() -> None:
     codes = sum(table[:, 1] * 5**place for place, table in enumerate((drawn[2], drawn[1], drawn[0])))
     seen = np.bincount(np.asarray(codes), minlength=125) / draws
     np.testing.assert_allclose(seen, weights / weights.sum(), atol=4 * 0.5 / np.sqrt(draws))
+
+
+@pytest.mark.parametrize("noisy", [(3, -2, 0), (9, 1, 1), (-5, 6, -30)])
+@pytest.mark.parametrize("rate", [0.05, 0.4, 3.0])
+def test_one_feature_of_a_class_read_through_cube_noise_has_the_law_that_a_sum_over_all_counts_gives(
+    noisy: tuple[int, ...], rate: float
+) -> None:
+    z, size = np.array(noisy), 6
+    reading = CubeClass(z, rate, ALPHA, size)
+    for count in range(size + 1):
+        tables = np.array(list(itertools.product(range(count + 1), repeat=3)))
+        prior = np.prod([betabinom.pmf(tables[:, i], count, ALPHA[i, 1], ALPHA[i, 0]) for i in range(3)], axis=0)
+        weights = prior * np.exp(-rate * np.abs(z - (2 * tables - count)).max(axis=1))
+        for feature in range(3):
+            wanted = np.bincount(tables[:, feature], weights / weights.sum(), count + 1)
+            (yes,) = reading.laws_inside(feature, np.array([False, True]), np.array([count]))
+            (no,) = reading.laws_inside(feature, np.array([True, False]), np.array([count]))
+            np.testing.assert_allclose(yes / yes.sum(), wanted, atol=1e-13)
+            np.testing.assert_array_equal(no, yes[::-1])
+
+
+@pytest.mark.parametrize("inside", [(True, False, False), (False, True, True), (True, False, True)])
+def test_levels_inside_an_event_have_the_law_that_a_sum_over_all_counts_gives(inside: tuple[bool, ...]) -> None:
+    factors, where = np.random.default_rng(10).normal(scale=3, size=(3, 7)), np.array(inside)
+    laws = laws_inside(factors, where, np.array([0, 4, 6]), np.full(3, 2.0))
+    for total, law in zip((0, 4, 6), laws, strict=True):
+        counts, logs = enumerated(factors, total)
+        wanted = np.bincount(counts[:, where].sum(axis=1), np.exp(logs - logsumexp(logs)), total + 1)
+        np.testing.assert_allclose(law / law.sum(), wanted, atol=1e-13)
+
+
+def test_a_split_of_a_class_is_the_joint_law_of_both_counts() -> None:
+    """Three classes of five records, one feature of three levels: against all class counts and all tables."""
+    size, generator = 5, np.random.default_rng(11)
+    factors, log_class = generator.normal(size=(3, 3, size + 1)), generator.normal(size=(3, size + 1))
+    alpha, inside = np.array([0.5, 1.0, 2.0]), np.array([True, False, True])
+    counts = NaiveBayesCounts([ProductClass([f], [alpha], 2.0) for f in factors], np.ones(3), log_class)
+    rows = [[enumerated(f, n) for n in range(size + 1)] for f in factors]
+    constant = log_prior_constant(alpha, size)
+    joint, classes = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
+    for totals in compositions(size, 3):
+        weight = np.exp(sum(log_class[y, n] + constant[n] + logsumexp(rows[y][n][1]) for y, n in enumerate(totals)))
+        tables, logs = rows[1][totals[1]]
+        np.add.at(joint, (totals[1], tables[:, inside].sum(axis=1)), weight * np.exp(logs - logsumexp(logs)))
+        classes[totals[0] + totals[2]] += weight
+    split, whole = counts.feature_split(0, 1, inside), counts.class_split(inside)
+    found = np.zeros_like(joint)
+    np.add.at(
+        found, (np.rint(split.inside + split.outside).astype(int), np.rint(split.inside).astype(int)), split.chances
+    )
+    np.testing.assert_allclose(found, joint / joint.sum(), atol=1e-12)
+    np.testing.assert_allclose(np.bincount(np.rint(whole.inside).astype(int), whole.chances), classes / classes.sum())
+    np.testing.assert_allclose(whole.inside + whole.outside, size)
+
+
+def test_merging_many_counts_changes_the_law_of_a_probability_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """400 records and more than 60,000 pairs of likely counts: their ranges against every pair by itself."""
+    generator = np.random.default_rng(12)
+    classes = [CubeClass(generator.integers(-70, 70, 6), 0.09, np.ones((6, 2)), 400) for _ in range(2)]
+    counts = NaiveBayesCounts(classes, np.ones(2), -0.01 * np.abs(np.array([[150], [250]]) - np.arange(401.0)))
+    yes, x = np.array([False, True]), np.linspace(0.02, 0.98, 25)
+    merged = counts.feature_split(0, 1, yes)
+    monkeypatch.setattr(naive_bayes, "_MOST_COUNTS", 1000)
+    every = counts.feature_split(0, 1, yes)
+    assert len(merged.chances) <= 128**2
+    assert len(every.chances) > 60_000
+    found, wanted = (BetaMixture(s.chances, 1 + s.inside, 1 + s.outside).cdf(x) for s in (merged, every))
+    np.testing.assert_allclose(found, wanted, atol=5e-4)
 
 
 def test_an_output_that_no_noise_can_have_made_is_refused_and_not_computed_for_ever() -> None:
@@ -204,3 +275,16 @@ def test_few_values_have_a_block_each_and_many_share() -> None:
     counts, shares = represented(np.full(1000, 0.001), 50)
     assert shares.sum() == pytest.approx(1.0)
     assert counts @ shares == pytest.approx(499.5, abs=0.5)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_release_with_hardly_any_noise_is_read_too(seed: int) -> None:
+    """With little noise the parity of a class count shows, so every second count is impossible."""
+    names = [f"x{number}" for number in range(16)]
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    generator = np.random.default_rng(seed)
+    y, x = generator.integers(0, 2, 50), generator.integers(0, 2, (50, 16))
+    counts = np.concatenate([np.bincount(2 * y + x[:, i], minlength=4) for i in range(16)])
+    release = dc.simulate(dc.CubeCounts(network, 50, "90"), counts, dc.SeededBits(seed))
+    chances = dc.infer(release).predict_proba({name: x[:5, i].tolist() for i, name in enumerate(names)})
+    assert chances.sum(axis=1) == pytest.approx(np.ones(5))

@@ -26,6 +26,7 @@ _TAIL = 80.0  # squared standard deviations of D over two, beyond which its law 
 LARGEST_VARIANCE = Fraction(10**8)
 _FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
 _DIGITS = 6
+_WIDE = Fraction(30)  # from this variance on sums over even and over odd numbers are the same to twenty digits
 
 
 @lru_cache(maxsize=64)
@@ -54,6 +55,8 @@ def _chance_of_even(variance: Fraction, cells: int, keeps_total: bool) -> arb:
     """
     if keeps_total and cells == 2:
         return arb(1)  # u_j = -u_i
+    if variance >= _WIDE:  # even and odd differ by less than v m e^(-pi^2 v / 3) < 1e-20
+        return arb(0.5, 1e-20)
     points = 2 * pi * np.arange(_points(variance, cells)) / _points(variance, cells)
     v = float(variance)
     rest = (cells - 2) * _log_series(points, v) if keeps_total else np.zeros_like(points)
@@ -87,6 +90,8 @@ def log_sum_of_gaussians(variance: Fraction, cells: int, keeps_total: bool) -> f
     v = float(variance)
     if not keeps_total:
         return cells * float(_log_series(np.zeros(1), v)[0])
+    if variance >= _WIDE:  # by the dual sum: all but its first term is below e^(-pi^2 v)
+        return float((cells - 1) * np.log(2 * pi * v) / 2 - np.log(cells) / 2)
     points = 2 * pi * np.arange(_points(variance, cells)) / _points(variance, cells)
     return float(logsumexp(cells * _log_series(points, v)) - np.log(len(points)))
 

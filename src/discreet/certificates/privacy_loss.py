@@ -8,13 +8,14 @@ independent releases add. A mechanism states the law of a pair that dominates al
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, fsum, inf, nextafter
+from math import expm1, fsum, inf, nextafter
 
 import numpy as np
+from flint import ctx
 from numpy.typing import NDArray
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, probability, rounded_up
+from discreet.exact import Exact, ball, exact, probability, rounded_up
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-13  # relative; sums of a million floats, each within 2e-16
@@ -32,8 +33,9 @@ class PrivacyLoss:
     @classmethod
     def worst_case(cls, epsilon: Fraction) -> "PrivacyLoss":
         """Return the loss that dominates every pure epsilon mechanism: that of randomised response."""
-        up = 1 / (1 + exp(-float(epsilon)))
-        return cls((epsilon, -epsilon), (nextafter(up, 1.0), nextafter(1 - up, 1.0)))
+        with ctx.workprec(128):
+            chances = [1 / (1 + (sign * ball(epsilon)).exp()) for sign in (-1, 1)]
+            return cls((epsilon, -epsilon), tuple(min(1.0, nextafter(float(p.upper()), inf)) for p in chances))
 
     @classmethod
     def from_curve(cls, epsilons: Sequence[float], deltas: Sequence[float]) -> "PrivacyLoss":

@@ -9,14 +9,17 @@ import click
 import numpy as np
 
 from discreet import charts
-from discreet.command_line.reading import posterior_document, require_folder, show_posterior, show_totals
+from discreet.command_line.categories import posterior_document, show_posterior
+from discreet.command_line.networks import chosen_by, network_document, plan_network, show_network
+from discreet.command_line.reading import require_folder, show_totals
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant
 from discreet.inference import infer as read_release
-from discreet.mechanisms import with_fields
+from discreet.mechanisms import NetworkCounts, with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
+from discreet.planning.network_accuracy import rehearsed
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
 from discreet.sources import read
@@ -24,6 +27,7 @@ from discreet.study import Question, Study
 from discreet.template import template
 
 study_file = click.argument("study", type=click.Path(path_type=Path))
+_MADE_UP = "[bold yellow]A rehearsal on made-up data. The true probabilities are shown because they are made up.[/]"
 EYES = "For the data holder's eyes only: what follows is about the records and is not private."
 
 
@@ -66,7 +70,7 @@ def check(study: Path, as_json: bool) -> None:
     Example:  discreet check study.toml
     """
     declared = Study(study)
-    asked = {column.name: column for q in declared.questions.values() for column in q.model.columns}
+    asked = {column.name: column for q in declared.questions.values() for column in q.columns}
     if not asked:
         raise DeclarationError(
             f"{str(study)!r} asks no question yet, so there is nothing to check. Add [questions.NAME]."
@@ -132,7 +136,9 @@ def plan(
 ) -> None:
     """Show how accurate a question will be, before any budget is spent. The data are not touched.
 
-    With --batch: what all questions of the study cost together when they are published by `publish --batch`.
+    Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
+    accurate the tables will be; --plot draws the graph. With --batch: what all questions of the study cost together
+    when they are published by `publish --batch`.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
@@ -143,8 +149,12 @@ def plan(
         return _show_batch(Study(study), plot, as_json)
     question = _question(Study(study), name)
     mechanism = question.mechanism
+    values = [exact(text, "--epsilon") for text in epsilons.split(",")]
+    if isinstance(mechanism, NetworkCounts):
+        if width is not None:
+            raise DeclarationError("--width is for questions about categories; for a network, see plan without it.")
+        return plan_network(question, values, _sizes(sizes), level, plot, as_json)
     with working("simulating made-up studies", as_json):
-        values = [exact(text, "--epsilon") for text in epsilons.split(",")]
         rows = list(accuracy_curve(mechanism, values, level))
         rows += [expected_accuracy(with_fields(mechanism, size=size), level) for size in _sizes(sizes)]
         wished = {} if width is None else {
@@ -213,6 +223,8 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     Example:  discreet rehearse study.toml --ask smoking-2026
     """
     question = _question(Study(study), name)
+    if isinstance(question.mechanism, NetworkCounts):
+        return _rehearse_network(question, seed, as_json)
     generator = np.random.default_rng(seed)
     theta = generator.dirichlet(question.model.concentration)
     counts = generator.multinomial(question.mechanism.size, theta)
@@ -225,10 +237,21 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
         return show_json(
             {"simulated": True} | posterior_document(posterior, 0.9, {c: float(t) for c, t in truth.items()})
         )
-    console.print(
-        "[bold yellow]A rehearsal on made-up data. The true probabilities are shown because they are made up.[/]"
-    )
+    console.print(_MADE_UP)
     return show_posterior(posterior, 0.9, {cell: float(value) for cell, value in truth.items()})
+
+
+def _rehearse_network(question: Question, seed: int, as_json: bool) -> None:
+    if question.refusal:
+        raise DeclarationError(f"Cannot rehearse {question.name!r}: {question.refusal}. Nothing was drawn.")
+    with working("reading a made-up study", as_json):
+        posterior, truth = rehearsed(question.mechanism, f"rehearsal of {question.label}", seed)
+        document = network_document(posterior, 0.9, truth) if as_json else {}
+    if as_json:
+        return show_json({"simulated": True} | document)
+    console.print(_MADE_UP)
+    say(*chosen_by(question))
+    return show_network(posterior, 0.9, truth)
 
 
 @click.command()
@@ -252,7 +275,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
         raise DeclarationError("Publish one question with --ask NAME, or all of them with --batch (without --out).")
     if name is None:
         return _publish_batch(declared, as_json)
-    declared.question(name)
+    question = declared.question(name)
     target = out or study.parent / f"{name}.release.json"
     require_folder(target)
     before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
@@ -264,13 +287,15 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
     if as_json:
         left = ledger.remaining.document()
         epsilon = exact_text(release.guarantee.epsilon)
-        return show_json({"release": str(target), "epsilon": epsilon, "remaining": left, "already_published": again})
+        facts = {"release": str(target), "mechanism": type(release.mechanism).__name__, "reason": question.reason}
+        return show_json(facts | {"epsilon": epsilon, "remaining": left, "already_published": again})
     stated = ledger.declared_limit.epsilon
     if stated != declared.epsilon:
         say(f"Note: the ledger's limit is epsilon = {exact_text(stated)}, whatever the study declares.")
     published = f"Published {release.label!r} as {target}."
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
+        *(chosen_by(question) if question.reason else []),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
@@ -294,12 +319,14 @@ def _publish_batch(declared: Study, as_json: bool) -> None:
     ledger, charged = declared.ledger(), declared.plan().guarantee_for(declared.unit.rows)
     again = any(release.receipt is not None and release.receipt.sequence <= before for release in releases)
     if as_json:
-        facts = {"releases": [str(path) for path in paths], "already_published": again}
+        kinds = {name: type(question.mechanism).__name__ for name, question in declared.questions.items()}
+        facts = {"releases": [str(path) for path in paths], "mechanisms": kinds, "already_published": again}
         spent = {"epsilon": exact_text(charged.epsilon), "delta": exact_text(charged.delta)}
         return show_json(facts | spent | {"remaining": ledger.remaining.document()})
     first = "was published before; nothing was charged. Wrote" if again else "is published as"
     return say(
         f"The plan of {len(releases)} questions {first} {', '.join(map(str, paths))}.",
+        *(f"{q.name}. {line}" for q in declared.questions.values() if q.reason for line in chosen_by(q)),
         f"Together: epsilon = {exact_text(charged.epsilon)}, delta = {exact_text(charged.delta)} ({charged.reason}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
     )

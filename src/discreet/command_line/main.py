@@ -4,6 +4,7 @@ import click
 
 from discreet.command_line.holding import check, init, plan, publish, rehearse
 from discreet.command_line.reading import infer, ledger, verify
+from discreet.command_line.reproduce import reproduce
 from discreet.version import __version__
 
 
@@ -15,6 +16,7 @@ def main() -> None:
     \b
     The data holder's road:   init  check  plan  rehearse  publish  ledger
     The reader's road:        infer  verify
+    The papers' results:      reproduce
 
     Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,
     3 the budget is spent, 4 the data cannot be counted, 5 a document or ledger is not what it should be.
@@ -36,5 +38,5 @@ def completion(shell: str) -> None:
         click.echo(found(main, {}, "discreet", "_DISCREET_COMPLETE").source())
 
 
-for command in (init, check, plan, rehearse, publish, infer, verify, ledger):
+for command in (init, check, plan, rehearse, publish, infer, verify, ledger, reproduce):
     main.add_command(command)

@@ -2,7 +2,7 @@
 
 import csv
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +10,25 @@ import click
 from rich.markup import escape
 
 from discreet import charts
-from discreet.command_line.screen import as_json, cell_name, console, helpful, say, show_json, show_table
+from discreet.columns import text_of
+from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
+from discreet.command_line.networks import network_document, network_rows, show_network
+from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
 from discreet.errors import DeclarationError, DocumentError, LedgerError, LittleInformationWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger, Totals
-from discreet.inference import CategoriesPosterior
+from discreet.inference import CategoriesPosterior, NetworkPosterior
 from discreet.inference import infer as read_release
 from discreet.inference.arviz import to_netcdf
+from discreet.models import Network
 from discreet.planning import ledger_totals
 from discreet.planning import verify as verify_release
 from discreet.releases import Release
 from discreet.statement import statement, statement_html
 from discreet.study import Study
 
-_FIELDS = ("cell", "mean", "median", "low", "high", "sampling_sd", "privacy_sd", "share_due_to_privacy")
+Posterior = CategoriesPosterior | NetworkPosterior
+_file = click.Path(path_type=Path)
 
 
 @click.command()
@@ -32,13 +37,17 @@ _FIELDS = ("cell", "mean", "median", "low", "high", "sampling_sd", "privacy_sd",
 @click.option(
     "--that", "statements", multiple=True, help="Show the probability of a statement, such as 'current > 0.3'."
 )
-@click.option("--event", help="With --by: an event to compare between groups, such as 'fall=yes'.")
-@click.option("--by", help="With --event: the column whose levels are the groups.")
+@click.option("--event", help="Show the probability of an event, such as 'fall=yes'.")
+@click.option("--given", help="With --event: given another event, such as 'ward=A'.")
+@click.option("--by", help="With --event: in each group, by the column whose levels are the groups.")
 @click.option("--pool", is_flag=True, help="With --event and --by: let small groups borrow from all others.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
-@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write the table as CSV.")
-@click.option("--arviz", type=click.Path(path_type=Path), help="Write 4,000 draws as netCDF for ArviZ.")
-@click.option("--statement", "account", type=click.Path(path_type=Path), help="Write a one-page account: .md or .html.")
+@click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
+@click.option("--csv", "table", type=_file, help="Write the table as CSV.")
+@click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
+@click.option("--bif", type=_file, help="Write a network with its mean probabilities, in the BIF format.")
+@click.option("--synthesize", type=click.IntRange(min=1), help="With --out: write so many made-up records as CSV.")
+@click.option("--out", type=_file, help="With --synthesize: the file for made-up records.")
+@click.option("--statement", "account", type=_file, help="Write a one-page account: .md or .html.")
 @as_json
 @helpful
 def infer(
@@ -46,61 +55,181 @@ def infer(
     level: float,
     statements: Sequence[str],
     event: str | None,
+    given: str | None,
     by: str | None,
     pool: bool,
     plot: Path | None,
     table: Path | None,
     arviz: Path | None,
+    bif: Path | None,
+    synthesize: int | None,
+    out: Path | None,
     account: Path | None,
     as_json: bool,
 ) -> None:
     """Read one release, or several of the same counts: estimates with honest intervals.
 
+    Of a network, all conditional tables are shown: each variable given its parents.
+
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
+              discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
     """
-    if (event is None) != (by is None):
-        raise DeclarationError("--event and --by go together: discreet infer R --event fall=yes --by ward")
-    if pool and by is None:
-        raise DeclarationError("--pool goes with --event and --by: discreet infer R --event fall=yes --by ward --pool")
-    if account is not None and account.suffix not in (".md", ".html"):
-        raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
-    for path in (plot, table, arviz, account):
+    _check_options(event, given, by, pool, synthesize, out, account)
+    files = [path for path in (plot, table, arviz, bif, out, account) if path is not None]
+    for path in files:
         require_folder(path)
     documents = [read_document(path) for path in releases]
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         warnings.simplefilter("always", LittleInformationWarning)
-        posterior = read_release(*documents)
+        posterior: Posterior = read_release(*documents)
+    _check_fits(posterior, statements, pool, bif)
     groups = {} if event is None or by is None else _groups(posterior, event, by, level)
-    pooled = _pooled(posterior, event, by, level) if pool and by is not None else {}
-    chances = {text: posterior.probability_that(text) for text in statements}
-    if plot is not None:
-        chart = charts.posterior_chart(posterior, level)
-        charts.render(charts.comparison_chart(posterior, event, by, level) if event and by else chart, plot)
-    if table is not None:
-        _write_csv(posterior, level, table)
-    if arviz is not None:
-        to_netcdf(posterior, arviz)
-    if account is not None:
-        text = statement(documents[0], posterior, verify_release(documents[0]))
-        account.write_text(statement_html(text) if account.suffix == ".html" else text, encoding="utf-8")
+    answers: dict[str, Any] = {"event": None if event is None or by else _event(posterior, event, given, level)}
+    answers |= {"groups": groups}
+    if isinstance(posterior, CategoriesPosterior):
+        answers["statements"] = {text: posterior.probability_that(text) for text in statements}
+        answers["pooled"] = pooled_rates(posterior, event, by, level) if pool and by is not None else {}
+    with working("writing", as_json):
+        _write(posterior, level, plot, table, arviz, bif, (event, by))
+        if synthesize is not None and out is not None:
+            _write_records(posterior, synthesize, out)
+        if account is not None:
+            text = statement(documents[0], posterior, verify_release(documents[0]))
+            account.write_text(statement_html(text) if account.suffix == ".html" else text, encoding="utf-8")
     notes = [str(warning.message) for warning in seen]
     if as_json:
-        extra = {"statements": chances, "groups": groups, "pooled": pooled, "warnings": notes}
-        return show_json(posterior_document(posterior, level) | extra)
+        return show_json(_document(posterior, level) | answers | {"warnings": notes})
     for note in notes:
         console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)
-    show_posterior(posterior, level)
-    for title, found in ((f"{event} by {by}", groups), (f"{event} by {by}, pooled", pooled)):
-        if found:
+    if isinstance(posterior, NetworkPosterior):
+        show_network(posterior, level)
+    else:
+        show_posterior(posterior, level)
+    _show_answers(answers, event, by, level)
+    for path in files:
+        say(f"Wrote {path}.")
+    return None
+
+
+def _check_options(
+    event: str | None,
+    given: str | None,
+    by: str | None,
+    pool: bool,
+    synthesize: int | None,
+    out: Path | None,
+    account: Path | None,
+) -> None:
+    """Refuse options that do not go together."""
+    if event is None and (given is not None or by is not None):
+        raise DeclarationError("--by and --given go with --event: discreet infer R --event fall=yes --by ward")
+    if given is not None and by is not None:
+        raise DeclarationError("--given asks about one group and --by about all of them; choose one of the two.")
+    if pool and by is None:
+        raise DeclarationError("--pool goes with --event and --by: discreet infer R --event fall=yes --by ward --pool")
+    if (synthesize is None) != (out is None):
+        raise DeclarationError("--synthesize and --out go together: discreet infer R --synthesize 1000 --out new.csv")
+    if account is not None and account.suffix not in (".md", ".html"):
+        raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
+
+
+def _check_fits(posterior: Posterior, statements: Sequence[str], pool: bool, bif: Path | None) -> None:
+    """Refuse options that this kind of release does not have."""
+    if isinstance(posterior, CategoriesPosterior):
+        if bif is not None:
+            raise DeclarationError("--bif is for releases of a network; this is a table of categories.")
+    elif statements or pool:
+        option = "--that" if statements else "--pool"
+        raise DeclarationError(
+            f"{option} is for tables of categories; this is a network. Ask for one probability with --event and "
+            "--given: discreet infer R --event cancer=yes --given smoker=yes"
+        )
+
+
+def _write(
+    posterior: Posterior,
+    level: float,
+    plot: Path | None,
+    table: Path | None,
+    arviz: Path | None,
+    bif: Path | None,
+    asked: tuple[str | None, str | None],
+) -> None:
+    """Write the files that were asked for."""
+    if plot is not None:
+        charts.render(_chart(posterior, level, *asked), plot)
+    if table is not None:
+        _write_csv(_rows(posterior, level), table)
+    if arviz is not None:
+        to_netcdf(posterior, arviz)
+    if bif is not None and isinstance(posterior, NetworkPosterior):
+        bif.write_text(posterior.to_bif(), encoding="utf-8")
+
+
+def _document(posterior: Posterior, level: float) -> dict[str, Any]:
+    if isinstance(posterior, NetworkPosterior):
+        return network_document(posterior, level)
+    return posterior_document(posterior, level)
+
+
+def _rows(posterior: Posterior, level: float) -> list[dict[str, Any]]:
+    if isinstance(posterior, NetworkPosterior):
+        return network_rows(posterior, level)
+    return posterior_rows(posterior, level)
+
+
+def _chart(posterior: Posterior, level: float, event: str | None, by: str | None) -> charts.Spec:
+    if isinstance(posterior, NetworkPosterior):
+        return charts.network_chart(posterior, level)
+    if event and by:
+        return charts.comparison_chart(posterior, event, by, level)
+    return charts.posterior_chart(posterior, level)
+
+
+def _write_csv(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _write_records(posterior: Posterior, count: int, path: Path) -> None:
+    """Write made-up records, which are as safe as the release."""
+    records = posterior.synthesize(count)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(records)
+        writer.writerows(zip(*([text_of(value) for value in values] for values in records.values()), strict=True))
+
+
+def _event(posterior: Posterior, event: str, given: str | None, level: float) -> dict[str, Any]:
+    law = posterior.probability(event) if given is None else posterior.conditional(event, given)
+    low, high = law.interval(level)
+    return {"event": event, "given": given, "mean": law.mean, "low": low, "high": high}
+
+
+def _groups(posterior: Posterior, event: str, by: str, level: float) -> dict[str, dict[str, float]]:
+    model = posterior.model
+    columns = model.variables if isinstance(model, Network) else model.columns
+    column = next((column for column in columns if column.name == by), None)
+    if column is None:
+        raise DeclarationError(f"The release has no column {by!r}.")
+    groups = {str(value): _event(posterior, event, f"{by}={text_of(value)}", level) for value in column.levels}
+    return {name: {key: found[key] for key in ("mean", "low", "high")} for name, found in groups.items()}
+
+
+def _show_answers(answers: dict[str, Any], event: str | None, by: str | None, level: float) -> None:
+    for title, key in ((f"{event} by {by}", "groups"), (f"{event} by {by}, pooled", "pooled")):
+        if found := answers.get(key):
             rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in found.items()]
             show_table(title, (str(by), "mean", f"{level:.0%} interval"), rows)
-    for text, chance in chances.items():
+    if one := answers["event"]:
+        given = f" given {one['given']}" if one["given"] else ""
+        interval = f"{one['low']:.4f} - {one['high']:.4f}"
+        say(f"Probability of {one['event']}{given}: {one['mean']:.4f}, {100 * level:.4g}% interval {interval}.")
+    for text, chance in answers.get("statements", {}).items():
         say(f"Probability that {text}: {chance:.4f}")
-    for path in (plot, table, arviz, account):
-        if path is not None:
-            say(f"Wrote {path}.")
-    return None
 
 
 def require_folder(path: Path | None) -> None:
@@ -116,100 +245,6 @@ def read_document(path: Path) -> Release:
     if not path.is_file():
         raise DocumentError(f"There is no file {str(path)!r}.")
     return Release.from_json(path.read_bytes())
-
-
-def _groups(posterior: CategoriesPosterior, event: str, by: str, level: float) -> dict[str, dict[str, float]]:
-    column = next((column for column in posterior.model.columns if column.name == by), None)
-    if column is None:
-        raise DeclarationError(f"The release has no column {by!r}.")
-    laws = {str(value): posterior.conditional(event, given=f"{by}={value}") for value in column.levels}
-    return {
-        name: {"mean": law.mean, "low": law.interval(level).low, "high": law.interval(level).high}
-        for name, law in laws.items()
-    }
-
-
-def _pooled(posterior: CategoriesPosterior, event: str | None, by: str, level: float) -> dict[str, dict[str, float]]:
-    rates = posterior.pooled(event, by)
-    intervals = rates.interval(level)
-    return {g: {"mean": m, "low": intervals[g].low, "high": intervals[g].high} for g, m in rates.mean.items()}
-
-
-def posterior_rows(posterior: CategoriesPosterior, level: float) -> list[dict[str, Any]]:
-    """Return one row of figures for each cell."""
-    rows = []
-    for cell in posterior.model.cells:
-        law = posterior.probability(cell)
-        low, high = law.interval(level)
-        sampling, privacy = law.variances
-        values = (
-            cell_name(cell),
-            law.mean,
-            law.median,
-            low,
-            high,
-            sampling**0.5,
-            privacy**0.5,
-            law.share_between(level),
-        )
-        rows.append(dict(zip(_FIELDS, values, strict=True)))
-    return rows
-
-
-def posterior_document(
-    posterior: CategoriesPosterior, level: float, truth: Mapping[Any, float] | None = None
-) -> dict[str, Any]:
-    """Return a reading as a document."""
-    rows = posterior_rows(posterior, level)
-    for row, cell in zip(rows, posterior.model.cells, strict=True):
-        row |= {} if truth is None else {"truth": truth[cell]}
-    guarantee = posterior.releases[0].guarantee
-    return {
-        "label": posterior.releases[0].label,
-        "releases": [{"label": r.label, "epsilon": exact_text(r.guarantee.epsilon)} for r in posterior.releases],
-        "simulated": posterior.releases[0].simulated,
-        "size": posterior.size,
-        "epsilon": exact_text(guarantee.epsilon),
-        "delta": exact_text(guarantee.delta),
-        "level": level,
-        "cells": rows,
-        "log_evidence": posterior.log_evidence,
-        "effective_size": posterior.effective_size,
-    }
-
-
-def show_posterior(posterior: CategoriesPosterior, level: float, truth: Mapping[Any, float] | None = None) -> None:
-    """Print the table of a reading; it tells sampling from privacy."""
-    release = posterior.releases[0]
-    if release.simulated:
-        console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    truths = {} if truth is None else {cell: f"{value:.4f}" for cell, value in truth.items()}
-    headings = ["", *(["truth"] if truths else []), "mean", f"{100 * level:.4g}% interval"]
-    headings += ["sampling sd", "privacy sd", "privacy"]
-    rows = [
-        [
-            row["cell"],
-            *([truths[cell]] if truths else []),
-            f"{row['mean']:.4f}",
-            f"{row['low']:.4f} - {row['high']:.4f}",
-            f"{row['sampling_sd']:.4f}",
-            f"{row['privacy_sd']:.4f}",
-            f"{row['share_due_to_privacy']:.0%}",
-        ]
-        for row, cell in zip(posterior_rows(posterior, level), posterior.model.cells, strict=True)
-    ]
-    epsilons = " and ".join(exact_text(each.guarantee.epsilon) for each in posterior.releases)
-    labels = "; ".join(dict.fromkeys(each.label for each in posterior.releases))
-    show_table(f"{labels}: {posterior.size} records, epsilon = {epsilons}", headings, rows)
-    say("Intervals hold what sampling and what privacy leave open; the last column is privacy's share of their width.")
-    say(f"Tells about as much as {max(0.0, posterior.effective_size):.0f} records that were known exactly.")
-
-
-def _write_csv(posterior: CategoriesPosterior, level: float, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, _FIELDS)
-        writer.writeheader()
-        writer.writerows(posterior_rows(posterior, level))
 
 
 _RULES = {

@@ -92,6 +92,8 @@ def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Any:
     delta only.
     """
     stated = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
+    if 0 < stated.delta < Fraction(1, 10**30):
+        raise DeclarationError("A limit's delta is 0 or at least 1e-30.")
     if accountant is Accountant.BASIC:
         return stated
     if not stated.delta:
@@ -114,10 +116,20 @@ def cost_of(accountant: Accountant, guarantee: Guarantee, concentrated: Concentr
     return concentrated or Concentrated(guarantee.epsilon**2 / 2, guarantee.delta)
 
 
+def charged_for(guarantee: Guarantee, concentrated: Concentrated | None, adjacency: Adjacency) -> Any:
+    """Return what a release about everyone costs on a ledger with this adjacency: an exchange changes two records."""
+    if adjacency is not Adjacency.REPLACE_OR_EXCHANGE:
+        return guarantee, concentrated
+    doubled = guarantee.for_rows(2)
+    exact_rho = concentrated is not None and not concentrated.delta
+    return doubled, Concentrated(4 * concentrated.rho, Fraction(0)) if concentrated and exact_rho else None
+
+
 def together(shares: Mapping[str, Any], adjacency: Adjacency) -> Any:
     """Return the total of what was spent on everyone and on disjoint groups.
 
-    A record that cannot leave its group touches one of them, any other record two: the largest shares count.
+    A record that cannot leave its group touches one of them; an exchange between groups touches two, and what is about
+    everyone is then charged for two records (see `charged_for`). The largest shares count.
     """
     touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
     groups = [amount for name, amount in shares.items() if name != EVERYONE]

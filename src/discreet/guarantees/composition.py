@@ -51,7 +51,7 @@ def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
     1.4716
     """
     cost, allowed = exact(rho, "rho"), probability(delta, "delta")
-    if not cost or not allowed:
+    if not cost or allowed < Fraction(1, 10**300):
         return Fraction(0) if not cost else _impossible(allowed)
     slope, small = float(cost), log(1 / float(allowed))
 
@@ -87,7 +87,7 @@ def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | floa
     """
     from dp_accounting.pld import privacy_loss_distribution as pld  # slow to import, and needed only here
 
-    allowed = probability(delta, "delta") - _TRANSFORM
+    allowed = probability(delta, "delta") - max(_TRANSFORM, Fraction(len(losses), 10**15))
     if allowed <= 0 or not losses:
         return inf if losses else Fraction(0)
     farthest = sum(float(max(loss.losses)) for loss in losses)
@@ -189,16 +189,17 @@ def _advanced(epsilons: Sequence[Fraction], delta: Fraction) -> Fraction:
 def across_groups(guarantees: Sequence[Guarantee], adjacency: Adjacency = Adjacency.REPLACE_ONE) -> Guarantee:
     """Return what separate releases about disjoint groups promise together.
 
-    If a record never leaves its group (membership is public: REPLACE_WITHIN_GROUP), only one release sees it: the
-    largest epsilon holds. Otherwise a change of one record may touch two groups, and the two largest add up. Sizes of
-    groups must be public in either case. One histogram of group x level costs its epsilon once and needs neither.
+    Sizes of groups are public. If it is public, too, who belongs to which (REPLACE_WITHIN_GROUP), only one release sees
+    a record: the largest epsilon holds. Otherwise two people may exchange groups, which touches two of them: the two
+    largest add up. One histogram of group x level costs its epsilon once and needs neither condition.
     """
     if not guarantees:
         raise DeclarationError("across_groups needs at least one guarantee.")
     touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
+    meant = adjacency if touched == 1 else Adjacency.REPLACE_OR_EXCHANGE
     epsilon = sum(sorted((g.epsilon for g in guarantees), reverse=True)[:touched], Fraction(0))
     delta = sum(sorted((g.delta for g in guarantees), reverse=True)[:touched], Fraction(0))
     order = (Evidence.PROVED, Evidence.ENUMERATED, Evidence.CLAIMED)
     evidence = max((g.evidence for g in guarantees), key=order.index)
     reason = f"{len(guarantees)} disjoint groups, of which one record touches at most {touched}"
-    return Guarantee(epsilon, delta, adjacency, evidence, reason)
+    return Guarantee(epsilon, delta, meant, evidence, reason)

@@ -11,7 +11,7 @@ _SUMS = {"limit", "shares", "spent"}
 _PARTS: dict[str, set[str]] = {
     "created": _SUMS | {"accountant", "adjacency", "declared", "groups", "population", "unit"},
     "limit": _SUMS | {"declared", "reason"},
-    "charge": _SUMS | {"label", "request", "unit", "group", "data", "cost", "guarantee", "rho", "mechanism"},
+    "charge": _SUMS | {"label", "request", "unit", "rows", "group", "data", "cost", "guarantee", "rho", "mechanism"},
     "release": _SUMS | {"charge", "releases", "digests"},
 }
 

@@ -19,6 +19,7 @@ class Adjacency(Enum):
 
     REPLACE_ONE = "replace one record"
     REPLACE_WITHIN_GROUP = "replace one record within its public group"
+    REPLACE_OR_EXCHANGE = "replace one record, or exchange two between groups of public size"
 
 
 class Evidence(Enum):
@@ -66,7 +67,8 @@ class Guarantee:
         if rows == 1:
             return self
         growth = sum((ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
-        delta = Fraction(0) if not self.delta else rounded_up(float((growth * ball(self.delta)).upper()))
+        grown = float((growth * ball(self.delta)).upper()) if self.delta else 0.0
+        delta = rounded_up(grown) if grown < 1 else Fraction(1)
         if delta >= 1:
             raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
         reason = f"{self.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"

@@ -28,6 +28,7 @@ from discreet.guarantees.amounts import (
     Amount,
     Budget,
     Concentrated,
+    charged_for,
     cost_of,
     is_limit,
     limit_of,
@@ -73,9 +74,10 @@ class Ledger:
         """Create a ledger with a limit, in a file that must not exist yet.
 
         `groups` names disjoint groups of the population whose sizes are public and about which separate releases may be
-        made; with REPLACE_WITHIN_GROUP it is public, too, who belongs to which of them.
+        made; with REPLACE_WITHIN_GROUP it is public, too, who belongs to which of them. Otherwise two people may
+        exchange groups: what is about everyone is then charged for two records, and the two largest groups count.
         """
-        rule, neighbours = _rule(accountant), Adjacency(adjacency)
+        rule, neighbours = _rule(accountant), _neighbours(adjacency, groups)
         limit = limit_of(rule, epsilon, delta)
         _check_words(population, unit, groups, neighbours)
         place = Path(path)
@@ -182,9 +184,13 @@ class Ledger:
             head, created = newest(connection), oldest(connection).body
             rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
             _check_fit(label, created, guarantee, unit, group)
-            cost = cost_of(rule, guarantee, concentrated)
-            asked_for = {"label": label, "mechanism": mechanism, "unit": unit, "group": group, "data": data}
-            asked_for["cost"] = cost.document()
+            _check_rows(connection, label, data, rows)
+            if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
+                raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
+            charged = (guarantee, concentrated) if group else charged_for(guarantee, concentrated, neighbours)
+            cost = cost_of(rule, *charged)
+            asked_for = {"label": label, "mechanism": mechanism, "unit": unit, "rows": rows}
+            asked_for |= {"group": group, "data": data, "cost": cost.document()}
             if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
                 return answer
             limit = read_amount(head.body["limit"])
@@ -232,10 +238,10 @@ class Ledger:
         """
         if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
             raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
-        before = self.declared_limit
         with self._chain.writing() as connection:
             head, rule = newest(connection), Accountant(oldest(connection).body["accountant"])
-            kept = before.delta if delta is None else probability(delta, "delta")
+            stated_before = [e.body["declared"] for e in everything(connection) if "declared" in e.body][-1]
+            kept = read_amount(stated_before).delta if delta is None else probability(delta, "delta")
             limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
             body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
             append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
@@ -259,12 +265,28 @@ def _rule(accountant: Accountant | str) -> Accountant:
         raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.") from None
 
 
+def _neighbours(adjacency: Adjacency, groups: Sequence[str]) -> Adjacency:
+    """Return what a ledger counts as neighbours: with groups of secret membership, exchanges between them too."""
+    asked = Adjacency(adjacency)
+    return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
+
+
+def _check_rows(connection: Connection, label: str, data: str, rows: int) -> None:
+    """Refuse another number of rows for each unit than the same data were charged for before."""
+    before = {e.body["rows"] for e in everything(connection) if e.kind == "charge" and data and e.body["data"] == data}
+    if before - {rows}:
+        raise PublishError(
+            f"Cannot publish {label!r}: {data!r} was charged before for up to {max(before)} rows for each unit, not "
+            f"{rows}. Nothing was published and nothing was charged."
+        )
+
+
 def _check_words(population: str, unit: str, groups: Sequence[str], adjacency: Adjacency) -> None:
     if isinstance(groups, str) or not all(isinstance(name, str) and name.strip() for name in groups):
         raise DeclarationError("groups must be a sequence of names.")
     if not is_text(f"{population}{unit}{''.join(groups)}") or len(set(groups)) < len(groups):
         raise DeclarationError("The population, the unit and the groups must be proper texts, each group named once.")
-    if adjacency is Adjacency.REPLACE_WITHIN_GROUP and not groups:
+    if adjacency is not Adjacency.REPLACE_ONE and not groups:
         raise DeclarationError(f"Neighbours that '{adjacency.value}' need groups: name them with groups=(...).")
 
 

@@ -6,14 +6,18 @@ from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
+from discreet.inference.regression import RegressionPosterior, adaptive_ridge, plug_in_regression
 
 __all__ = [
     "CategoriesPosterior",
     "NetworkPosterior",
     "PlugInNetwork",
     "PooledRates",
+    "RegressionPosterior",
+    "adaptive_ridge",
     "infer",
     "plug_in",
+    "plug_in_regression",
     "projected_reading",
     "truncated_reading",
 ]

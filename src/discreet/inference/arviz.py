@@ -5,10 +5,16 @@ from typing import Any
 
 from discreet.errors import DiscreetError
 from discreet.inference.categories import CategoriesPosterior
+from discreet.inference.network import NetworkPosterior
 
 
-def to_arviz(posterior: CategoriesPosterior, draws: int = 4_000, seed: int = 0) -> Any:
-    """Return independent draws as an ArviZ data tree: one chain of the variable `theta` over the cells."""
+def to_arviz(posterior: CategoriesPosterior | NetworkPosterior, draws: int = 4_000, seed: int = 0) -> Any:
+    """Return independent draws as an ArviZ data tree with one chain.
+
+    Of a table of categories: the variable `theta` over the cells. Of a network: one variable for each table.
+    """
+    if isinstance(posterior, NetworkPosterior):
+        return posterior.to_arviz(draws, seed)
     try:
         from arviz_base import from_dict
     except ImportError:
@@ -18,6 +24,10 @@ def to_arviz(posterior: CategoriesPosterior, draws: int = 4_000, seed: int = 0) 
     return from_dict({"posterior": {"theta": values}}, dims={"theta": ["cell"]}, coords={"cell": cells})
 
 
-def to_netcdf(posterior: CategoriesPosterior, path: Path) -> None:
+def to_netcdf(posterior: CategoriesPosterior | NetworkPosterior, path: Path) -> None:
     """Write independent draws as a netCDF file that ArviZ reads."""
+    if isinstance(posterior, NetworkPosterior):
+        odd = [column.name for column in posterior.model.variables if "/" in column.name]
+        if odd:  # a slash leads to another group of the file
+            raise DiscreetError(f"A netCDF file cannot hold a variable called {odd[0]!r}: it has a slash.")
     to_arviz(posterior).to_netcdf(path)

@@ -9,8 +9,10 @@ import numpy as np
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.categories import CategoriesPosterior, Reading
 from discreet.inference.network import read_network
-from discreet.mechanisms import NetworkCounts
-from discreet.models import Categories
+from discreet.inference.posterior_draws import reading_of_draws
+from discreet.inference.regression import read_regression
+from discreet.mechanisms import NetworkCounts, PosteriorSampling
+from discreet.models import Categories, LinearRegression
 from discreet.releases import Release
 
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
@@ -19,7 +21,8 @@ _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | None = None) -> Any:
     """Return the exact noise-aware posterior given one release, or several releases of the same counts.
 
-    It is a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for Bayesian networks.
+    It is a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for Bayesian networks, a
+    `RegressionPosterior` for linear regression.
 
     `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior,
     each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
@@ -27,6 +30,8 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     """
     if releases and isinstance(releases[0], Release) and isinstance(releases[0].mechanism, NetworkCounts):
         return read_network(releases, prior, strengths)
+    if releases and isinstance(releases[0], Release) and isinstance(releases[0].model, LinearRegression):
+        return _read_moments(releases, prior, strengths)
     _check(releases)
     model: Categories = releases[0].model if prior is None else releases[0].model.with_prior(prior)
     if strengths is not None and not isinstance(strengths, Sequence):
@@ -34,7 +39,7 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     scaled = [model] if strengths is None else [_strengthened(model, strength) for strength in strengths]
     if not scaled:
         raise DeclarationError("strengths must name at least one multiple of the prior, such as (0.3, 1, 3).")
-    posterior = CategoriesPosterior(model, releases, [Reading.of(releases, each) for each in scaled])
+    posterior = CategoriesPosterior(model, releases, [_reading(releases, each) for each in scaled])
     if posterior.information < _LITTLE:
         warnings.warn(
             f"{releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what is read "
@@ -43,6 +48,18 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
             stacklevel=2,
         )
     return posterior
+
+
+def _reading(releases: Sequence[Release], model: Categories) -> Reading:
+    if any(isinstance(release.mechanism, PosteriorSampling) for release in releases):
+        return reading_of_draws(releases, model)
+    return Reading.of(releases, model)
+
+
+def _read_moments(releases: Sequence[Release], prior: Any, strengths: Any) -> Any:
+    if prior is not None or strengths is not None:
+        raise DeclarationError("The prior of a regression is part of its model; it is not replaced when reading.")
+    return read_regression(*releases)
 
 
 def _strengthened(model: Categories, strength: float) -> Categories:
@@ -54,8 +71,14 @@ def _check(releases: tuple[Release, ...]) -> None:
         raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
     for release in releases:
         if not isinstance(release.model, Categories):
-            raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} cannot be read yet.")
-    published = [release.digest for release in releases if not release.simulated]
+            raise DeclarationError(
+                f"Releases of {type(release.model).__name__} by {type(release.mechanism).__name__} are not read by "
+                "infer: what was drawn stands in the release itself."
+            )
+    kinds = {isinstance(release.mechanism, PosteriorSampling) for release in releases}
+    if len(kinds) > 1:
+        raise DeclarationError("Draws from a posterior and noisy counts are not read together.")
+    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]

@@ -336,7 +336,7 @@ def _check(releases: tuple[Release, ...]) -> None:
         )
     if len(releases) > 1 and not all(isinstance(release.mechanism, PRODUCT_KINDS) for release in releases):
         raise DeclarationError("Only releases with noise that is independent between cells can be read together.")
-    published = [release.digest for release in releases if not release.simulated]
+    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     for other in releases[1:]:

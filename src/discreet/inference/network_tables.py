@@ -5,6 +5,7 @@ probabilities, always the same ones.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,6 +31,11 @@ class TableEntry:
     sd: float
 
     @property
+    def key(self) -> tuple[str, tuple[tuple[str, Level], ...], Level]:
+        """Return what tells this entry from all others."""
+        return self.variable, self.given, self.level
+
+    @property
     def event(self) -> str:
         """Return the event in words, such as 'cancer=yes'."""
         return f"{self.variable}={text_of(self.level)}"
@@ -40,7 +46,8 @@ class TableEntry:
         return ", ".join(f"{name}={text_of(level)}" for name, level in self.given)
 
 
-def table_entries(posterior: NetworkPosterior, level: float = 0.9) -> list[TableEntry]:
+@lru_cache(maxsize=2)  # tables, pictures and statements ask for the same
+def table_entries(posterior: NetworkPosterior, level: float = 0.9) -> tuple[TableEntry, ...]:
     """Return every entry of every table in the order of the variables, with intervals of this level."""
     low, high = tails(level)
     columns = {column.name: column for column in posterior.model.variables}
@@ -55,4 +62,4 @@ def table_entries(posterior: NetworkPosterior, level: float = 0.9) -> list[Table
             given = tuple(zip(parents, levels, strict=False))
             figures = (float(means[name][place]), middle, least, most, float(spreads[place]))
             entries.append(TableEntry(name, given, levels[-1], *figures))
-    return entries
+    return tuple(entries)

@@ -26,9 +26,12 @@ class States:
 
 
 def likely(chances: Floats) -> Counts:
-    """Return the range of counts that holds all but a negligible share of the probability."""
+    """Return the counts that hold all but a negligible share of the probability; impossible ones between are left out.
+
+    With little noise only every second class count may be possible.
+    """
     below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
-    return np.flatnonzero((below > _DROPPED) & (above > _DROPPED))
+    return np.flatnonzero((below > _DROPPED) & (above > _DROPPED) & (chances > 0))
 
 
 def represented(chances: Floats, most: int) -> tuple[Counts, Floats]:

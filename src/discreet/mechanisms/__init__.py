@@ -1,10 +1,13 @@
 """How noise enters: each mechanism is a conditional distribution P(output | secret statistics)."""
 
+from discreet.mechanisms.ball_draw import BallDraw
+from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.discrete_gaussian_counts import DiscreteGaussianCounts, DiscreteGaussianHistogram
 from discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
+from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
@@ -17,15 +20,20 @@ from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_table import HellingerTable
 from discreet.mechanisms.joint_histograms import JointHistograms
+from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
+from discreet.mechanisms.maximum_posterior import MaximumPosterior
 from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.network_counts import NetworkCounts, default_mechanism
 from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
+from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 
 __all__ = [
+    "BallDraw",
+    "BoxMoments",
     "ClampedLaplace",
     "CubeCounts",
     "DiscreteGaussianCounts",
@@ -34,6 +42,7 @@ __all__ = [
     "FamilyGaussians",
     "FamilyHistograms",
     "FlooredLaplace",
+    "GaussianMoments",
     "GeometricHistogram",
     "HellingerCalibrated",
     "HellingerGlobal",
@@ -44,12 +53,15 @@ __all__ = [
     "HellingerSmoothProved",
     "HellingerTable",
     "JointHistograms",
+    "LaplaceMoments",
     "LaplaceUpdates",
+    "MaximumPosterior",
     "Mechanism",
     "NetworkCounts",
     "NoisyCounts",
     "PermuteAndFlip",
     "Plan",
+    "PosteriorSampling",
     "RoundedLaplace",
     "TruncatedLaplace",
     "default_mechanism",

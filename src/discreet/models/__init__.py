@@ -1,9 +1,28 @@
 """What is learnt: a model turns records into secret statistics, and statistics into a posterior."""
 
 from discreet.models.bif import read_bif
+from discreet.models.bounded_family import BoundedFamily
 from discreet.models.categories import Categories, Cell
+from discreet.models.exponential import Exponential
+from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.network import EquivalentSize, Network
+from discreet.models.normal_mean import NormalMean
+from discreet.models.poisson import Poisson
 from discreet.models.source import Source
 from discreet.models.statistics import Statistics
 
-__all__ = ["Categories", "Cell", "EquivalentSize", "Network", "Source", "Statistics", "read_bif"]
+__all__ = [
+    "BoundedFamily",
+    "Categories",
+    "Cell",
+    "EquivalentSize",
+    "Exponential",
+    "InverseGamma",
+    "LinearRegression",
+    "Network",
+    "NormalMean",
+    "Poisson",
+    "Source",
+    "Statistics",
+    "read_bif",
+]

@@ -10,14 +10,15 @@ from discreet.certificates.adjacent_pairs import can_compare
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.guarantees import ONE_RECORD, Entry, Evidence, Guarantee, Ledger
-from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts
+from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
+from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, Plan
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
 
 _MOST_COMPARISONS = 2_000_000
 _SIGNS = 2  # outputs this far beyond the possible counts meet every combination of signs of the noise
 _ROUNDING = 1e-9
+_SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
-    stated = guarantee.for_rows(unit.rows)
+    stated = subject.guarantee if isinstance(subject, Release) else guarantee
     return Certificate(stated, _float_above(exact_epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
 
 
@@ -155,6 +156,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     recorded = [e for e in entries.values() if e.kind == "release" and e.body["charge"] == charge.sequence]
     if not any(release.digest in entry.body["digests"] for entry in recorded):
         raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")
+    _check_price(release, charge, [text for entry in recorded for text in entry.body["releases"]])
     return [f"ledger chain of {len(entries)} entries intact", f"charged as entry {charge.sequence}, digest matches"]
 
 
@@ -164,3 +166,24 @@ def _paid(charge: Entry) -> list[tuple[str, Any]]:
     if document.get("kind") != "Plan":
         return [(charge.body["label"], document)]
     return [(part["label"], part["mechanism"]) for part in document["parts"]]
+
+
+def _check_price(release: Release, charge: Entry, texts: list[str]) -> None:
+    """Refuse if the ledger recorded other releases for a charge than it paid for, or charged less than they cost."""
+    recorded = [Release.from_json(text) for text in texts]
+    if [(each.label, mechanism_document(each.mechanism)) for each in recorded] != _paid(charge):
+        raise VerificationError(f"Entry {charge.sequence} did not pay for all that the ledger records for it.")
+    rows = release.unit.rows
+    document = charge.body["mechanism"]
+    if document.get("kind") == "Plan":
+        plan = Plan([each.mechanism for each in recorded], document["delta"])
+        guarantee, concentrated = plan.guarantee_for(rows), plan.concentrated(rows)
+    else:
+        guarantee, concentrated = (
+            release.mechanism.guarantee.for_rows(rows),
+            Concentrated(*zcdp_cost(release.mechanism, rows)),
+        )
+    charged, rho = read_amount(charge.body["guarantee"]), read_amount(charge.body["rho"])
+    within = charged.epsilon >= guarantee.epsilon * _SEARCHED and charged.delta >= guarantee.delta
+    if charge.body["rows"] != rows or not within or not rho.covers(concentrated):
+        raise VerificationError(f"Entry {charge.sequence} charged less than {release.label!r} costs. Do not trust it.")

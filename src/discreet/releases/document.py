@@ -6,16 +6,16 @@ missing or an unknown field, or a value of the wrong type is refused, and every 
 
 from collections.abc import Sequence
 from dataclasses import fields
-from fractions import Fraction
 from typing import Any, get_type_hints
 
 import msgspec
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import exact, exact_text
+from discreet.exact import exact_text
 from discreet.guarantees import Adjacency, Evidence, Guarantee
 from discreet.mechanisms import (
+    BallDraw,
+    BoxMoments,
     ClampedLaplace,
     CubeCounts,
     DiscreteGaussianCounts,
@@ -24,6 +24,7 @@ from discreet.mechanisms import (
     FamilyGaussians,
     FamilyHistograms,
     FlooredLaplace,
+    GaussianMoments,
     GeometricHistogram,
     HellingerCalibrated,
     HellingerGlobal,
@@ -33,14 +34,17 @@ from discreet.mechanisms import (
     HellingerSmoothProved,
     HellingerTable,
     JointHistograms,
+    LaplaceMoments,
     LaplaceUpdates,
+    MaximumPosterior,
     Mechanism,
     PermuteAndFlip,
     Plan,
+    PosteriorSampling,
     RoundedLaplace,
     TruncatedLaplace,
 )
-from discreet.models import Categories, Network
+from discreet.releases.model_documents import convert, model_document, plain_document, read_model
 
 MECHANISMS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -66,27 +70,15 @@ MECHANISMS: dict[str, type[Any]] = {
         FlooredLaplace,
         TruncatedLaplace,
         ClampedLaplace,
+        PosteriorSampling,
+        MaximumPosterior,
+        BoxMoments,
+        LaplaceMoments,
+        GaussianMoments,
+        BallDraw,
     )
 }
 """The mechanisms that a document may name. A new mechanism is added here."""
-
-
-class _Column(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
-    levels: list[str | int | bool]
-    outside: str | int | bool
-    edges: list[float] = []
-
-
-class _Categories(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="Categories"):
-    columns: list[_Column]
-    prior: list[float]
-
-
-class _Network(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="Network"):
-    variables: list[_Column]
-    parents: list[list[str]]
-    prior: list[list[float]]
 
 
 class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
@@ -97,63 +89,10 @@ class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
     reason: str
 
 
-def convert(document: Any, kind: Any) -> Any:
-    """Read a value of a declared type, strictly."""
-    try:
-        return msgspec.convert(document, kind, strict=True, dec_hook=_read_exact)
-    except msgspec.ValidationError as problem:
-        raise DocumentError(f"The document does not fit its schema: {problem}.") from None
-
-
-def _read_exact(kind: type, value: Any) -> Any:
-    if kind is Fraction and isinstance(value, str):
-        return exact(value)
-    raise DocumentError(f"A {kind.__name__} is written as text.")
-
-
-def model_document(model: Any) -> dict[str, Any]:
-    """Return a model as a document."""
-    if isinstance(model, Network):
-        variables = [_column_document(column) for column in model.variables]
-        rows = [list(row) for row in model.prior]
-        return {"kind": "Network", "variables": variables, "parents": [list(p) for p in model.parents], "prior": rows}
-    columns = [_column_document(column) for column in model.columns]
-    return {"kind": "Categories", "columns": columns, "prior": list(model.prior)}
-
-
-def _column_document(column: Column) -> dict[str, Any]:
-    document = {"name": column.name, "levels": list(column.levels), "outside": column.outside}
-    return document | ({"edges": list(column.edges)} if column.edges else {})
-
-
-def read_model(document: Any) -> Any:
-    """Return the model that a document describes."""
-    read = convert(document, _Categories | _Network)
-    if isinstance(read, _Network):
-        return Network([_read_column(column) for column in read.variables], read.parents, read.prior)
-    return Categories([_read_column(column) for column in read.columns], prior=read.prior)
-
-
-def _read_column(read: _Column) -> Column:
-    if read.edges:
-        column = Column.banded(read.name, read.edges, str(read.outside))
-    else:
-        column = Column(read.name, tuple(read.levels), read.outside)
-    if column.levels != tuple(read.levels):
-        raise DocumentError(f"The levels of {read.name!r} are not those that its declaration gives.")
-    return column
-
-
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     """Return a mechanism as a document: its kind and its public fields."""
-    kind: Any = type(mechanism)
-    document: dict[str, Any] = {"kind": kind.__name__}
-    for field in fields(kind):
-        value = getattr(mechanism, field.name)
-        value = model_document(value) if field.name == "model" else value
-        value = list(value) if isinstance(value, tuple) else value
-        document[field.name] = exact_text(value) if isinstance(value, Fraction) else value
-    return document
+    document = {"kind": type(mechanism).__name__} | plain_document(mechanism)
+    return document | {"model": model_document(mechanism.model)}
 
 
 def read_mechanism(document: Any) -> Mechanism:

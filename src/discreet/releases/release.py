@@ -15,12 +15,12 @@ from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.guarantees.entries import digest_of
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.releases.document import (
-    convert,
     guarantee_document,
     mechanism_document,
     read_guarantee,
     read_mechanism,
 )
+from discreet.releases.model_documents import convert
 from discreet.version import __version__
 
 LONGEST_LABEL = 500
@@ -122,7 +122,7 @@ class Release:
         unit = _read_unit(read.unit)
         if read.group is not None and not is_label(read.group):
             raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
-        given = within_group(mechanism.guarantee.for_rows(unit.rows), read.group)
+        given = _promised(mechanism, unit, read.group)
         if stated != given or read.guarantee != guarantee_document(given):
             raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
         if any(abs(value) >= 2**63 for value in read.output):
@@ -140,6 +140,13 @@ class Release:
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""
         return replace(self, mechanism=with_fields(self.mechanism, model=self.model.with_prior(prior)))
+
+
+def _promised(mechanism: Mechanism, unit: Unit, group: str | None) -> Guarantee:
+    try:
+        return within_group(mechanism.guarantee.for_rows(unit.rows), group)
+    except DeclarationError as problem:
+        raise DocumentError(str(problem)) from None
 
 
 def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:

@@ -1,0 +1,27 @@
+"""Pictures of what was published, as Vega-Lite specifications.
+
+A chart is a plain dictionary: the numbers, and how they are drawn. It can be kept as JSON, shown by any program that
+knows Vega-Lite, and turned into a picture by `render`, offline. Rows are drawn by their place, not by their name, so
+that no two names can be taken for one.
+"""
+
+from discreet.charts.budget import MOST_CHARGES, budget_chart, composition_chart, width_chart
+from discreet.charts.drawing import Spec, render
+from discreet.charts.network import MOST_VARIABLES, network_chart
+from discreet.charts.posterior import AWARE, MOST_CELLS, PLUG_IN, comparison_chart, posterior_chart
+
+__all__ = [
+    "AWARE",
+    "MOST_CELLS",
+    "MOST_CHARGES",
+    "MOST_VARIABLES",
+    "PLUG_IN",
+    "Spec",
+    "budget_chart",
+    "comparison_chart",
+    "composition_chart",
+    "network_chart",
+    "posterior_chart",
+    "render",
+    "width_chart",
+]

@@ -1,0 +1,150 @@
+"""What all charts are drawn with: colours, axes of named rows, titles, and the way to a file.
+
+Colours are those of Okabe and Ito, which people with any colour vision can tell apart; nothing is told by colour alone.
+"""
+
+import json
+from collections.abc import Sequence
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from discreet.columns import text_of
+from discreet.errors import DiscreetError
+from discreet.exact import exact_text
+from discreet.inference import CategoriesPosterior, NetworkPosterior
+from discreet.models.categories import Cell
+
+Spec = dict[str, Any]
+Lines = list[str]
+
+BLUE, VERMILION, GREY, INK, PALE = "#0072B2", "#D55E00", "#767676", "#333333", "#E4E4E4"
+WIDTH = 460
+LINE = 15  # height of a line of a name
+_CONFIG: Spec = {
+    "background": "white",
+    "padding": 12,
+    "font": "Helvetica, Arial, 'Liberation Sans', sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        **{"labelFontSize": 13, "labelColor": INK, "labelLimit": 0, "labelPadding": 8, "labelFlush": False},
+        **{"titleFontSize": 13, "titleColor": INK, "titleFontWeight": "normal", "titlePadding": 10},
+        **{"domain": False, "ticks": False, "gridColor": PALE},
+    },
+    "header": {"labelFontSize": 13, "labelColor": INK, "labelLimit": 0, "labelFontWeight": "bold"},
+    "legend": {"labelFontSize": 12, "labelColor": INK, "labelLimit": 0, "rowPadding": 4},
+    "text": {"fontSize": 13, "fill": INK},
+    "title": {
+        **{"anchor": "start", "frame": "bounds", "offset": 14, "fontSize": 16, "color": "#111111"},
+        **{"subtitleFontSize": 13, "subtitleColor": GREY, "subtitlePadding": 5},
+    },
+}
+
+
+def render(spec: Spec, path: str | Path) -> None:
+    """Write a chart as a picture (.png, .svg) or as its specification (.json), by the ending of the path."""
+    place = Path(path)
+    ending = place.suffix.lower()
+    if ending == ".png":
+        content = _converter().vegalite_to_png(spec, scale=2)
+    elif ending == ".svg":
+        content = _converter().vegalite_to_svg(spec).encode()
+    elif ending == ".json":
+        content = json.dumps(spec, indent=2, ensure_ascii=False).encode()
+    else:
+        raise DiscreetError(f"Cannot draw {str(place)!r}: charts are .png, .svg or .json files. Nothing was written.")
+    try:
+        place.write_bytes(content)
+    except OSError as problem:
+        raise DiscreetError(f"Cannot write the chart to {str(place)!r}: {problem.strerror}.") from None
+
+
+def _converter() -> Any:
+    try:
+        import vl_convert
+    except ImportError:
+        raise DiscreetError(
+            'Pictures need one more package: pip install "discreet[plots]". Nothing was drawn. '
+            "A chart can be written as .json without it."
+        ) from None
+    return vl_convert
+
+
+def chart(rows: Sequence[Spec], title: Spec, picture: Spec) -> Spec:
+    """Return a whole chart: the rows, a title, and a picture of them."""
+    schema = "https://vega.github.io/schema/vega-lite/v5.json"
+    return {"$schema": schema, "title": title, "data": {"values": list(rows)}, **picture, "config": deepcopy(_CONFIG)}
+
+
+def layer(mark: Spec, encoding: Spec, rows: Sequence[Spec] | None = None) -> Spec:
+    """Return one layer of marks, on rows of its own or else on those of the chart."""
+    return {**({} if rows is None else {"data": {"values": list(rows)}}), "mark": mark, "encoding": encoding}
+
+
+def measured(field: str, **how: Any) -> Spec:
+    """Return the encoding of a field by a scale of numbers."""
+    return {"field": field, "type": "quantitative", **how}
+
+
+def words(**how: Any) -> Spec:
+    """Return a mark of text."""
+    return {"type": "text", "baseline": "middle", **how}
+
+
+def reading_title(posterior: CategoriesPosterior | NetworkPosterior) -> Spec:
+    """Return a title that says what was published, of how many records, and under which promise."""
+    first, *more = posterior.releases
+    label = ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
+    given = [release.guarantee for release in posterior.releases]
+    delta = sum((guarantee.delta for guarantee in given), Fraction(0))
+    facts = [f"{posterior.size:,} records", f"epsilon = {' + '.join(exact_text(each.epsilon) for each in given)}"]
+    facts += [f"delta = {exact_text(delta)}"] if delta else []
+    facts += [f"neighbours: {given[0].adjacency.value}"]
+    unit = lines_of(f"for {first.unit.description} with up to {first.unit.rows} records", 80)
+    return {"text": lines_of(label, 68), "subtitle": [" · ".join(facts), *(unit if first.unit.rows > 1 else [])]}
+
+
+def interval_ends(rows: list[Spec], title: str) -> Spec:
+    """Return the two ends of an interval on an axis in percent, which starts at 0 unless that wastes half of it."""
+    zero = min(row["low"] for row in rows) < 0.5 * max(row["high"] for row in rows)
+    axis = {"title": lines_of(title, 68), "format": "%", "tickCount": 6}
+    return {"x": measured("low", scale={"zero": zero, "nice": 6}, axis=axis), "x2": {"field": "high"}}
+
+
+def named_rows(names: Sequence[Lines], **axis: Any) -> Spec:
+    """Return the axis of named rows. Names of several lines are lifted: they would hang down from the row's middle."""
+    lifts = []
+    for many in sorted({len(name) for name in names} - {1}):
+        places = [place for place, name in enumerate(names) if len(name) == many]
+        lifts.append({"test": f"indexof({places}, datum.value) >= 0", "value": -LINE * (many - 1) / 2})
+    offset = {"labelOffset": {"condition": lifts, "value": 0}} if lifts else {}
+    look = {"title": None, "grid": False, "labelExpr": names_of_places(names), **offset, **axis}
+    return {"field": "place", "type": "ordinal", "scale": {"padding": 0}, "axis": look}
+
+
+def row_height(names: Sequence[Lines], least: int) -> Spec:
+    """Return a height that grows with the number of rows, each as high as the longest name needs."""
+    return {"step": max(least, 8 + LINE * max(map(len, names))), "for": "position"}
+
+
+def names_of_places(names: Sequence[Lines]) -> str:
+    """Return the expression for the name of a place."""
+    return f"{json.dumps(names)}[datum.value]"
+
+
+def lines_of(text: str, widest: int = 34, most: int = 3) -> Lines:
+    """Return a text as lines of at most so many letters, cut off if there are too many, without control characters."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return wrap(shown, widest, max_lines=most, placeholder=" …") or [""]
+
+
+def texts_of(cell: Cell) -> tuple[str, ...]:
+    """Return the texts of a cell's levels."""
+    return tuple(map(level_text, cell)) if isinstance(cell, tuple) else (level_text(cell),)
+
+
+def level_text(level: str | int) -> str:
+    """Return the one text of a level."""
+    return str(text_of(level))

@@ -1,0 +1,235 @@
+"""A network as a picture: boxes with names, arrows from parents to children, and small tables as bars.
+
+Each box of a small network shows P(level | parents) as bars with intervals. Large networks, and tables that would not
+fit, are shown by their names; all their numbers are in the table that `discreet infer --csv` writes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from math import atan2, cos, degrees, sin
+
+from discreet.charts.drawing import (
+    BLUE,
+    GREY,
+    INK,
+    PALE,
+    Lines,
+    Spec,
+    chart,
+    layer,
+    level_text,
+    lines_of,
+    measured,
+    reading_title,
+    words,
+)
+from discreet.charts.graph_layout import Box, Layout, layout
+from discreet.columns import Column
+from discreet.errors import DeclarationError
+from discreet.inference import NetworkPosterior
+from discreet.inference.network_tables import TableEntry, table_entries
+from discreet.models import Network
+
+MOST_VARIABLES = 200
+"""A picture of more variables is too large to be read."""
+MOST_WITH_TABLES = 16
+"""A network of more variables is shown by its names."""
+MOST_BARS = 24
+"""A box with a larger table says how large it is instead of showing it."""
+
+_WIDEST = 1000  # beyond, depth runs from top to bottom
+_TABLE_WIDTH = 276
+_LABELS, _BARS = 124, 92  # room for the names of levels, and for bars
+_ROW, _HEAD, _EDGE = 18, 18, 9  # heights of a bar's row and of a line of a name; margin within a box
+_SMALL, _CAPITAL = 7.9, 10.4  # about the widths of bold letters
+_ARROW = 9  # length of an arrowhead
+_LABEL, _NOTE = 19, 40  # letters of a level's name beside a bar, and of a line between bars
+
+
+@dataclass
+class _Marks:
+    """The rows of every kind of mark, in pixels."""
+
+    boxes: list[Spec] = field(default_factory=list)
+    names: list[Spec] = field(default_factory=list)
+    notes: list[Spec] = field(default_factory=list)
+    labels: list[Spec] = field(default_factory=list)
+    bars: list[Spec] = field(default_factory=list)
+    figures: list[Spec] = field(default_factory=list)
+    lines: list[Spec] = field(default_factory=list)
+    tips: list[Spec] = field(default_factory=list)
+
+
+def network_chart(subject: NetworkPosterior | Network, level: float = 0.9) -> Spec:
+    """Draw the graph of a network; of a reading also its tables, with intervals of this level, where they are small.
+
+    A network alone, before anything was published, is drawn with the names of the levels.
+    """
+    network = subject.model if isinstance(subject, NetworkPosterior) else subject
+    if not isinstance(network, Network):
+        raise DeclarationError("A chart of a network takes a Network, or what `infer` read from a release of one.")
+    if len(network.variables) > MOST_VARIABLES:
+        raise DeclarationError(
+            f"Cannot draw {len(network.variables)} variables: at most {MOST_VARIABLES} can be read. Nothing was drawn."
+        )
+    contents = _contents(subject, network, level)
+    heads = {column.name: lines_of(column.name, 30 if contents else 24, most=2) for column in network.variables}
+    sizes = {name: _size(heads[name], contents.get(name, [])) for name in heads}
+    widest = max(width for width, _ in sizes.values())
+    sizes = {name: (widest, height) for name, (_, height) in sizes.items()}
+    parents = dict(zip(heads, network.parents, strict=True))
+    placed = layout(parents, sizes, between=48, apart=20 if contents else 12, widest=_WIDEST)
+    marks = _Marks()
+    for child, above in parents.items():
+        for parent in above:
+            _draw_arrow(marks, placed.ends(parent, child), placed.sideways, network.is_tree)
+        _draw_box(marks, child, heads[child], placed.boxes[child], contents.get(child, []))
+    return chart(marks.boxes, _title(subject, level, bool(marks.bars)), _picture(marks, placed))
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A line of a box with a bar: an entry of a table and the name that stands beside it."""
+
+    entry: TableEntry
+    label: str
+
+
+_Line = _Bar | str
+
+
+def _contents(subject: NetworkPosterior | Network, network: Network, level: float) -> dict[str, list[_Line]]:
+    """Return the lines of every box below its name; nothing at all if there are too many boxes."""
+    if len(network.variables) > MOST_WITH_TABLES:
+        return {}
+    if isinstance(subject, Network):
+        return {column.name: [_levels_in_words(column)] for column in network.variables}
+    tables = {name: list(found) for name, found in groupby(table_entries(subject, level), lambda e: e.variable)}
+    return {name: _table_lines(entries) for name, entries in tables.items()}
+
+
+def _levels_in_words(column: Column) -> str:
+    return _cut(" · ".join(_cut(level_text(level), _LABEL) for level in column.levels), _NOTE)
+
+
+def _table_lines(entries: Sequence[TableEntry]) -> list[_Line]:
+    """Return the lines of a table. Of two levels the second is enough, with one bar for each row."""
+    rows = [list(row) for _, row in groupby(entries, lambda entry: entry.given)]
+    parents = [name for name, _ in rows[0][0].given]
+    if len(entries) > MOST_BARS:
+        return [f"{len(rows)} rows of {len(rows[0])} levels"]
+    if not parents:
+        return [_Bar(entry, level_text(entry.level)) for entry in entries]
+    if len(rows[0]) == 2:
+        event = _cut(level_text(rows[0][1].level), _LABEL)
+        head = f"P({event}), given {_cut(', '.join(parents), _NOTE - 13 - len(event))} ="
+        return [head, *(_Bar(row[1], ", ".join(level_text(known) for _, known in row[1].given)) for row in rows)]
+    lines: list[_Line] = []
+    for row in rows:
+        known = _cut(", ".join(level_text(level) for _, level in row[0].given), _LABEL)
+        lines += [f"given {_cut(', '.join(parents), _NOTE - 9 - len(known))} = {known}"]
+        lines += [_Bar(entry, level_text(entry.level)) for entry in row]
+    return lines
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text in one line of at most so many letters."""
+    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
+
+
+def _size(head: Lines, lines: Sequence[_Line]) -> tuple[float, float]:
+    height = 2 * _EDGE + _HEAD * len(head) + _ROW * len(lines)
+    if any(isinstance(line, _Bar) for line in lines):
+        return _TABLE_WIDTH, height
+    name = max(sum(_SMALL if letter.islower() else _CAPITAL for letter in line) for line in head)
+    return max(90.0, name, *(_SMALL * len(line) for line in lines if isinstance(line, str))) + 2 * _EDGE, height
+
+
+def _draw_arrow(marks: _Marks, ends: tuple[float, float, float, float], sideways: bool, is_tree: bool) -> None:
+    """Draw an arrow in right angles where no other one can be in the way, as in a tree; else straight."""
+    x, y, x2, y2 = ends
+    corners = [(x, y), (x2, y2)]
+    if is_tree:
+        middle = ((x + x2) / 2, (y + y2) / 2)
+        corners[1:1] = [(middle[0], y), (middle[0], y2)] if sideways else [(x, middle[1]), (x2, middle[1])]
+    (x, y), (x2, y2) = corners[-2:]
+    angle = atan2(y2 - y, x2 - x)
+    tip = (x2 - _ARROW / 2 * cos(angle), y2 - _ARROW / 2 * sin(angle))  # the head is drawn around its middle
+    marks.tips.append({"x": tip[0], "y": tip[1], "angle": degrees(angle)})
+    for start, end in pairwise([*corners[:-1], tip]):
+        marks.lines.append({"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]})
+
+
+def _draw_box(marks: _Marks, name: str, head: Lines, box: Box, lines: Sequence[_Line]) -> None:
+    corners = {"x": box.left, "y": box.top, "x2": box.left + box.width, "y2": box.top + box.height}
+    marks.boxes.append(corners | {"variable": name})
+    at = box.top + _EDGE + _HEAD / 2
+    for line in head:
+        marks.names.append({"x": box.middle[0], "y": at, "text": line})
+        at += _HEAD
+    for content in lines:
+        if isinstance(content, str):
+            marks.notes.append({"x": box.middle[0], "y": at, "text": content})
+        else:
+            _draw_bar(marks, content, box, at)
+        at += _ROW
+
+
+def _draw_bar(marks: _Marks, bar: _Bar, box: Box, at: float) -> None:
+    start, entry = box.left + _EDGE + _LABELS, bar.entry
+    row: Spec = {"variable": entry.variable, "given": entry.condition, "level": level_text(entry.level)}
+    row |= {"mean": entry.mean, "low": entry.low, "high": entry.high}
+    row |= {"y": at, "top": at - 5, "bottom": at + 5, "x": start, "full": start + _BARS}
+    row |= {key + "_x": start + _BARS * row[key] for key in ("mean", "low", "high")}
+    marks.bars.append(row)
+    marks.labels.append({"x": start - 6, "y": at, "text": _cut(bar.label, _LABEL)})
+    marks.figures.append({"x": box.left + box.width - _EDGE, "y": at, "text": _percent(entry.mean)})
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def _title(subject: NetworkPosterior | Network, level: float, shown: bool) -> Spec:
+    arrows = "arrows lead from a variable to those that depend on it"
+    if isinstance(subject, Network):
+        return {"text": [f"Network of {len(subject.variables)} variables"], "subtitle": [arrows]}
+    title = reading_title(subject)
+    bars = f"bars: probabilities given the parents; lines: {100 * level:g} % intervals, privacy noise included"
+    title["subtitle"] += [bars if shown else arrows]
+    return title
+
+
+def _picture(marks: _Marks, placed: Layout) -> Spec:
+    scales: Mapping[str, Spec] = {
+        "x": {"domain": [0, placed.width], "nice": False, "zero": False},
+        "y": {"domain": [0, placed.height], "nice": False, "zero": False, "reverse": True},
+    }
+
+    def at(**fields: str) -> Spec:
+        """Return the encoding of places: x and y by their scale, x2 and y2 by the same."""
+        first = {axis: measured(fields[axis], scale=scales[axis], axis=None) for axis in ("x", "y")}
+        return first | {axis: {"field": name} for axis, name in fields.items() if axis not in first}
+
+    corners = {"x": "x", "y": "y", "x2": "x2", "y2": "y2"}
+    text = {"text": {"field": "text"}}
+    angle = {"angle": measured("angle", scale=None)}
+    head = {"type": "point", "shape": "triangle-right", "filled": True, "size": 70, "color": GREY, "opacity": 1}
+    frame = {"type": "rect", "fill": "white", "stroke": GREY, "cornerRadius": 5}
+    whole = at(x="x", x2="full", y="top", y2="bottom")
+    layers = [
+        layer({"type": "rule", "stroke": GREY, "strokeWidth": 1.5, "strokeCap": "round"}, at(**corners), marks.lines),
+        layer(frame, at(**corners)),
+        layer(head, {**at(x="x", y="y"), **angle}, marks.tips),
+        layer(words(fontWeight="bold", fontSize=14), at(x="x", y="y") | text, marks.names),
+        layer(words(fill=GREY, fontSize=12), at(x="x", y="y") | text, marks.notes),
+        layer(words(align="right", fontSize=12), at(x="x", y="y") | text, marks.labels),
+        layer({"type": "rect", "fill": PALE}, whole, marks.bars),
+        layer({"type": "rect", "fill": BLUE}, at(x="x", x2="mean_x", y="top", y2="bottom"), marks.bars),
+        layer({"type": "rule", "stroke": INK, "strokeWidth": 2.5}, at(x="low_x", x2="high_x", y="y"), marks.bars),
+        layer(words(align="right", fontSize=12), at(x="x", y="y") | text, marks.figures),
+    ]
+    used = [each for each in layers if each.get("data", {"values": marks.boxes})["values"]]
+    return {"width": placed.width, "height": placed.height, "layer": used}

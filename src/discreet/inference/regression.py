@@ -1,0 +1,380 @@
+"""The noise-aware posterior of a regression given noisy moments.
+
+A reader has z = (A, b) + noise. The true moments are unknown, and so
+
+    p(A, b | z) ~ 1[A positive definite, within bounds] N(b; 0, A A / prior_precision + sigma^2 A) mech(z - (A, b)),
+    w | A, b    ~ N((A + sigma^2 L I)^-1 b, sigma^2 (A + sigma^2 L I)^-1),     L the prior's precision,
+
+with a flat prior for A. The first line is exact given A: it needs no approximation of the moments of the records. With
+unknown noise sigma^2 is sampled too, and y'y - b'A^-1 b ~ sigma^2 chi-square(n - d). An ensemble, started at the
+release, samples the moments.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from discreet.distributions import Interval, Sampled
+from discreet.distributions.interval import tails
+from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.exact import whole
+from discreet.inference.ensemble import Ensemble, effective_size, r_hat
+from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.models.moments import Moments
+from discreet.releases import Release
+
+Floats = NDArray[np.float64]
+_WARM_UP, _STEPS, _ROUNDS = 100, 100, 5
+_GOOD_R_HAT, _GOOD_SIZE, _BAD_R_HAT = 1.02, 1000.0, 1.1
+
+
+class Prediction(NamedTuple):
+    """What is expected of a new record's target, in its own units."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """X'X by its eigenvalues and eigenvectors, and X'y in their directions."""
+
+    values: Floats
+    vectors: Floats
+    turned: Floats
+
+    @classmethod
+    def of(cls, moments: Moments) -> "Spectrum":
+        """Decompose rows of moments."""
+        values, vectors = np.linalg.eigh(moments.squares)
+        return cls(values, vectors, np.einsum("...ji,...j->...i", vectors, moments.products))
+
+    @property
+    def explained(self) -> Floats:
+        """Return b'A^-1 b, the part of y'y that the features explain; infinite if A is not positive definite."""
+        positive = self.values[..., 0] > 0
+        shares = self.turned**2 / np.where(self.values > 0, self.values, 1.0)
+        return np.where(positive, shares.sum(axis=-1), np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class MomentDensity:
+    """The posterior density of the true moments (and log sigma^2, if unknown), and the noise as a proposal."""
+
+    model: LinearRegression
+    releases: tuple[Release, ...]
+
+    @property
+    def size(self) -> int:
+        """Return the public number of records."""
+        return self.releases[0].mechanism.size
+
+    @property
+    def is_noise_known(self) -> bool:
+        """Tell whether sigma is a declared number."""
+        return not isinstance(self.model.noise, InverseGamma)
+
+    def parts(self, states: Floats) -> tuple[Floats, Floats]:
+        """Return the moments and sigma^2 of rows of states."""
+        if not isinstance(self.model.noise, InverseGamma):
+            return states, np.full(states.shape[:-1], float(self.model.noise) ** 2)
+        return states[..., :-1], np.exp(states[..., -1])
+
+    def log_density(self, states: Floats) -> Floats:
+        """Return log p(A, b, sigma^2 | z) up to a constant."""
+        released, variance = self.parts(states)
+        moments = self.model.layout.unpack(released, self.size)
+        spectrum = Spectrum.of(moments)
+        logs = np.where(self._possible(moments, spectrum), 0.0, -np.inf)
+        good = np.isfinite(logs)
+        logs[good] += self._log_prior(moments.total[good], _rows(spectrum, good), variance[good])
+        for release in self.releases:
+            logs[good] += _mechanism(release).log_kernel(release.counts - released[good])
+        return logs
+
+    def _possible(self, moments: Moments, spectrum: Spectrum) -> NDArray[np.bool_]:
+        """Tell which moments records within the bounds could have: all of these facts are public."""
+        diagonal = np.diagonal(moments.squares, axis1=-2, axis2=-1)
+        within = (diagonal <= self.size / self.model.dimension * (1 + 1e-9)).all(axis=-1)
+        total = np.full(diagonal.shape[:-1], float(self.size)) if self.is_noise_known else moments.total
+        return np.asarray(within & (spectrum.explained < total) & (total <= self.size))
+
+    def _log_prior(self, total: Floats, spectrum: Spectrum, variance: Floats) -> Floats:
+        """Return log N(b; 0, A A / L + sigma^2 A), and for unknown noise the laws of the residual and of sigma^2."""
+        values = spectrum.values
+        spread = values / float(self.model.prior_precision) + variance[:, None]
+        logs = -0.5 * (np.log(values) + np.log(spread) + spectrum.turned**2 / (values * spread)).sum(axis=-1)
+        if isinstance(self.model.noise, InverseGamma):
+            freedom = (self.size - self.model.dimension) / 2
+            rest = total - spectrum.explained
+            logs += (freedom - 1) * np.log(rest) - rest / (2 * variance) - freedom * np.log(variance)
+            shape, scale = float(self.model.noise.shape), float(self.model.noise.scale)
+            logs += -shape * np.log(variance) - scale / variance  # in log sigma^2, whose Jacobian is sigma^2
+        return np.asarray(logs)
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw states as if nothing but the first release were known: the proposal of the ensemble."""
+        first = self.releases[0]
+        moments = first.counts - _mechanism(first).real_noise(count, generator)
+        if self.is_noise_known:
+            return moments
+        shape, scale = self._residual_law(moments)
+        return np.column_stack([moments, np.log(scale / generator.standard_gamma(shape, size=count))])
+
+    def log_proposal(self, states: Floats) -> Floats:
+        """Return the log density of `draw` up to a constant."""
+        first = self.releases[0]
+        released, variance = self.parts(states)
+        logs = _mechanism(first).log_kernel(first.counts - released)
+        if not self.is_noise_known:
+            shape, scale = self._residual_law(released)
+            logs = logs + shape * np.log(scale) - gammaln(shape) - shape * np.log(variance) - scale / variance
+        return np.asarray(logs)
+
+    def _residual_law(self, moments: Floats) -> tuple[float, Floats]:
+        """Return an Inverse-Gamma law for sigma^2 near its conditional one, given the moments."""
+        assert isinstance(self.model.noise, InverseGamma)
+        unpacked = self.model.layout.unpack(moments, self.size)
+        rest = unpacked.total - Spectrum.of(unpacked).explained
+        usable = np.where(np.isfinite(rest), np.clip(rest, 0, self.size), 0.0)
+        shape = float(self.model.noise.shape) + (self.size - self.model.dimension) / 2
+        return shape, float(self.model.noise.scale) + usable / 2
+
+    def start(self, walkers: int, generator: np.random.Generator) -> Floats:
+        """Return possible states near the release.
+
+        What is possible is convex, so a draw that is not is moved toward evenly spread records until it is.
+        """
+        states = self.draw(walkers, generator)
+        typical = self.model.layout.typical(self.size)
+        centre = typical if self.is_noise_known else np.append(typical, np.log(0.3))
+        late = np.arange(walkers)
+        while (late := late[np.isneginf(self.log_density(states[late]))]).size:
+            states[late] = centre + generator.uniform(0.5, 0.9, size=(late.size, 1)) * (states[late] - centre)
+        return states
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """The ensemble's independent proposal: the release with fresh noise taken away."""
+
+    density: MomentDensity
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        return self.density.draw(count, generator)
+
+    def log_density(self, states: Floats) -> Floats:
+        return self.density.log_proposal(states)
+
+
+class RegressionPosterior:
+    """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
+
+    def __init__(self, density: MomentDensity, chains: Floats) -> None:
+        self.density = density
+        self.model = density.model
+        self.chains = chains
+        self._states = chains.reshape(-1, chains.shape[-1])
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self.model.target!r} given {self.density.releases[0].label!r}: R-hat {self.r_hat:.3f}>"
+
+    def __str__(self) -> str:
+        lines = [f"{'coefficient':<24}{'mean':>12}   90 % interval"]
+        for name, (low, high) in self.interval(0.9).items():
+            lines.append(f"{name:<24}{self.mean[name]:>12.5g}   {low:.5g} to {high:.5g}")
+        return "\n".join(lines)
+
+    @cached_property
+    def _centres(self) -> Floats:
+        """Return E[w | moments] for every state of the chains: steps x walkers x coordinates."""
+        return _given_moments(self.density, *self.density.parts(self.chains))[0]
+
+    @property
+    def r_hat(self) -> float:
+        """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
+        return float(r_hat(self._centres).max())
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws the chains are worth, for the worst coefficient."""
+        return float(effective_size(self._centres).min())
+
+    @cached_property
+    def _kept(self) -> Floats:
+        return self.draws(min(20_000, len(self._states)), seed=0)
+
+    def _by_name(self, values: Floats) -> dict[str, float]:
+        return dict(zip(self.model.names, map(float, values), strict=True))
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """Return the expected coefficients."""
+        return self._by_name(self.model.in_units(self._centres.mean(axis=(0, 1))))
+
+    @cached_property
+    def sd(self) -> dict[str, float]:
+        """Return the standard deviations of the coefficients."""
+        return self._by_name(self._kept.std(axis=0, ddof=1))
+
+    def interval(self, level: float = 0.9) -> dict[str, Interval]:
+        """Return the equal-tailed interval of every coefficient."""
+        low, high = np.quantile(self._kept, tails(level), axis=0)
+        return {name: Interval(float(a), float(b)) for name, a, b in zip(self.model.names, low, high, strict=True)}
+
+    def coefficient(self, name: str) -> Sampled:
+        """Return the distribution of one coefficient."""
+        if name not in self.model.names:
+            raise DeclarationError(f"There is no coefficient {name!r}. Coefficients are {', '.join(self.model.names)}.")
+        return Sampled(self._kept[:, self.model.names.index(name)])
+
+    @cached_property
+    def noise(self) -> Sampled:
+        """Return the distribution of the noise's standard deviation, in the units of the target."""
+        _, variance = self.density.parts(self._states)
+        return Sampled(np.sqrt(variance) * self.model.ranges[self.model.target].half)
+
+    def _weights(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw w in public units and sigma^2: a state of the chains, then w given it."""
+        count = whole(count, "count", most=10**7)
+        few = count <= len(self._states)
+        states = self._states[generator.choice(len(self._states), count, replace=not few)]
+        moments, variance = self.density.parts(states)
+        means, roots = _given_moments(self.density, moments, variance)
+        steps = generator.standard_normal(means.shape)
+        return means + np.einsum("...ij,...j->...i", roots, steps), variance
+
+    def draws(self, count: int, seed: int | None = None) -> Floats:
+        """Draw coefficients (rows, in the order of `model.names`) in the units of the table."""
+        return self.model.in_units(self._weights(count, np.random.default_rng(seed))[0])
+
+    def predict(self, rows: Mapping[str, Sequence[Any]], level: float = 0.9, seed: int = 0) -> list[Prediction]:
+        """Return what is expected of the targets of new records, given by column; their own noise is included."""
+        generator = np.random.default_rng(seed)
+        weights, variance = self._weights(4000, generator)
+        design, target = self.model.design(rows), self.model.ranges[self.model.target]
+        lines = weights @ design.T
+        future = lines + np.sqrt(variance)[:, None] * generator.standard_normal(lines.shape)
+        low, high = np.quantile(future, tails(level), axis=0) * target.half + target.middle
+        means = lines.mean(axis=0) * target.half + target.middle
+        return [Prediction(*map(float, row)) for row in zip(means, low, high, strict=True)]
+
+
+def read_regression(*releases: Release, model: LinearRegression | None = None, seed: int = 0) -> RegressionPosterior:
+    """Return the noise-aware posterior given one release of noisy moments, or several of the same records.
+
+    `model` replaces the declared prior by the reader's own; its columns, bounds and grid must be the same. The ensemble
+    runs until its R-hat is at most 1.02 and it is worth 1,000 draws, or to a fixed end; look at `r_hat` and
+    `effective_size`. `seed` makes the reading repeatable; no secret is involved.
+    """
+    _check(releases)
+    read = releases[0].model if model is None else model
+    if read.layout != releases[0].model.layout:
+        raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
+    density = MomentDensity(read, releases)
+    generator = np.random.default_rng(seed)
+    dimension = len(read.cells) + (0 if density.is_noise_known else 1)
+    start = density.start(2 * max(32, dimension + 1), generator)
+    ensemble = Ensemble(density.log_density, start, _Noise(density), generator)
+    ensemble.run(_WARM_UP)
+    steps = _STEPS
+    for _ in range(_ROUNDS):
+        posterior = RegressionPosterior(density, ensemble.run(steps))
+        if posterior.r_hat <= _GOOD_R_HAT and posterior.effective_size >= _GOOD_SIZE:
+            break
+        steps *= 2
+    if posterior.r_hat > _BAD_R_HAT:
+        warnings.warn(
+            f"The walkers that read {releases[0].label!r} do not agree (R-hat {posterior.r_hat:.2f}): its noise drowns "
+            "the moments. Use more records, fewer features or a larger epsilon.",
+            LittleInformationWarning,
+            stacklevel=2,
+        )
+    return posterior
+
+
+def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of each coefficient as if the noisy moments were true. What not to do.
+
+    Directions in which the noisy X'X is not positive are given the prior alone.
+    """
+    _check((release,))
+    density = MomentDensity(release.model, (release,))
+    moments = release.model.layout.unpack(release.counts, density.size)
+    variance = _plugged_variance(density, moments)
+    means, roots = _given_moments(density, release.counts.astype(float), np.array(variance))
+    model = release.model
+    jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
+    deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))
+    return dict(zip(model.names, zip(model.in_units(means).tolist(), deviations.tolist(), strict=True), strict=True))
+
+
+def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
+    if not isinstance(density.model.noise, InverseGamma):
+        return float(density.model.noise) ** 2
+    rest = float(moments.total - Spectrum.of(moments).explained)
+    return min(1.0, max(rest / (density.size - density.model.dimension), 1e-4))
+
+
+def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
+    """Return ridge coefficients whose penalty covers the noise: the rule of AdaSSP (Wang 2018) on one release.
+
+    The penalty is max(0, r - lowest eigenvalue of the noisy X'X), r the (1 - failure) quantile of the noise's norm.
+    """
+    _check((release,))
+    model, mechanism = release.model, _mechanism(release)
+    layout = model.layout
+    noise = layout.unpack(mechanism.real_noise(2000, np.random.default_rng(0)), 0)
+    reach = float(np.quantile(np.abs(np.linalg.eigvalsh(noise.squares)).max(axis=-1), 1 - failure))
+    moments = layout.unpack(release.counts, mechanism.size)
+    lowest = float(np.linalg.eigvalsh(moments.squares)[0])
+    penalty = max(0.0, reach - lowest)
+    w = np.linalg.solve(moments.squares + penalty * np.eye(model.dimension), moments.products)
+    return dict(zip(model.names, model.in_units(w).tolist(), strict=True))
+
+
+def _given_moments(density: MomentDensity, released: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Return the mean of w given the moments, and a root of its covariance."""
+    spectrum = Spectrum.of(density.model.layout.unpack(released, density.size))
+    ridge = np.asarray(variance)[..., None] * float(density.model.prior_precision)
+    firm = np.maximum(spectrum.values, 0) + ridge
+    means = np.einsum("...ij,...j->...i", spectrum.vectors, np.where(spectrum.values > 0, spectrum.turned, 0.0) / firm)
+    return means, spectrum.vectors * np.sqrt(np.asarray(variance)[..., None] / firm)[..., None, :]
+
+
+def _rows(spectrum: Spectrum, rows: NDArray[np.bool_]) -> Spectrum:
+    return Spectrum(spectrum.values[rows], spectrum.vectors[rows], spectrum.turned[rows])
+
+
+def _mechanism(release: Release) -> NoisyMoments:
+    mechanism: Any = release.mechanism
+    assert isinstance(mechanism, NoisyMoments)
+    return mechanism
+
+
+def _check(releases: tuple[Release, ...]) -> None:
+    if not releases or not all(isinstance(release, Release) for release in releases):
+        raise DeclarationError("A regression is read from one or more releases of publish, simulate or from_json.")
+    for release in releases:
+        if not isinstance(release.mechanism, NoisyMoments):
+            raise DeclarationError(f"A release by {type(release.mechanism).__name__} has no noisy moments to read.")
+    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
+    if len(set(published)) < len(published):
+        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
+    first = releases[0]
+    for other in releases[1:]:
+        same = (other.model, other.mechanism.size, other.simulated) == (
+            first.model,
+            first.mechanism.size,
+            first.simulated,
+        )
+        if not same:
+            raise DeclarationError(f"{first.label!r} and {other.label!r} do not publish moments of the same records.")

@@ -1,0 +1,177 @@
+"""The most probable parameter, privately: three forms that keep their promise.
+
+The maximum of a posterior cannot be published as it is. Zhang, Rubinstein and Dimitrakakis (2016), algorithm 3, draw
+theta with density ~ e^(epsilon u / (2 Delta)), u the posterior *density* and Delta = sqrt(L r). That Delta bounds
+probabilities of sets, not densities: in an example with claimed epsilon = 1 the true one is 5 (`published_epsilon`).
+Sound are
+
+- `MaximumPosterior`: finitely many parameters, u = posterior *probability*, Delta = tanh(R / 4);
+- `tempered_maximum`: a draw from the truncated posterior with the likelihood raised to the power epsilon / R;
+- `maximum_of_noisy_counts`: the maximum of the posterior of noisy counts, which costs nothing more.
+
+Delta = tanh(R / 4) is exact: one record changes the log odds of any candidate by at most R, and
+|expit(z + R) - expit(z)| is largest at z = -R/2, where it is tanh(R/4).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, log, sqrt
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp, softmax
+
+from discreet.certificates import PrivacyLoss, compositions
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, ball, exact_text, positive, whole
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.models import Categories
+from discreet.randomness import FiniteLaw, RandomBits
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+MOST_CANDIDATES = 20_000
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class MaximumPosterior:
+    """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
+
+    The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
+
+        P(c | k) ~ e^(epsilon u_c(k) / (2 Delta)),   u = posterior probability among the candidates,
+        Delta = tanh(R / 4) = (M - 1) / (M + 1),     M = resolution - m + 1 the largest c, R = 2 ln M.
+    """
+
+    model: Categories
+    size: int
+    epsilon: Fraction
+    resolution: int
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact, resolution: int = 20) -> None:
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"MaximumPosterior is for Categories; got a {type(model).__name__}.")
+        cells = len(model.cells)
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "resolution", whole(resolution, "resolution", least=cells + 1))
+        if cells > 64 or comb(self.resolution - 1, cells - 1) > MOST_CANDIDATES:
+            raise DeclarationError(f"There may be at most {MOST_CANDIDATES} candidates: lower the resolution.")
+
+    def __repr__(self) -> str:
+        return (
+            f"MaximumPosterior({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r}, "
+            f"resolution={self.resolution})"
+        )
+
+    @property
+    def candidates(self) -> Counts:
+        """Return all candidates, one row each."""
+        cells = len(self.model.cells)
+        return np.array(list(compositions(self.resolution - cells, cells)), dtype=np.int64) + 1
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """Return Delta = tanh(R / 4) = (M - 1) / (M + 1), exactly."""
+        most = self.resolution - len(self.model.cells) + 1
+        return Fraction(most - 1, most + 1)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon, by the exponential mechanism with an exact sensitivity."""
+        return Guarantee(self.epsilon, reason="exponential mechanism on posterior probabilities, sensitivity tanh(R/4)")
+
+    @property
+    def rho(self) -> Fraction:
+        """Return epsilon^2 / 8: the log ratio of an exponential mechanism lies in an interval of length epsilon."""
+        return self.epsilon**2 / 8
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the loss that dominates every pure epsilon mechanism."""
+        return PrivacyLoss.worst_case(self.epsilon)
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        candidates = self.candidates
+        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(places.ravel()), len(self.model.cells)), dtype=np.int64)
+        for number, row in enumerate(rows):
+            same = np.flatnonzero(places.ravel() == number)
+            law = FiniteLaw(lambda row=row: self._weights(row, candidates))  # type: ignore[misc]
+            drawn[same] = candidates[law.sample(len(same), bits)]
+        return drawn.reshape(table.shape)
+
+    def _weights(self, row: Counts, candidates: Counts) -> list[arb]:
+        """Return e^(epsilon u / (2 Delta)), enclosed, at the working precision."""
+        logs = {c: (arb(c) / self.resolution).log() for c in range(1, self.resolution)}
+        exponents = [ball(Fraction(a) - 1 + int(k)) for a, k in zip(self.model.prior, row, strict=True)]
+        weights = [
+            sum((e * logs[int(c)] for e, c in zip(exponents, candidate, strict=True)), arb(0)).exp()
+            for candidate in candidates
+        ]
+        scale = ball(self.epsilon / (2 * self.sensitivity)) / sum(weights, arb(0))
+        return [(weight * scale).exp() for weight in weights]
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        candidates = self.candidates
+        tables = np.asarray(counts)
+        powers = np.asarray(self.model.prior) - 1 + tables
+        chances = softmax(powers @ np.log(candidates / self.resolution).T, axis=-1)
+        logs = float(self.epsilon / (2 * self.sensitivity)) * chances
+        logs = logs - logsumexp(logs, axis=-1, keepdims=True)
+        matches = (np.asarray(output)[..., None, :] == candidates).all(axis=-1)
+        found = np.where(matches, logs, -np.inf)
+        return np.asarray(found.max(axis=-1))
+
+    def parameters(self, output: Counts) -> Floats:
+        """Return theta = c / resolution."""
+        return np.asarray(output) / self.resolution
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        if output.shape != (len(self.model.cells),) or (output < 1).any() or int(output.sum()) != self.resolution:
+            raise DocumentError(f"The output must be whole numbers from 1 on that sum to {self.resolution}.")
+
+
+def tempered_maximum(model: Categories, size: int, epsilon: Exact, least: Exact) -> PosteriorSampling:
+    """Return a draw from prior * likelihood^(epsilon / R) with every probability at least `least`: pure epsilon-DP."""
+    return PosteriorSampling.truncated(model, size=size, epsilon=epsilon, least=least)
+
+
+def maximum_of_noisy_counts(model: Categories, noisy: ArrayLike) -> Floats:
+    """Return the maximum of Dirichlet(alpha + z), z noisy counts cut off at zero: post-processing of a release."""
+    weights = np.maximum(0.0, model.concentration + np.maximum(0, np.asarray(noisy)) - 1)
+    return weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+
+
+def utility_bound(epsilon: float, sensitivity: float, gap: float, share: float) -> float:
+    """Return a bound on the chance of a utility more than 2 t below the best, when a `share` is within t of it.
+
+    e^(-epsilon t / (2 Delta)) / mu(S_t); the published exponent epsilon t misses the factor 2 Delta.
+    """
+    return min(1.0, float(np.exp(-epsilon * gap / (2 * sensitivity))) / share)
+
+
+def published_sensitivity(constant: float, distance: float = 1.0) -> float:
+    """Return sqrt(L r), the published Delta of algorithm 3, which does not bound a posterior density."""
+    return sqrt(constant * distance)
+
+
+def published_epsilon(claimed: float, half_width: float) -> float:
+    """Return the true epsilon of the published mechanism for one yes/no record and theta within 1/2 +- half_width.
+
+    The densities are theta / h and (1 - theta) / h under a uniform prior, so they differ by up to 2, whereas
+    sqrt(L) = sqrt(ln((1/2 + h) / (1/2 - h))); both laws have the same normaliser, by symmetry.
+
+    >>> round(published_epsilon(1.0, 0.01), 5)
+    4.99967
+    """
+    constant = log((0.5 + half_width) / (0.5 - half_width))
+    return claimed / (2 * published_sensitivity(constant)) * 2

@@ -1,0 +1,276 @@
+"""Bounded families: one parameter, records that are clipped to declared levels, a posterior whose law is known.
+
+A draw from a posterior is private because one bounded record can move the posterior only so far. All that the draw,
+its certificate and its reading need to know about a family is said here:
+
+- which levels a record may have (a declared `Column`) and which number each level stands for (`values`);
+- the posterior given counts of the levels, as a `Law` (`posterior`);
+- pairs of posteriors that dominate all neighbouring ones (`neighbours`).
+
+Anything with these is a `BoundedFamily`; `Poisson`, `Exponential` and `NormalMean` are three, a user may add others.
+The parameters of laws are exact numbers, and probabilities are balls that enclose the true ones, so that draws and
+guarantees need not trust any floating-point function.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gammaincinv, gammaln, ndtr, ndtri
+
+from discreet.columns import Column, Level
+from discreet.errors import DeclarationError, SecretError
+from discreet.exact import ball
+from discreet.models.statistics import Statistics
+from discreet.sources import as_source
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
+_CANCELLED = 1e-4  # cells with a smaller share of their tail are integrated instead of subtracted
+
+
+class Law(Protocol):
+    """The law of one real parameter: certified probabilities, and floats where only a reader's digits rest on them."""
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """Return the ends of the support, None for an infinite one."""
+
+    def below(self, x: arb) -> arb:
+        """Return P(value <= x) for x inside the support, enclosed."""
+
+    def above(self, x: arb) -> arb:
+        """Return P(value > x) for x inside the support, enclosed with all digits where it is small."""
+
+    def log_density(self, x: arb) -> arb:
+        """Return the logarithm of the density at x, enclosed."""
+
+    def guess(self, probability: float) -> float:
+        """Return about the quantile of a probability; nothing but speed depends on it."""
+
+    def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return log P(low < value <= high), to about twelve digits."""
+
+
+@dataclass(frozen=True)
+class BetaLaw:
+    """Beta(a, b) on (0, 1): density ~ x^(a - 1) (1 - x)^(b - 1).
+
+    >>> print(BetaLaw(Fraction(1), Fraction(2)).below(arb("0.5")).str(10))
+    0.7500000000
+    """
+
+    a: Fraction
+    b: Fraction
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """Return (0, 1)."""
+        return 0, 1
+
+    def below(self, x: arb) -> arb:
+        """Return the regularised incomplete Beta function I_x(a, b), through the smaller tail."""
+        mean = ball(self.a / (self.a + self.b))
+        return self._lower_tail(x) if x < mean else 1 - self._upper_tail(x)
+
+    def above(self, x: arb) -> arb:
+        """Return I_(1-x)(b, a), through the smaller tail."""
+        mean = ball(self.a / (self.a + self.b))
+        return 1 - self._lower_tail(x) if x < mean else self._upper_tail(x)
+
+    def _lower_tail(self, x: arb) -> arb:
+        return x.beta_lower(ball(self.a), ball(self.b), regularized=True)
+
+    def _upper_tail(self, x: arb) -> arb:
+        return (1 - x).beta_lower(ball(self.b), ball(self.a), regularized=True)
+
+    def log_density(self, x: arb) -> arb:
+        """Return (a - 1) ln x + (b - 1) ln(1 - x) - ln B(a, b)."""
+        a, b = ball(self.a), ball(self.b)
+        return (a - 1) * x.log() + (b - 1) * (-x).log1p() - a.lgamma() - b.lgamma() + (a + b).lgamma()
+
+    def guess(self, probability: float) -> float:
+        """Return about the quantile of a probability."""
+        return float(betaincinv(float(self.a), float(self.b), probability))
+
+    def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return log P(low < value <= high)."""
+        a, b = float(self.a), float(self.b)
+        return _log_mass(
+            lambda x: betainc(a, b, x),
+            lambda x: betainc(b, a, 1 - x),
+            lambda x: (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b),
+            (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
+        )
+
+
+@dataclass(frozen=True)
+class GammaLaw:
+    """Gamma(shape, rate) on (0, infinity): density ~ x^(shape - 1) e^(-rate x)."""
+
+    shape: Fraction
+    rate: Fraction
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """Return (0, infinity)."""
+        return 0, None
+
+    def below(self, x: arb) -> arb:
+        """Return P(s, y) = y^s e^-y / Gamma(s + 1) sum_k y^k / ((s + 1) ... (s + k)), y = rate x, or 1 - Q(s, y)."""
+        shape, scaled = ball(self.shape), ball(self.rate) * x
+        return _lower_gamma(shape, scaled) if scaled < shape else 1 - scaled.gamma_upper(shape, regularized=1)
+
+    def above(self, x: arb) -> arb:
+        """Return the regularised upper incomplete Gamma function Q(s, y), or 1 - P(s, y), through the smaller tail."""
+        shape, scaled = ball(self.shape), ball(self.rate) * x
+        return 1 - _lower_gamma(shape, scaled) if scaled < shape else scaled.gamma_upper(shape, regularized=1)
+
+    def log_density(self, x: arb) -> arb:
+        """Return s ln rate + (s - 1) ln x - rate x - ln Gamma(s)."""
+        shape, rate = ball(self.shape), ball(self.rate)
+        return shape * rate.log() + (shape - 1) * x.log() - rate * x - shape.lgamma()
+
+    def guess(self, probability: float) -> float:
+        """Return about the quantile of a probability."""
+        return float(gammaincinv(float(self.shape), probability)) / float(self.rate)
+
+    def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return log P(low < value <= high)."""
+        shape, rate = float(self.shape), float(self.rate)
+        return _log_mass(
+            lambda x: gammainc(shape, rate * x),
+            lambda x: gammaincc(shape, rate * x),
+            lambda x: shape * np.log(rate) + (shape - 1) * np.log(x) - rate * x - gammaln(shape),
+            (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
+        )
+
+
+def _lower_gamma(shape: arb, x: arb) -> arb:
+    """Return P(s, x) for x < s by a series of positive terms; what is left out is less than a geometric series."""
+    term, total, place = arb(1), arb(1), 0
+    while not term < total * arb(2) ** -ctx.prec:
+        place += 1
+        term = term * x / (shape + place)
+        total += term
+    ratio = x / (shape + place)
+    series = total + (term * ratio / (1 - ratio)).union(arb(0))
+    return (shape * x.log() - x - (shape + 1).lgamma()).exp() * series
+
+
+@dataclass(frozen=True)
+class NormalLaw:
+    """Normal(mean, variance) on the whole line."""
+
+    mean: Fraction
+    variance: Fraction
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """Return the whole line."""
+        return None, None
+
+    def _standardised(self, x: arb) -> arb:
+        return (x - ball(self.mean)) / ball(self.variance).sqrt()
+
+    def below(self, x: arb) -> arb:
+        """Return erfc(-z / sqrt 2) / 2, z = (x - mean) / sd."""
+        return (-self._standardised(x) / arb(2).sqrt()).erfc() / 2
+
+    def above(self, x: arb) -> arb:
+        """Return erfc(z / sqrt 2) / 2."""
+        return (self._standardised(x) / arb(2).sqrt()).erfc() / 2
+
+    def log_density(self, x: arb) -> arb:
+        """Return -z^2 / 2 - ln(2 pi variance) / 2."""
+        return -(self._standardised(x) ** 2) / 2 - (2 * arb.pi() * ball(self.variance)).log() / 2
+
+    def guess(self, probability: float) -> float:
+        """Return about the quantile of a probability."""
+        return float(self.mean) + float(ndtri(probability)) * sqrt(self.variance)
+
+    def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return log P(low < value <= high)."""
+        mean, sd = float(self.mean), sqrt(self.variance)
+        return _log_mass(
+            lambda x: ndtr((x - mean) / sd),
+            lambda x: ndtr((mean - x) / sd),
+            lambda x: -(((x - mean) / sd) ** 2) / 2 - np.log(sd) - np.log(2 * np.pi) / 2,
+            (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
+        )
+
+
+def _log_mass(below: Any, above: Any, log_density: Any, cell: tuple[Floats, Floats]) -> Floats:
+    """Subtract tails where that keeps digits; elsewhere the density is smooth over the cell, and is integrated."""
+    low, high = np.broadcast_arrays(*cell)
+    with np.errstate(all="ignore"):
+        left, right = below(high), above(low)
+        tail = np.minimum(left, right)
+        plain = np.where(left <= right, left - below(low), right - above(high))
+        half = (high - low)[..., None] / 2
+        logs = log_density(low[..., None] + half * (1 + _NODES))
+        peak = logs.max(axis=-1)
+        smooth = peak + np.log(np.exp(logs - peak[..., None]) @ _WEIGHTS * half[..., 0])
+        return np.asarray(np.where((plain > _CANCELLED * tail) & (tail > 0), np.log(plain), smooth))
+
+
+@runtime_checkable
+class BoundedFamily(Protocol):
+    """A family with one parameter and bounded records; see the module for what each part is for.
+
+    `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to
+    `power`. `neighbours(size, power)` gives pairs of posteriors (P, Q) such that every pair of neighbouring posteriors
+    is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the parameter.
+    """
+
+    @property
+    def column(self) -> Column:
+        """Return the declared column: its levels are all that a record may be."""
+
+    @property
+    def cells(self) -> tuple[Level, ...]:
+        """Return the levels, in the order of the counts."""
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """Return the number that each level stands for, the sufficient statistic of one record."""
+
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a source. The result is secret."""
+
+    def counts(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts after checking them; secret statistics are refused."""
+
+    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> Law:
+        """Return the posterior of the parameter given one row of counts."""
+
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[Law, Law]]:
+        """Return pairs of posteriors that dominate all neighbours, each read in both directions."""
+
+
+def count_levels(model: Any, data: object) -> Statistics:
+    """Count how many records have each level of the model's one column. The result is secret."""
+    (table,) = as_source(data).count_families([(model.column,)])
+    return Statistics(model, table, records=int(table.sum()))
+
+
+def checked_counts(model: Any, counts: ArrayLike) -> Counts:
+    """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
+    if isinstance(counts, Statistics):
+        raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
+    rows = np.asarray(counts)
+    if rows.shape[-1:] != (len(model.cells),) or rows.dtype.kind not in "iu" or (rows < 0).any():
+        raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {len(model.cells)} levels.")
+    return rows.astype(np.int64)
+
+
+def total_of(values: Sequence[Fraction], counts: Counts) -> Fraction:
+    """Return the exact sum over records of what each stands for: sum_i values_i counts_i."""
+    return sum((value * int(count) for value, count in zip(values, counts, strict=True)), Fraction(0))

@@ -1,0 +1,237 @@
+"""Bayesian linear regression on records with public bounds.
+
+In the public units of `models.moments`, where ||x|| <= 1 and |y| <= 1,
+
+    y = x'w + e,   e ~ N(0, sigma^2),   w ~ N(0, I / prior_precision),
+
+so the moments A = X'X, b = X'y (and s = y'y) are sufficient. Given A the other moments have a likelihood in closed form
+with w integrated out, which is what a reader of noisy moments needs:
+
+    sigma known:    b | A ~ N(0, A A / prior_precision + sigma^2 A)
+    sigma unknown:  the same given sigma^2 ~ InverseGamma(shape, scale), and
+                    (s - b'A^-1 b) / sigma^2 | A, b ~ chi-square with n - d degrees of freedom.
+
+(Zhang, Rubinstein and Dimitrakakis 2016, section 5.2, have the case of known sigma.) Coefficients are reported in the
+units of the table.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.columns import Column, is_text
+from discreet.errors import DeclarationError, SecretError
+from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.models.moments import Bounds, Floats, Layout, Wholes, coordinates_of, measure_of
+from discreet.models.statistics import Statistics
+from discreet.sources.moments import Measure, sum_moments, whole_column
+
+MOST_COORDINATES = 40
+MOST_LEVELS = 20
+LARGEST_GRID = 2**15
+
+
+@dataclass(frozen=True, init=False)
+class InverseGamma:
+    """A prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
+
+    shape: Fraction
+    scale: Fraction
+
+    def __init__(self, shape: Exact, scale: Exact) -> None:
+        object.__setattr__(self, "shape", positive(shape, "shape"))
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+
+
+@dataclass(frozen=True, init=False)
+class LinearRegression:
+    """The regression of one bounded column on others.
+
+    `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of
+    numbers its public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the
+    number that stands for a missing value; left out, it is the middle of the range. `prior_precision`, `norm_bound` and
+    `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is the standard
+    deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||; only
+    `BallDraw` needs it, and only there the prior is cut off at B. `grid` is the number M of steps from 0 to a bound.
+
+    >>> model = LinearRegression("y", ["a", "b"], {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}, noise="0.2")
+    >>> model.names
+    ('intercept', 'a', 'b')
+    """
+
+    target: str
+    features: tuple[str | Column, ...]
+    bounds: tuple[Bounds, ...]
+    prior_precision: Fraction
+    norm_bound: Fraction | None
+    noise: Fraction | InverseGamma
+    intercept: bool
+    grid: int
+
+    def __init__(
+        self,
+        target: str,
+        features: Sequence[str | Column],
+        bounds: Mapping[str, Sequence[Exact]],
+        prior_precision: Exact = 1,
+        norm_bound: Exact | None = None,
+        noise: Exact | InverseGamma = InverseGamma(1, "0.05"),  # noqa: B008 - frozen
+        intercept: bool = True,
+        missing: Mapping[str, Exact] | None = None,
+        grid: int = LARGEST_GRID,
+    ) -> None:
+        if isinstance(features, str) or not isinstance(features, Sequence):
+            raise DeclarationError("features must be a sequence of columns, such as ['age', 'weight'].")
+        columns = tuple(features)
+        numbers = _columns_of_numbers(target, columns)
+        known = noise if isinstance(noise, InverseGamma) else positive(noise, "noise")
+        values = {
+            "target": target,
+            "features": columns,
+            "bounds": _bounds(numbers, bounds, {} if missing is None else missing),
+            "prior_precision": positive(prior_precision, "prior_precision"),
+            "norm_bound": None if norm_bound is None else positive(norm_bound, "norm_bound"),
+            "noise": known,
+            "intercept": bool(intercept),
+            "grid": whole(grid, "grid", 8, LARGEST_GRID),
+        }
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+        if not 1 <= self.dimension <= MOST_COORDINATES:
+            raise DeclarationError(
+                f"These features have {self.dimension} coordinates; 1 to {MOST_COORDINATES} are allowed."
+            )
+
+    @cached_property
+    def ranges(self) -> dict[str, Bounds]:
+        """Return the public range of every column of numbers, by name."""
+        return {bounds.name: bounds for bounds in self.bounds}
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Return which moments are released, and how they are read."""
+        coordinates = coordinates_of(self.features, self.ranges, self.intercept)
+        target = measure_of(self.ranges[self.target])
+        return Layout(coordinates, target, isinstance(self.noise, InverseGamma), self.grid)
+
+    @property
+    def dimension(self) -> int:
+        """Return the number d of coordinates of x, the intercept and the indicators of levels included."""
+        return self.layout.dimension
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the names of the released numbers."""
+        return self.layout.names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the coefficients, the intercept first."""
+        own = tuple(coordinate.name for coordinate in self.layout.coordinates)
+        return own if self.intercept else ("intercept", *own)
+
+    @property
+    def most_records(self) -> int:
+        """Return how many records fit into 64 bits on this grid."""
+        return self.layout.plan.most_records
+
+    def statistics(self, data: object) -> Statistics:
+        """Sum the moments of the records of a frame or another source. The result is secret."""
+        sums, records = sum_moments(data, self.layout.plan)
+        return Statistics(self, sums * self.layout.weights, records)
+
+    def rehearse(self, made_up: object) -> Wholes:
+        """Return the moments of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        sums, _ = sum_moments(made_up, self.layout.plan)
+        return sums * self.layout.weights
+
+    def moments(self, values: ArrayLike) -> Wholes:
+        """Return made-up moments as an array, after checking their shape. Secret statistics are refused."""
+        if isinstance(values, Statistics):
+            raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
+        rows = np.asarray(values)
+        if rows.shape[-1:] != (len(self.cells),) or rows.dtype.kind not in "iu":
+            raise DeclarationError(f"Moments must be whole numbers, one for each of the {len(self.cells)} products.")
+        return rows.astype(np.int64)
+
+    def in_units(self, w: NDArray[np.float64]) -> Floats:
+        """Return coefficients in the units of the table, the intercept first, for rows of w in public units.
+
+        y = m_y + h_y sum_j w_j u_j / sqrt(d), u_j = (v_j - m_j)/h_j, m the middle and h half the width of the bounds.
+        """
+        target = self.ranges[self.target]
+        slopes = np.asarray(w, dtype=float) * (target.half / np.sqrt(self.dimension))
+        constant = np.full(slopes.shape[:-1], target.middle)
+        found = []
+        for j, coordinate in enumerate(self.layout.coordinates):
+            slope = slopes[..., j]
+            if coordinate.factor is None:
+                constant = constant + slope
+                continue
+            if isinstance(coordinate.factor, Measure):
+                own = self.ranges[coordinate.name]
+                slope = slope / own.half
+                constant = constant - slope * own.middle
+            found.append(slope)
+        return np.stack([constant, *found], axis=-1)
+
+    def design(self, rows: Mapping[str, Sequence[Any]]) -> Floats:
+        """Return x in public units for rows given by column, clipped and put on the grid as the records are."""
+        missing = {f.name if isinstance(f, Column) else f for f in self.features} - set(rows)
+        if missing:
+            raise DeclarationError(f"The rows have no column {', '.join(map(repr, sorted(missing)))}.")
+        size = len(next(iter(rows.values())))
+        factors = [coordinate.factor for coordinate in self.layout.coordinates]
+        columns = [
+            np.full(size, self.grid) if factor is None else whole_column(rows[factor.column], factor, self.grid)
+            for factor in factors
+        ]
+        return np.asarray(np.column_stack(columns) / (self.grid * np.sqrt(self.dimension)))
+
+
+def _columns_of_numbers(target: Any, features: tuple[str | Column, ...]) -> list[str]:
+    """Return the names that need bounds, after checking all names."""
+    names = [feature.name if isinstance(feature, Column) else feature for feature in (target, *features)]
+    if isinstance(target, Column) or not all(isinstance(name, str) and name and is_text(name) for name in names):
+        raise DeclarationError("The target and the features are names of columns; a feature may also be a Column.")
+    if len(set(names)) < len(names):
+        raise DeclarationError(f"Each column may appear once, as the target or as a feature; got {names}.")
+    for feature in features:
+        if isinstance(feature, Column) and (feature.edges or len(feature.levels) > MOST_LEVELS):
+            raise DeclarationError(
+                f"{feature.name!r} must be a column of at most {MOST_LEVELS} plain levels; numbers have bounds."
+            )
+    return [target, *(feature for feature in features if isinstance(feature, str))]
+
+
+def _bounds(
+    names: list[str], bounds: Mapping[str, Sequence[Exact]], missing: Mapping[str, Exact]
+) -> tuple[Bounds, ...]:
+    if not isinstance(bounds, Mapping) or set(bounds) != set(names):
+        given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
+        raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
+    if not isinstance(missing, Mapping) or not set(missing) <= set(names):
+        raise DeclarationError(f"missing may name the columns {sorted(names)}.")
+    return tuple(_range(name, bounds[name], missing.get(name)) for name in names)
+
+
+def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
+    low, high = (exact(value, f"a bound of {name!r}") for value in given)
+    least = max(abs(low), abs(high)) / 10**9
+    if high - low < least or high <= low or max(abs(low), abs(high)) > 2**52:
+        raise DeclarationError(
+            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than a billionth of "
+            f"their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by declaration has "
+            "no coefficient: leave it out."
+        )
+    middle = (low + high) / 2 if missing is None else exact(missing, f"the missing value of {name!r}")
+    if not low <= middle <= high:
+        raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
+    return Bounds(name, low, high, middle)

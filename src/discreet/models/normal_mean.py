@@ -1,0 +1,113 @@
+"""Measurements: the mean of normal records with a known spread and a normal prior.
+
+With mu ~ Normal(prior_mean, variance / prior_records), a prior worth `prior_records` records, the posterior of n
+records, its likelihood raised to `power`, is Normal with precision (prior_records + power n) / variance. Records are
+put into equal bands of a declared range and stand for the middle of their band. All neighbours have the same spread
+and means at most power (high - low) / (prior_records + power n) apart: one draw is exactly Gaussian-private, with
+
+    mu_GDP = power (largest - smallest value) / sqrt(variance (prior_records + power n)).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+
+from numpy.typing import ArrayLike
+
+from discreet.columns import Column, Level
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.models.bounded_family import Counts, NormalLaw, checked_counts, count_levels, total_of
+from discreet.models.exponential import MOST_BANDS, band_edges, band_middles
+from discreet.models.statistics import Statistics
+
+_FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_records")
+
+
+@dataclass(frozen=True, init=False)
+class NormalMean:
+    """The mean of a column of measurements from `low` to `high` with a known variance, read in `bands` equal bands.
+
+    What is missing, no number, or outside the range is a level of its own that stands for the prior mean, which is the
+    middle of the range unless it is given.
+
+    >>> NormalMean("height", low=100, high=200, variance=100, bands=10).values[:2]
+    (Fraction(105, 1), Fraction(115, 1))
+    """
+
+    name: str
+    low: Fraction
+    high: Fraction
+    variance: Fraction
+    bands: int
+    prior_mean: Fraction
+    prior_records: Fraction
+
+    def __init__(
+        self,
+        name: str,
+        low: Exact,
+        high: Exact,
+        variance: Exact,
+        bands: int = 100,
+        prior_mean: Exact | None = None,
+        prior_records: Exact = 1,
+    ) -> None:
+        first, last = exact(low, "low"), exact(high, "high")
+        if first >= last:
+            raise DeclarationError(f"low must be below high = {exact_text(last)}; got {exact_text(first)}.")
+        centre = (first + last) / 2 if prior_mean is None else exact(prior_mean, "prior_mean")
+        if not first <= centre <= last:
+            raise DeclarationError("prior_mean must lie between low and high.")
+        numbers = positive(variance, "variance"), whole(bands, "bands", most=MOST_BANDS)
+        values = (name, first, last, *numbers, centre, positive(prior_records, "prior_records"))
+        for field, value in zip(_FIELDS, values, strict=True):
+            object.__setattr__(self, field, value)
+        self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
+
+    @cached_property
+    def column(self) -> Column:
+        """Return the column of bands."""
+        return Column.banded(self.name, [float(edge) for edge in band_edges(self.low, self.high, self.bands)])
+
+    @property
+    def cells(self) -> tuple[Level, ...]:
+        """Return the names of the bands, and of what lies in none."""
+        return self.column.levels
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """Return the middle of every band, and the prior mean for what lies in none."""
+        return (*band_middles(self.low, self.high, self.bands), self.prior_mean)
+
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a frame or another source by band. The result is secret."""
+        return count_levels(self, data)
+
+    def counts(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts of the bands after checking them."""
+        return checked_counts(self, counts)
+
+    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> NormalLaw:
+        """Return Normal((k0 m0 + power sum x) / (k0 + power n), variance / (k0 + power n))."""
+        row = self.counts(counts)
+        weight = self.prior_records + power * int(row.sum())
+        total = self.prior_records * self.prior_mean + power * total_of(self.values, row)
+        return NormalLaw(total / weight, self.variance / weight)
+
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[NormalLaw, NormalLaw]]:
+        """Return two posteriors whose means are as far apart as one record can move them; all that counts is how far.
+
+        A smaller step lies between the two, so the pair dominates all neighbours.
+        """
+        weight = self.prior_records + power * size
+        step = power * (max(self.values) - min(self.values)) / weight
+        yield NormalLaw(Fraction(0), self.variance / weight), NormalLaw(step, self.variance / weight)
+
+    def gaussian_privacy(self, size: int, power: Fraction = Fraction(1)) -> float:
+        """Return mu: one draw is as private as telling Normal(0, 1) from Normal(mu, 1)."""
+        weight = self.prior_records + power * size
+        step = power * (max(self.values) - min(self.values))
+        return float(step) / sqrt(self.variance * weight)

@@ -1,0 +1,89 @@
+"""Numbers of events: Poisson records with a Gamma prior on their rate.
+
+With theta ~ Gamma(shape, rate) and counts x_1..x_n the posterior, its likelihood raised to `power`, is
+Gamma(shape + power sum x, rate + power n). Records are clipped to 0..most, so one record moves the shape by at most
+power * most, and that is all that the privacy of a draw depends on.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from numpy.typing import ArrayLike
+
+from discreet.columns import Column, Level
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive, whole
+from discreet.models.bounded_family import Counts, GammaLaw, checked_counts, count_levels, total_of
+from discreet.models.statistics import Statistics
+
+MOST_LEVELS = 100_000
+
+
+@dataclass(frozen=True, init=False)
+class Poisson:
+    """The rate of a column of event numbers, each clipped to 0..most.
+
+    What is above `most`, missing or no whole number from 0 on is counted as the level `outside`, which is `most` unless
+    another level is named: large numbers are clipped, and a gap is taken for a large number too.
+
+    >>> Poisson("falls", most=5, shape=2, rate=1).posterior((3, 2, 1, 0, 0, 0))
+    GammaLaw(shape=Fraction(6, 1), rate=Fraction(7, 1))
+    """
+
+    name: str
+    most: int
+    shape: Fraction
+    rate: Fraction
+    outside: int
+
+    def __init__(self, name: str, most: int, shape: Exact = 1, rate: Exact = 1, outside: int | None = None) -> None:
+        highest = whole(most, "most", most=MOST_LEVELS)
+        home = highest if outside is None else whole(outside, "outside", least=0)
+        if home > highest:
+            raise DeclarationError(f"outside must be a level from 0 to {highest}; got {home}.")
+        values = (name, highest, positive(shape, "shape"), positive(rate, "rate"), home)
+        for field, value in zip(("name", "most", "shape", "rate", "outside"), values, strict=True):
+            object.__setattr__(self, field, value)
+        Column(name, tuple(range(highest + 1)), home)  # refuses a name that is none
+
+    @cached_property
+    def column(self) -> Column:
+        """Return the column with the levels 0..most."""
+        return Column(self.name, tuple(range(self.most + 1)), self.outside)
+
+    @property
+    def cells(self) -> tuple[Level, ...]:
+        """Return the levels 0..most."""
+        return self.column.levels
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """Return what each level stands for: itself."""
+        return tuple(Fraction(number) for number in range(self.most + 1))
+
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a frame or another source by level. The result is secret."""
+        return count_levels(self, data)
+
+    def counts(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts of the levels after checking them."""
+        return checked_counts(self, counts)
+
+    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> GammaLaw:
+        """Return Gamma(shape + power sum x, rate + power n)."""
+        row = self.counts(counts)
+        return GammaLaw(
+            self.shape + power * total_of(self.values, row),
+            self.rate + power * int(row.sum()),
+        )
+
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:
+        """Return the one pair Gamma(shape) and Gamma(shape + power most), at a common rate.
+
+        Adding an independent Gamma(power * rest) number turns it into the pair of any other records, and a smaller step
+        lies between the two (the ratio of densities is monotone), so it dominates all neighbours.
+        """
+        rate = self.rate + power * size
+        yield GammaLaw(self.shape, rate), GammaLaw(self.shape + power * self.most, rate)

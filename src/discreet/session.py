@@ -1,0 +1,212 @@
+"""Questions and answers: every answer is computed from a fresh draw of the posterior, and every draw is paid for.
+
+Algorithm 1 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014): a third party asks q_t, the statistician draws
+theta_t from the posterior and answers q_t(theta_t). The published loop has no end; here each draw goes through
+`publish`, so the ledger is charged first and refuses when the budget is gone. A draw is public once it is made: any
+number of questions about the *same* draw cost nothing more.
+
+Questions are declared, not programmed: they name events and numbers, and are checked before anything is charged. For
+the holder's own use a function of the parameters is accepted too; a server must accept declared questions only.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from discreet.distributions import CountDistribution
+from discreet.errors import DeclarationError, DiscreetError, SecretError
+from discreet.exact import whole
+from discreet.guarantees import ONE_RECORD, Ledger, Unit
+from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.models import Categories, Statistics
+from discreet.releases import Release, publish
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+class QueryError(DiscreetError):
+    """A question cannot be answered, for a reason that does not depend on any record."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The drawn parameters themselves: the probability of every cell, or the one parameter of a family."""
+
+    def answer(self, model: Any, theta: Floats) -> Any:
+        """Return q(theta) = theta, by cell."""
+        if not isinstance(model, Categories):
+            return float(theta[0])
+        return {cell: float(value) for cell, value in zip(model.cells, theta, strict=True)}
+
+
+@dataclass(frozen=True)
+class Probability:
+    """The probability of an event: a cell, a list of cells, or text such as 'ward=A, fall=yes'."""
+
+    event: Any
+
+    def answer(self, model: Any, theta: Floats) -> float:
+        """Return q(theta) = sum of theta over the event."""
+        return float(theta[_cells(model).places(self.event)].sum())
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The expectation of a number that depends on the cell; `values` gives it for events that cover each cell once."""
+
+    values: Mapping[Any, float]
+
+    def answer(self, model: Any, theta: Floats) -> float:
+        """Return q(theta) = sum_i theta_i values_i."""
+        return float(theta @ _by_cell(model, self.values))
+
+
+@dataclass(frozen=True)
+class ConditionalExpectation:
+    """The expectation of a number among the records in an event: example 1 of the paper, E(y | z)."""
+
+    values: Mapping[Any, float]
+    given: Any
+
+    def answer(self, model: Any, theta: Floats) -> float:
+        """Return q(theta) = sum_(i in given) theta_i values_i / sum_(i in given) theta_i."""
+        places, values = _cells(model).places(self.given), _by_cell(model, self.values)
+        return float(theta[places] @ values[places] / theta[places].sum())
+
+
+@dataclass(frozen=True)
+class Predictive:
+    """How many of some further records would fall into an event, if the drawn parameters were true."""
+
+    event: Any
+    records: int
+
+    def answer(self, model: Any, theta: Floats) -> CountDistribution:
+        """Return q(theta) = Binomial(records, probability of the event)."""
+        count = whole(self.records, "records", most=10**6)
+        chance = min(1.0, Probability(self.event).answer(model, theta))
+        return CountDistribution(0, np.asarray(binom.pmf(np.arange(count + 1), count, chance)))
+
+
+Query = Mean | Probability | Expectation | ConditionalExpectation | Predictive
+"""The declared questions."""
+
+
+@dataclass(frozen=True, repr=False)
+class Draw:
+    """One published draw. Public: whatever is computed from it costs nothing more."""
+
+    release: Release
+
+    def __repr__(self) -> str:
+        return f"<draw {self.release.label!r}: {self.release.model!r}>"
+
+    @property
+    def parameters(self) -> Floats:
+        """Return the drawn parameters."""
+        mechanism: Any = self.release.mechanism
+        return np.asarray(mechanism.parameters(self.release.counts)[0])
+
+    def answer(self, query: Query | Callable[[Floats], Any]) -> Any:
+        """Answer a question about this draw, free of charge."""
+        return _answered(query, self.release.model, self.parameters)
+
+
+class QuerySession:
+    """A holder's session: secret statistics, a mechanism that draws, and the ledger that pays.
+
+    `draw` pays for a fresh draw; `ask` checks a question, pays for a fresh draw, and answers from it.
+    """
+
+    def __init__(
+        self,
+        mechanism: PosteriorSampling,
+        secret: Statistics,
+        ledger: Ledger,
+        label: str = "posterior draw",
+        *,
+        unit: Unit = ONE_RECORD,
+    ) -> None:
+        if not isinstance(mechanism, PosteriorSampling) or mechanism.draws != 1:
+            raise DeclarationError("A session needs a PosteriorSampling mechanism with draws=1: each draw is charged.")
+        self.mechanism, self.ledger, self.label, self.unit = mechanism, ledger, label, unit
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        return f"QuerySession({self.mechanism!r}, ledger={self.ledger!r})"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise SecretError("A session holds secret statistics: it is not stored or sent. Open another one instead.")
+
+    def draw(self, request: str | None = None) -> Draw:
+        """Charge the ledger and return a fresh draw; refused, and not charged, when the budget is gone.
+
+        With a `request`, a name of the caller's choice, a repeated call returns the same draw and charges once.
+        """
+        release = publish(self.mechanism, self._secret, self.ledger, self.label, unit=self.unit, request=request)
+        return Draw(release)
+
+    def ask(self, query: Query, request: str | None = None) -> Any:
+        """Answer one declared question from a fresh draw. A question that makes no sense is refused uncharged."""
+        if not isinstance(query, Query):
+            raise QueryError("A fresh draw answers declared questions, such as Probability('fall=yes').")
+        cells = len(self.mechanism.model.cells)
+        flat = np.full(cells, 1 / cells) if isinstance(self.mechanism.model, Categories) else np.ones(1)
+        _answered(query, self.mechanism.model, flat)
+        return self.draw(request).answer(query)
+
+
+def _answered(query: Any, model: Any, theta: Floats) -> Any:
+    """Return the answer, or a refusal in words; no other exception is chained to it."""
+    if not isinstance(query, Query) and not callable(query):
+        raise QueryError(f"A {type(query).__name__} is no question; ask Mean(), Probability(event) and the like.")
+    problem = ""
+    try:
+        answer = query.answer(model, theta) if isinstance(query, Query) else query(theta.copy())
+    except DeclarationError as refusal:
+        problem = str(refusal)
+    except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is told
+        problem = f"it failed with {type(failure).__name__}"
+    else:
+        if _makes_sense(answer):
+            return answer
+        problem = "its answer is not made of finite numbers"
+    raise QueryError(f"The question {_named(query)} cannot be answered: {problem.rstrip('.')}.")
+
+
+def _makes_sense(answer: Any) -> bool:
+    """Tell whether an answer consists of finite numbers."""
+    if isinstance(answer, CountDistribution):
+        return bool(np.isfinite(answer.probabilities).all())
+    if isinstance(answer, Mapping):
+        return all(_makes_sense(value) for value in answer.values())
+    if isinstance(answer, list | tuple | np.ndarray):
+        return len(answer) > 0 and all(_makes_sense(value) for value in answer)
+    return isinstance(answer, int | float | np.integer | np.floating) and isfinite(answer)
+
+
+def _named(query: Any) -> str:
+    return type(query).__name__ if isinstance(query, Query) else "of your own"
+
+
+def _cells(model: Any) -> Categories:
+    if not isinstance(model, Categories):
+        raise DeclarationError("events are asked of Categories; ask a family with one parameter for its Mean()")
+    return model
+
+
+def _by_cell(model: Any, values: Mapping[Any, float]) -> Floats:
+    """Return the number that belongs to each cell; each cell must be named by exactly one event."""
+    found, times = np.zeros(len(_cells(model).cells)), np.zeros(len(_cells(model).cells), dtype=int)
+    for event, value in values.items():
+        places = _cells(model).places(event)
+        found[places], times[places] = float(value), times[places] + 1
+    if (times != 1).any():
+        raise DeclarationError("the values must name events that cover every cell exactly once")
+    return found

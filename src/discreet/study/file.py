@@ -1,0 +1,87 @@
+"""The study file as it is written: which tables and keys there are, and of which types. All else is refused."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from discreet.columns import CATCH_ALL
+from discreet.errors import DeclarationError
+
+Number = str | int | float
+Prior = float | list[float] | dict[str, float | list[float]]
+
+
+class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
+    """[data]: where the records lie, and how many there are."""
+
+    path: str
+    size: int
+    unit: str = "one record"
+    rows_per_unit: int = 1
+    table: str | None = None
+    separator: str | None = None
+
+
+class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
+    """[columns.NAME]: levels or bands."""
+
+    levels: list[str | int | bool] | None = None
+    bands: list[float] | None = None
+    outside: str | int | bool = CATCH_ALL
+
+
+class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
+    """[budget]: all that may be spent, and the ledger that keeps account."""
+
+    epsilon: Number
+    ledger: str
+    delta: Number = 0
+    population: str = ""
+    accountant: str = "basic"
+
+
+class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
+    """[questions.NAME]: what is published, and how. Which keys belong together depends on the model."""
+
+    epsilon: Number
+    model: str = "categories"
+    columns: list[str] | None = None
+    target: str | None = None
+    features: list[str] | None = None
+    edges: list[str] | None = None
+    bif: str | None = None
+    mechanism: str | None = None
+    delta: Number | None = None
+    prior: Prior = 1.0
+    label: str | None = None
+
+
+class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file."""
+
+    data: DeclaredData
+    columns: dict[str, DeclaredColumn]
+    budget: DeclaredBudget
+    questions: dict[str, DeclaredQuestion]
+
+
+def read_study(path: Path) -> DeclaredStudy:
+    """Read a study file, or say in words what is wrong with it."""
+    if not path.is_file():
+        raise DeclarationError(f"There is no study file {str(path)!r}. `discreet init DATA` writes one.")
+    try:
+        plain: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        return msgspec.convert(plain, DeclaredStudy)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as problem:
+        raise DeclarationError(f"{str(path)!r} is not a study: {_in_words(str(problem))}. Nothing was done.") from None
+
+
+def _in_words(problem: str) -> str:
+    """Say where a problem is as one would write it in the file."""
+    found = re.fullmatch(r"(.*?) - at `(?:key in )?\$\.?(.*?)`", problem)
+    if not found:
+        return problem
+    return f"{found[1]} in [{found[2]}]" if found[2] else found[1]

@@ -1,0 +1,172 @@
+"""The questions of a study: from what is declared to a model and a mechanism.
+
+Every model has keys of its own, and a key of another model is refused. A network whose mechanism is not declared gets
+the one that suits it, chosen by declarations alone, and the reason is kept.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.columns import Column
+from discreet.errors import DeclarationError
+from discreet.exact import Exact
+from discreet.guarantees import Unit
+from discreet.inference.readable import reading_refusal
+from discreet.mechanisms import (
+    FamilyGaussians,
+    FamilyHistograms,
+    JointHistograms,
+    Mechanism,
+    NetworkCounts,
+    default_mechanism,
+)
+from discreet.models import Categories, EquivalentSize, Network
+from discreet.releases.document import MECHANISMS
+from discreet.study.file import DeclaredQuestion, Prior
+
+_KEYS = {"categories": ("columns",), "naive-bayes": ("target", "features"), "network": ("edges", "bif")}
+_EQUIVALENT_SIZE = "equivalent_size"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a study: what to publish, by which mechanism, under which label.
+
+    `reason` says why the mechanism was chosen, if the study did not declare one.
+    """
+
+    name: str
+    label: str
+    mechanism: Mechanism
+    unit: Unit
+    reason: str = ""
+
+    @property
+    def model(self) -> Any:
+        """Return the model whose statistics the question asks for: `Categories` or a `Network`."""
+        return self.mechanism.model
+
+    @property
+    def families(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the columns of each table that is counted."""
+        if not isinstance(self.model, Network):
+            return (tuple(self.model.columns),)
+        columns = {column.name: column for column in self.model.variables}
+        return tuple(tuple(columns[name] for name in family) for family in self.model.maximal_families)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return every column that is counted."""
+        return tuple(dict.fromkeys(column for family in self.families for column in family))
+
+    @property
+    def refusal(self) -> str | None:
+        """Tell why no reader could read the release, or nothing if it can be read."""
+        return reading_refusal(self.mechanism) if isinstance(self.mechanism, NetworkCounts) else None
+
+
+def read_question(
+    name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], size: int, unit: Unit, folder: Path
+) -> Question:
+    """Return the question that is declared; a BIF file is looked for from the study's folder."""
+    _check_keys(name, declared)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
+    try:
+        model = _model(name, declared, columns, folder)
+        mechanism, reason = _mechanism(name, declared, model, size)
+    except DeclarationError as problem:
+        place = f"questions.{name}"
+        words = str(problem)
+        raise DeclarationError(words if words.startswith(place) else f"{place}: {words}") from None
+    return Question(name, declared.label or name, mechanism, unit, reason)
+
+
+def _check_keys(name: str, declared: DeclaredQuestion) -> None:
+    """Refuse a model that is not known, keys of other models, and a model without its keys."""
+    if declared.model not in _KEYS:
+        known = ", ".join(map(repr, _KEYS))
+        raise DeclarationError(f"questions.{name}.model is {declared.model!r}; known models are {known}.")
+    own = _KEYS[declared.model]
+    every = [key for keys in _KEYS.values() for key in keys]
+    if strange := [key for key in every if key not in own and getattr(declared, key) is not None]:
+        raise DeclarationError(
+            f"questions.{name}.{strange[0]} does not belong to the model {declared.model!r}, which takes "
+            f"{' and '.join(own) if declared.model != 'network' else 'edges or bif'}."
+        )
+    given = [key for key in own if getattr(declared, key) is not None]
+    if declared.model == "network" and len(given) != 1:
+        raise DeclarationError(
+            f"questions.{name}: a network takes either edges, such as ['smoker -> cancer'], or bif, the name of a file."
+        )
+    if declared.model != "network" and (missing := [key for key in own if key not in given]):
+        raise DeclarationError(f"questions.{name}: the model {declared.model!r} needs {' and '.join(missing)}.")
+
+
+def _model(name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], folder: Path) -> Categories | Network:
+    if declared.columns is not None:
+        known = _declared(name, "columns", declared.columns, columns)
+        prior: Any = declared.prior
+        return Categories(list(known.values()), prior=prior)
+    if declared.target is not None and declared.features is not None:
+        levels = _declared(name, "target", [declared.target], columns)
+        levels |= _declared(name, "features", declared.features, columns)
+        return Network.naive_bayes(declared.target, declared.features, levels, _prior(declared.prior, levels))
+    if declared.edges is not None:
+        names = [part.strip() for edge in declared.edges for part in edge.split("->") if part.strip()]
+        levels = _declared(name, "edges", names, columns)
+        return Network.from_edges(*declared.edges, levels=levels, prior=_prior(declared.prior, levels))
+    graph = Network.from_bif(folder / str(declared.bif))
+    levels = {column.name: columns.get(column.name, column) for column in graph.variables}
+    return Network(list(levels.values()), graph.parents, _prior(declared.prior, levels))
+
+
+def _declared(name: str, key: str, wanted: list[str], columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Return the declared columns of these names."""
+    missing = [column for column in wanted if column not in columns]
+    if missing or not wanted:
+        raise DeclarationError(f"questions.{name}.{key} names {missing or 'nothing'}; declare it as [columns.NAME].")
+    return {column: columns[column] for column in wanted}
+
+
+def _prior(prior: Prior, levels: Mapping[str, Column]) -> Any:
+    """Return the prior of a network: a number, a table by variable, or an equivalent size."""
+    if isinstance(prior, list):
+        raise DeclarationError("The prior of a network is one number, a table by variable, or { equivalent_size = 1 }.")
+    if not isinstance(prior, dict) or set(prior) != {_EQUIVALENT_SIZE} or _EQUIVALENT_SIZE in levels:
+        return prior
+    records: Any = prior[_EQUIVALENT_SIZE]
+    return EquivalentSize(records)
+
+
+def _mechanism(name: str, declared: DeclaredQuestion, model: Categories | Network, size: int) -> tuple[Mechanism, str]:
+    if declared.mechanism is None and isinstance(model, Network):
+        return _readable_default(model, size, declared.epsilon, declared.delta or 0)
+    written = declared.mechanism or "GeometricHistogram"
+    kinds = {k: v for k, v in MECHANISMS.items() if issubclass(v, NetworkCounts) == isinstance(model, Network)}
+    if written not in kinds:
+        raise DeclarationError(
+            f"questions.{name}.mechanism is {written!r}; for the model {declared.model!r} it must be one of "
+            f"{', '.join(sorted(kinds))}."
+        )
+    takes_delta = "delta" in kinds[written].__dataclass_fields__
+    if takes_delta != (declared.delta is not None):
+        wanted = "needs a delta, such as '1e-7'" if takes_delta else "takes no delta: its guarantee is pure"
+        raise DeclarationError(f"questions.{name}: {written} {wanted}.")
+    extra = {"delta": declared.delta} if takes_delta else {}
+    mechanism: Mechanism = kinds[written](model, size=size, epsilon=declared.epsilon, **extra)
+    return mechanism, ""
+
+
+def _readable_default(network: Network, size: int, epsilon: Exact, delta: Exact) -> tuple[Mechanism, str]:
+    """Return the default mechanism and why; where nobody could read one shared radius, the best that can be read."""
+    mechanism, why = default_mechanism(network, size, epsilon, delta)
+    if not isinstance(mechanism, JointHistograms) or (refusal := reading_refusal(mechanism)) is None:
+        return mechanism, why
+    others: list[NetworkCounts] = [FamilyHistograms(network, size, epsilon)]
+    others += [FamilyGaussians(network, size, epsilon, delta)] if delta else []
+    chosen = min(others, key=lambda other: other.count_sd())
+    return chosen, f"the usual choice, {type(mechanism).__name__}, could not be read here: {refusal}"

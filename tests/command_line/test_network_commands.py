@@ -1,0 +1,232 @@
+"""Networks by the command line: the whole road of naive Bayes and of a chain, and what is refused."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import discreet as dc
+from discreet.command_line import main
+from discreet.command_line.networks import MOST_SHOWN
+
+STUDY = """
+[data]
+path = "clinic.csv"
+size = 80
+unit = "one row per patient"
+[columns.cancer]
+levels = ["no", "yes"]
+outside = "no"
+[columns.smoker]
+levels = ["no", "yes"]
+outside = "no"
+[columns.cough]
+levels = ["never", "often"]
+[budget]
+epsilon = "9"
+ledger = "study.db"
+[questions.signs]
+model = "naive-bayes"
+target = "cancer"
+features = ["smoker"]
+epsilon = "2"
+label = "Signs of cancer"
+[questions.chain]
+model = "network"
+edges = ["smoker -> cancer -> cough"]
+epsilon = "2"
+[questions.coughs]
+columns = ["cough"]
+epsilon = "1"
+[questions.several]
+model = "network"
+edges = ["smoker -> cough", "cancer -> cough"]
+epsilon = "1"
+"""
+CANARY = "canary-91c2"
+ROWS = ["no,no,never"] * 40 + ["no,yes,often"] * 15 + ["yes,yes,often"] * 15 + ["yes,no,never"] * 9 + [f"no,{CANARY},"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "clinic.csv").write_text("cancer,smoker,cough\n" + "\n".join(ROWS) + "\n")
+    return tmp_path
+
+
+def run(*words: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, list(words))
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    assert "unforeseen" not in result.output
+    return result
+
+
+def as_json(*words: str, code: int = 0) -> Any:
+    return json.loads(run(*words, "--json", code=code).stdout)
+
+
+def posterior(path: str) -> Any:
+    return dc.infer(dc.Release.from_json(Path(path).read_text()))
+
+
+def test_the_whole_road_of_naive_bayes(folder: Path) -> None:
+    assert "80 records, as declared" in run("check", "study.toml").output
+    published = run("publish", "study.toml", "--ask", "signs").output
+    assert "Mechanism: CubeCounts, chosen because yes/no variables" in published
+    assert "The promise holds" in run("verify", "signs.release.json", "--ledger", "study.db").output
+    files = ("--csv", "a.csv", "--arviz", "a.nc", "--bif", "a.bif", "--plot", "a.png", "--statement", "a.html")
+    made = ("--synthesize", "25", "--out", "made.csv")
+    shown = run("infer", "signs.release.json", *files, *made).output
+    for words in ("cancer=yes", "smoker=yes", "cancer=no", *(f"Wrote {files[n]}" for n in (1, 3, 5, 7, 9)), "made.csv"):
+        assert words in shown
+    rows = list(csv.DictReader((folder / "a.csv").read_text().splitlines()))
+    assert [(row["variable"], row["given"], row["level"]) for row in rows] == [
+        ("cancer", "", "no"),
+        ("cancer", "", "yes"),
+        *(("smoker", f"cancer={a}", b) for a in ("no", "yes") for b in ("no", "yes")),
+    ]
+    read = posterior("signs.release.json")
+    assert float(rows[1]["mean"]) == pytest.approx(read.mean_tables()["cancer"][1])
+    law = read.conditional("smoker=yes", "cancer=no")
+    assert [float(rows[3][end]) for end in ("low", "high")] == pytest.approx(list(law.interval(0.9)), abs=0.01)
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "a.nc").stat().st_size > 10_000
+    assert dc.read_bif((folder / "a.bif").read_text())[1]["cancer"] == pytest.approx(read.mean_tables()["cancer"])
+    made_up = list(csv.DictReader((folder / "made.csv").read_text().splitlines()))
+    assert len(made_up) == 25
+    assert set(made_up[0]) == {"cancer", "smoker"}
+    assert "Bayesian network of 2 variables" in (folder / "a.html").read_text()
+
+
+def test_one_probability_is_asked_for_by_event_and_condition() -> None:
+    run("publish", "study.toml", "--ask", "chain")
+    found = as_json("infer", "chain.release.json", "--event", "cough=often", "--given", "smoker=yes")["event"]
+    assert found["mean"] == posterior("chain.release.json").conditional("cough=often", "smoker=yes").mean
+    assert found["low"] < found["mean"] < found["high"]
+    assert "Probability of cough=often: 0." in run("infer", "chain.release.json", "--event", "cough=often").output
+    groups = as_json("infer", "chain.release.json", "--event", "cough=often", "--by", "smoker")["groups"]
+    assert groups["yes"]["mean"] == found["mean"]
+
+
+def test_every_command_speaks_json_about_networks() -> None:
+    checked = as_json("check", "study.toml")
+    assert set(checked["columns"]) == {"cancer", "smoker", "cough"}
+    planned = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "0.5,2", "--sizes", "500")
+    assert [(row["epsilon"], row["size"]) for row in planned["rows"]] == [(0.5, 80), (2.0, 80), (2.0, 500)]
+    assert planned["mechanism"] == "CubeCounts"
+    assert 0 < planned["expected"]["non_private_width"] < planned["expected"]["width"] < 1
+    assert planned["expected"]["classified"] > 0.5
+    rehearsed = as_json("rehearse", "study.toml", "--ask", "signs")
+    assert rehearsed["simulated"] is True
+    assert sum(row["truth"] for row in rehearsed["tables"]) == pytest.approx(3)
+    published = as_json("publish", "study.toml", "--ask", "signs")
+    assert published["mechanism"] == "CubeCounts"
+    assert published["reason"]
+    assert as_json("verify", "signs.release.json")["epsilon"] == 2
+    read = as_json("infer", "signs.release.json")
+    assert (read["target"], len(read["tables"])) == ("cancer", 6)
+
+
+def test_the_plan_says_what_noise_to_expect_why_and_what_is_not_planned(folder: Path) -> None:
+    (folder / "clinic.csv").unlink()
+    chain = run("plan", "study.toml", "--ask", "chain", "--plot", "graph.png").output
+    assert "could not be read here" in chain
+    assert "is not planned here" in chain
+    assert "discreet rehearse STUDY --ask chain" in chain
+    assert (folder / "graph.png").exists()
+    signs = run("plan", "study.toml", "--ask", "signs").output
+    assert "new records classified rightly" in signs
+    assert "several parents" in run("plan", "study.toml", "--ask", "several").output
+    assert not (folder / "study.db").exists()
+
+
+def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
+    (row,) = as_json("plan", "study.toml", "--ask", "chain", "--epsilon", "0.25")["rows"]
+    mechanism = dc.Study("study.toml").question("chain").mechanism
+    other = dc.FamilyHistograms(mechanism.model, 80, "0.25")
+    assert row["count_sd"] == other.count_sd()
+    assert row["class_sd"] is None
+    (cube,) = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "2")["rows"]
+    classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b")), 80, "0.2")  # a tenth of epsilon
+    noise = classes.noise(20_000, dc.SeededBits(1))[:, 0]
+    assert cube["class_sd"] == pytest.approx(noise.std(), rel=0.03)
+    assert "counts of the classes themselves" in run("plan", "study.toml", "--ask", "signs").output
+
+
+def test_a_rehearsal_shows_the_truth_beside_the_tables() -> None:
+    shown = run("rehearse", "study.toml", "--ask", "chain", "--seed", "3").output
+    assert "truth" in shown
+    assert "A rehearsal on made-up data" in shown
+    assert run("rehearse", "study.toml", "--ask", "chain", "--seed", "3").output == shown
+
+
+def test_a_batch_of_tables_and_networks_is_published_together(folder: Path) -> None:
+    text = (folder / "study.toml").read_text()
+    (folder / "study.toml").write_text(text.split("[questions.several]")[0])
+    assert "3 questions together" in run("plan", "study.toml", "--batch").output
+    published = as_json("publish", "study.toml", "--batch")
+    assert published["mechanisms"] == {
+        "signs": "CubeCounts",
+        "chain": "FamilyHistograms",
+        "coughs": "GeometricHistogram",
+    }
+    assert as_json("publish", "study.toml", "--batch")["already_published"]
+    assert len(as_json("infer", "chain.release.json")["tables"]) == 2 + 4 + 6
+
+
+def test_a_large_network_shows_its_first_lines_and_says_how_to_get_all(folder: Path) -> None:
+    names = [f"item {number}" for number in range(40)]
+    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, ("no", "yes")))
+    mechanism = dc.FamilyHistograms(network, size=30, epsilon=40)
+    release = dc.simulate(mechanism, [20, 10] * 40, dc.SeededBits(5), label="Forty items")
+    (folder / "r.json").write_text(release.to_json())
+    shown = run("infer", "r.json", "--csv", "all.csv").output
+    assert f"first {MOST_SHOWN} of 80 lines" in shown
+    assert "item 39=yes" not in shown
+    assert len((folder / "all.csv").read_text().splitlines()) == 81
+
+
+BROKEN: list[tuple[tuple[str, ...], int, str]] = [
+    (("infer", "signs.release.json", "--that", "yes > 0.2"), 1, "--that is for tables of categories"),
+    (("infer", "signs.release.json", "--event", "smoker=yes", "--by", "cancer", "--pool"), 1, "--pool is for tables"),
+    (("infer", "signs.release.json", "--event", "smoker=perhaps"), 1, "smoker=perhaps"),
+    (("infer", "signs.release.json", "--event", "smoker=yes", "--given", "smoker=no"), 1, "about a variable that is"),
+    (("infer", "signs.release.json", "--event", "smoker=yes", "--by", "age"), 1, "no column 'age'"),
+    (("infer", "signs.release.json", "--given", "smoker=no"), 1, "go with --event"),
+    (("infer", "signs.release.json", "--synthesize", "5"), 1, "go together"),
+    (("infer", "signs.release.json", "--out", "x.csv"), 1, "go together"),
+    (("infer", "signs.release.json", "--synthesize", "0", "--out", "x.csv"), 2, "--synthesize"),
+    (("infer", "signs.release.json", "--synthesize", "5", "--out", "no/x.csv"), 1, "no folder"),
+    (("infer", "signs.release.json", "--bif", "no/x.bif"), 1, "no folder"),
+    (("infer", "signs.release.json", "--level", "2"), 1, "between 0 and 1"),
+    (("infer", "coughs.release.json", "--bif", "x.bif"), 1, "--bif is for releases of a network"),
+    (("infer", "signs.release.json", "coughs.release.json"), 1, ""),
+    (("plan", "study.toml", "--ask", "signs", "--width", "0.1"), 1, "--width is for questions about categories"),
+    (("plan", "study.toml", "--ask", "signs", "--level", "7"), 1, "between 0 and 1"),
+    (("rehearse", "study.toml", "--ask", "several"), 1, "several parents"),
+    (("publish", "study.toml", "--ask", "several"), 1, "nothing was charged"),
+    (("publish", "study.toml", "--batch"), 1, "nothing was charged"),
+]
+
+
+def test_what_does_not_fit_a_network_is_refused_in_words() -> None:
+    run("publish", "study.toml", "--ask", "signs")
+    run("publish", "study.toml", "--ask", "coughs")
+    spent = dc.Ledger.open("study.db").spent
+    for words, code, said in BROKEN:
+        result = run(*words, code=code)
+        assert said in result.stderr, words
+        assert CANARY not in result.output
+    assert dc.Ledger.open("study.db").spent == spent
+
+
+def test_a_slash_in_a_name_is_refused_where_the_file_could_not_hold_it(folder: Path) -> None:
+    network = dc.Network.from_edges("a/b", "c", levels={"a/b": (0, 1), "c": (0, 1)})
+    release = dc.simulate(dc.CubeCounts(network, 20, 2), [10, 10, 5, 15], dc.SeededBits(1))
+    (folder / "r.json").write_text(release.to_json())
+    assert "it has a slash" in run("infer", "r.json", "--arviz", "x.nc", code=1).stderr

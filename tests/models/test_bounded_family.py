@@ -1,0 +1,120 @@
+"""Families with one parameter and bounded records: what counts, what is clipped, which posterior."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from scipy.stats import beta, gamma, norm
+
+import discreet as dc
+from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, Law, NormalLaw
+from discreet.models.exponential import Exponential
+from discreet.models.normal_mean import NormalMean
+from discreet.models.poisson import Poisson
+
+F = Fraction
+FALLS = Poisson("falls", most=3, shape=2, rate=1)
+WAITS = Exponential("wait", high=10, bands=5, shape=2, rate=3)
+HEIGHT = NormalMean("height", low=100, high=200, variance=25, bands=10, prior_records=2)
+
+
+@pytest.mark.parametrize(
+    ("law", "twin"),
+    [
+        (BetaLaw(F(5, 2), F(7)), beta(2.5, 7)),
+        (BetaLaw(F(1, 10), F(30)), beta(0.1, 30)),
+        (BetaLaw(F(4000), F(3000)), beta(4000, 3000)),
+        (GammaLaw(F(1, 2), F(3)), gamma(0.5, scale=1 / 3)),
+        (GammaLaw(F(4000), F(2)), gamma(4000, scale=0.5)),
+        (NormalLaw(F(3), F(4)), norm(3, 2)),
+    ],
+)
+def test_laws_agree_with_their_twins_in_scipy(law: Law, twin: Any) -> None:
+    for probability in (1e-6, 0.02, 0.5, 0.9, 1 - 1e-6):
+        x = float(twin.ppf(probability))
+        with ctx.workprec(128):
+            below, above, density = law.below(arb(x)), law.above(arb(x)), law.log_density(arb(x))
+            assert (below + above).overlaps(arb(1))
+            assert below.rel_accuracy_bits() > 60
+        assert float(below) == pytest.approx(twin.cdf(x), rel=1e-8)
+        assert float(above) == pytest.approx(twin.sf(x), rel=1e-8)
+        assert float(density) == pytest.approx(twin.logpdf(x), abs=1e-8)
+        assert law.guess(probability) == pytest.approx(x, rel=1e-6)
+
+
+@pytest.mark.parametrize("model", [FALLS, WAITS, HEIGHT], ids=lambda m: type(m).__name__)
+def test_families_follow_the_protocol(model: Any) -> None:
+    assert isinstance(model, BoundedFamily)
+    assert len(model.values) == len(model.cells)
+    assert not isinstance(dc.Categories("x", levels=("a", "b")), BoundedFamily)
+    with pytest.raises(dc.SecretError):
+        model.posterior(model.statistics({model.column.name: [1, 2]}))
+    for counts in ([1, 2], [-1] + [0] * (len(model.cells) - 1), [0.5] * len(model.cells)):
+        with pytest.raises(dc.DeclarationError, match="whole numbers"):
+            model.counts(counts)
+
+
+def opened(model: Any, values: list[Any]) -> list[int]:
+    return [int(count) for count in model.statistics({model.name: values}).open_for_publishing()]
+
+
+def test_poisson_clips_what_is_large_and_what_is_missing() -> None:
+    assert opened(FALLS, [0, 1, 1, 3, 4, 900, None, "many", -2, 1.5]) == [1, 2, 0, 7]
+    gentle = Poisson("falls", most=3, outside=0)
+    assert opened(gentle, [4, None, 2]) == [2, 0, 1, 0]
+
+
+def test_bands_stand_for_their_middle_and_what_is_in_none_for_a_declared_number() -> None:
+    assert opened(WAITS, [0, 1.9, 2, 10, 10.5, None, "x", -1]) == [2, 1, 0, 0, 1, 4]
+    assert [int(value) for value in WAITS.values] == [1, 3, 5, 7, 9, 10]
+    assert HEIGHT.values[-1] == 150
+    assert opened(HEIGHT, [99, 100, 200, 250])[-1] == 2
+
+
+def test_posteriors() -> None:
+    assert FALLS.posterior((1, 2, 0, 3)) == GammaLaw(F(2 + 2 + 9), F(1 + 6))
+    assert FALLS.posterior((1, 2, 0, 3), F(1, 2)) == GammaLaw(F(2) + F(11, 2), F(4))
+    assert WAITS.posterior((2, 1, 0, 0, 0, 1)) == GammaLaw(F(6), F(3 + 2 + 3 + 10))
+    row = [0] * 11
+    row[0], row[9] = 1, 2  # 105 and twice 195
+    assert HEIGHT.posterior(row) == NormalLaw(F(2 * 150 + 105 + 390, 5), F(5))
+
+
+def test_the_poisson_posterior_is_prior_times_likelihood() -> None:
+    """On a grid of rates, without any conjugacy."""
+    rates = np.linspace(0.001, 12, 20_001)
+    logs = np.log(rates) * (2 - 1) - rates  # Gamma(2, 1)
+    for number, count in enumerate((1, 2, 0, 3)):
+        logs += count * (number * np.log(rates) - rates)
+    weights = np.exp(logs - logs.max())
+    law = FALLS.posterior((1, 2, 0, 3))
+    assert rates @ weights / weights.sum() == pytest.approx(float(law.shape / law.rate), rel=1e-6)
+
+
+def test_gaussian_privacy_of_the_normal_mean() -> None:
+    fine = NormalMean("x", low=0, high=1, variance=1, bands=1000, prior_records=1)
+    assert fine.gaussian_privacy(99) == pytest.approx(0.999 / 10, rel=1e-12)
+    (pair,) = fine.neighbours(99, F(1))
+    assert float(pair[1].mean) / np.sqrt(float(pair[1].variance)) == pytest.approx(fine.gaussian_privacy(99))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Poisson("x", most=0),
+        lambda: Poisson("", most=3),
+        lambda: Poisson("x", most=3, shape=0),
+        lambda: Poisson("x", most=3, outside=4),
+        lambda: Exponential("x", high=0),
+        lambda: Exponential("x", high=1, low=1),
+        lambda: Exponential("x", high=1, bands=0),
+        lambda: NormalMean("x", low=1, high=0, variance=1),
+        lambda: NormalMean("x", low=0, high=1, variance=0),
+        lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2),
+    ],
+)
+def test_nonsense_is_refused(make: Any) -> None:
+    with pytest.raises(dc.DeclarationError):
+        make()

@@ -1,0 +1,110 @@
+"""The reproductions of Zhang, Rubinstein and Dimitrakakis (2016) have the digits that are written about them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta
+
+import discreet as dc
+from discreet.reproductions import Outcome, reproduction_named
+from discreet.reproductions.paper_004 import figure_1
+
+
+def outcome(name: str) -> Outcome:
+    return reproduction_named(name).run(True)
+
+
+def row(found: Outcome, **where: Any) -> dict[str, Any]:
+    return next(row for row in found.rows if all(row[key] == value for key, value in where.items()))
+
+
+def test_the_sensitivity_is_attained_in_every_network() -> None:
+    for found in outcome("004-lemma-1").rows:
+        assert found["largest_distance"] == found["bound"] == 2 * found["variables"]
+        assert found["epsilon_at_1"] == 1
+
+
+def test_the_noise_of_sixteen_features_has_its_digits() -> None:
+    found = row(outcome("004-algorithm-1"), features=16)
+    assert found["scale"] == 34
+    assert found["cell_sd"] == pytest.approx(48.08, abs=5e-3)
+    assert found["count_sd"] == pytest.approx(34.00, abs=5e-3)
+    assert found["cube_count_sd"] == pytest.approx(11.2, abs=0.05)
+
+
+def test_proposition_1_is_nearly_exact() -> None:
+    found = row(outcome("004-proposition-1"), delta=0.05)
+    assert (round(found["bound"], 3), round(found["exact_quantile"], 3)) == (244.303, 243.448)
+    assert found["integer_quantile"] == 243
+    assert found["chance_beyond_bound"] == pytest.approx(0.0488, abs=5e-5)
+
+
+def test_the_printed_mean_of_a_truncated_count_leaves_its_range() -> None:
+    found = row(outcome("004-mean-of-z"), count=45)
+    assert found["printed"] == pytest.approx(57.19, abs=5e-3)
+    assert found["exact"] == pytest.approx(42.0229, abs=5e-5)
+
+
+def test_lemma_a3_is_about_another_function() -> None:
+    found = row(outcome("004-lemma-a3"), first_noisy_count=12)
+    assert found["divergence"] == pytest.approx(1.12336, abs=5e-6)
+    assert found["printed_function"] == pytest.approx(22.4533, abs=5e-5)
+    assert found["printed_function"] > found["lemma_bound"]
+
+
+def test_theorem_1_needs_squares() -> None:
+    rows = outcome("004-theorem-1-deviation").rows
+    assert rows[0]["beyond_printed"] == pytest.approx(0.491, abs=5e-4)
+    assert all(found["beyond_proved"] <= 0.05 for found in rows)
+
+
+def test_the_refined_mean_of_theorem_1_is_too_small() -> None:
+    found = row(outcome("004-theorem-1-mean"), epsilon=1.0)
+    assert found["mean"] == pytest.approx(0.5613, abs=5e-5)
+    assert found["refined_bound"] == pytest.approx(2.757e-9, rel=1e-3)
+
+
+def test_figure_1_has_the_shape_that_the_paper_describes() -> None:
+    found = outcome("004-figure-1")
+
+    def accuracy(epsilon: float, method: str) -> float:
+        return float(row(found, epsilon=epsilon, method=method)["accuracy"])
+
+    for method in (figure_1.PUBLISHED, figure_1.AWARE, figure_1.CUBE):
+        assert accuracy(1.0, method) < accuracy(10.0, method) <= accuracy(10.0, figure_1.EXACT) + 0.01
+    assert accuracy(1.0, figure_1.CUBE) > accuracy(1.0, figure_1.PUBLISHED)
+
+
+def test_figure_1_is_the_same_every_time() -> None:
+    assert figure_1.one_repeat("1", 0) == figure_1.one_repeat("1", 0)
+
+
+def test_counting_is_the_bayes_update_of_example_1() -> None:
+    records = np.array([[0, 1], [1, 1], [1, 0], [1, 1]])  # a, b with a -> b
+    prior = 2.0, 3.0
+    given = records[records[:, 0] == 1, 1]  # the row of b where a = 1
+    counted = beta(prior[0] + given.sum(), prior[1] + (1 - given).sum())
+
+    def joint(theta: float) -> float:
+        return float(beta(*prior).pdf(theta) * np.prod(np.where(given, theta, 1 - theta)))
+
+    evidence = quad(joint, 0, 1)[0]
+    for theta in (0.1, 0.5, 0.9):
+        assert joint(theta) / evidence == pytest.approx(counted.pdf(theta), rel=1e-9)
+
+
+def test_the_predictive_of_appendix_c1_is_an_integral() -> None:
+    a, b = 4.0, 2.5
+    for x in (0, 1):
+        integral = quad(lambda theta, x=x: theta**x * (1 - theta) ** (1 - x) * beta(a, b).pdf(theta), 0, 1)[0]
+        assert integral == pytest.approx(a**x * b ** (1 - x) / (a + b), rel=1e-9)
+
+
+def test_the_predictive_without_privacy_is_what_the_library_reads_without_noise() -> None:
+    counts = np.random.default_rng(7).multinomial(50, [0.2, 0.3, 0.4, 0.1]).reshape(2, 2)
+    tables = np.stack([counts] * 16)
+    test = {name: [0, 1] for name in figure_1.FEATURES}
+    release = dc.simulate(dc.LaplaceUpdates(figure_1.NETWORK, 50, 2000), tables.ravel(), dc.SeededBits(1))
+    assert dc.infer(release).predict_proba(test) == pytest.approx(figure_1.predictive(tables, test), abs=1e-9)
