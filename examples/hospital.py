@@ -135,6 +135,7 @@ def open_session() -> dc.QuerySession:
 
 def interview(console: Console, session: dc.QuerySession) -> None:
     """Let a third party ask until the ledger refuses; one more question about a draw that is public is free."""
+    cost = float(session.mechanism.epsilon)
     for words, question in QUESTIONS:
         console.print(f"[bold cyan]? {words}[/]")
         try:
@@ -142,15 +143,10 @@ def interview(console: Console, session: dc.QuerySession) -> None:
         except dc.BudgetError as refusal:
             console.print(f"[red]Refused:[/] {refusal}", soft_wrap=True)
             continue
-        console.print(
-            f"{draw.answer(question):.1%}, from a fresh draw of epsilon = {float(session.mechanism.epsilon):g}"
-        )
+        console.print(f"{draw.answer(question):.1%}, from a fresh draw that costs epsilon = {cost:g}")
         soon = draw.answer(Predictive("yes", records=100))
-        console.print(
-            f"[dim]The same draw, asked again for free: of 100 further patients about {soon.mean:.0f} fall.[/]"
-        )
-    spent, limit = (float(budget.epsilon) for budget in (session.ledger.spent, session.ledger.limit))
-    console.print(f"Spent epsilon = {spent:g} of {limit:g}. Each answer holds the luck of its draw; read several.")
+        console.print(f"Free, as this draw is public now: of 100 further patients about {soon.mean:.0f} fall.")
+    console.print("[dim]An answer holds the luck of its draw; the noisy counts of scene 4 say more.[/]")
 
 
 def story() -> None:

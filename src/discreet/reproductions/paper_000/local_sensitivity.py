@@ -46,7 +46,8 @@ REPRODUCTION = Reproduction(
     says="There are data for which the loss exceeds epsilon, so the mechanism is not differentially private.",
     finds="The conclusion is right and the reasons are not. The proof needs a candidate that is the best at x and the "
     "worst at y, which neighbours never have, and its chain of inequalities points the wrong way. For beta(1, 1), the "
-    "prior of the draft, the loss stays below epsilon. It exceeds epsilon for tiny priors, slightly, and with three "
-    "cells and larger priors, without bound: the sensitivity itself jumps from one data set to the next.",
+    "prior of the draft, the loss stays below epsilon. It exceeds epsilon slightly for tiny priors, and clearly with "
+    "three cells and larger priors, 1.66 epsilon for DL(20, 20, 20) and 80 records: the sensitivity itself jumps from "
+    "one data set to the next.",
     run=run,
 )

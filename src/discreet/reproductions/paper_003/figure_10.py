@@ -38,7 +38,7 @@ REPRODUCTION = Reproduction(
     says="The exponential mechanism is better at balanced data, the Laplace mechanism at the edge; a growing prior "
     "helps the former continuously and the latter not.",
     finds="Half of it. At balanced data the exponential mechanism is the better one, and a larger prior helps it; but "
-    "the distances of the Laplace mechanism fall as well, and at balanced data by about as much: its noise stays, and "
+    "the distances of the Laplace mechanism fall as well, and at balanced data by nearly as much: its noise stays, and "
     "the posteriors come closer.",
     run=run,
 )

@@ -77,7 +77,7 @@ REPRODUCTION = Reproduction(
     finds="Every digit comes out again, but not from the definitions in the text: the exponent lacks the factor 1/2, "
     "the sensitivity is the local one, and the Laplace noise has twice the scale that one count needs. Noise is cut "
     "towards zero, not to the floor, and cutting the noise rather than the noisy count is no post-processing: it "
-    "doubles the chance of 0 and costs ln 2. So a mechanism with too little noise is compared with one of too much, "
-    "and neither keeps the epsilon in the heading. epsilon = 0.8 is not stated, but follows from the digits.",
+    "doubles the chance of 0 and costs ln 2. So neither column keeps the epsilon that both are meant to "
+    "have. epsilon = 0.8 is not stated, but follows from the digits.",
     run=run,
 )
