@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEATURES, TEST = 16, 1000
-REPEATS = {50: 40, 1000: 12, 10_000: 3}
+REPEATS = {50: 40, 1000: 12, 10_000: 12}
 EPSILONS = ("0.1", "0.5", "1", "2", "5", "10")
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

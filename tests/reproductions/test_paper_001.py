@@ -1,5 +1,7 @@
 """The reproductions of the poster have the digits that are written about them."""
 
+from itertools import pairwise
+
 import pytest
 
 from discreet.reproductions import reproduction_named
@@ -53,4 +55,4 @@ def test_probabilities_fall_with_the_distance(name: str) -> None:
     for mechanism in {row["mechanism"] for row in rows}:
         own = sorted((row for row in rows if row["mechanism"] == mechanism), key=lambda row: row["distance"])
         values = [row["probability"] for row in own if row["distance"] < 0.999]
-        assert all(later <= earlier * (1 + 1e-9) for earlier, later in zip(values, values[1:], strict=False))
+        assert all(later <= earlier * (1 + 1e-9) for earlier, later in pairwise(values))

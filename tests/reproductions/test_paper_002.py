@@ -187,10 +187,10 @@ def test_lemma_2_holds_and_needs_few_parts() -> None:
 def test_the_law_of_the_distance_is_that_of_enumeration() -> None:
     allowed = sqrt(3 / 20 * log(16))
     two = [k for k in range(21) if 2 * abs(k / 20 - 0.25) > allowed]
-    assert lemma_2.beyond((5, 15), 1 / 16) == pytest.approx(binom.pmf(two, 20, 0.25).sum(), rel=1e-9)
+    assert lemma_2.beyond((5, 15), 1 / 16) == pytest.approx(np.sum(binom.pmf(two, 20, 0.25)), rel=1e-9)
     three = [(a, b, 12 - a - b) for a in range(13) for b in range(13 - a)]
     far = [k for k in three if abs(np.array(k) - [3, 3, 6]).sum() / 12 > sqrt(3 / 12 * log(2))]
-    exact = multinomial.pmf(far, 12, [0.25, 0.25, 0.5]).sum()
+    exact = np.sum(multinomial.pmf(far, 12, [0.25, 0.25, 0.5]))
     assert lemma_2.beyond((3, 3, 6), 0.5) == pytest.approx(exact, rel=1e-9)
 
 
@@ -272,10 +272,10 @@ def test_lemma_5_has_a_square_root() -> None:
     for prior, digits in {1: 0.5, 2: 0.75, 10: 1.76197, 100: 5.63485}.items():
         assert row(found, prior=prior)["c"] == pytest.approx(digits, abs=5e-6)
         assert row(found, prior=prior)["c_by_search"] == pytest.approx(digits, rel=2e-3)
-    for prior in (1.0, 7.5):  # c is the density of |logit theta| at zero
+    for shape in (1.0, 7.5):  # c is the density of |logit theta| at zero
         step = 1e-6
-        mass = beta.cdf(0.5 + step / 4, prior, prior) - beta.cdf(0.5 - step / 4, prior, prior)
-        assert bernoulli_rate(prior).rate == pytest.approx(mass / step, rel=1e-6)
+        mass = beta.cdf(0.5 + step / 4, shape, shape) - beta.cdf(0.5 - step / 4, shape, shape)
+        assert bernoulli_rate(shape).rate == pytest.approx(mass / step, rel=1e-6)
 
 
 @pytest.mark.parametrize("trials", [2, 5, 10])

@@ -44,7 +44,7 @@ CLAIMS = (
         "Laplace noise of scale 1/epsilon on the number of ones is private.",
         TRUE,
         (_LAPLACE + "test_the_guarantee_is_what_the_scale_gives",),
-        "`RoundedLaplace` reproduces it. `GeometricHistogram` is the integer noise with the same epsilon and less error.",
+        "`RoundedLaplace` reproduces it. `GeometricHistogram` is integer noise with the same epsilon and less error.",
     ),
     Claim(
         "Baseline, growth",
@@ -58,8 +58,10 @@ CLAIMS = (
         "Figure 1",
         "The sensitivity of H is largest at the edge and very low away from it.",
         TRUE,
-        (_SENSITIVITY + "test_proposition_three_the_ends_are_the_most_sensitive_from_four_records_on",
-         "reproduction 001-figure-1"),
+        (
+            _SENSITIVITY + "test_proposition_three_the_ends_are_the_most_sensitive_from_four_records_on",
+            "reproduction 001-figure-1",
+        ),
         "Closed forms; 0.070276 in the middle and 0.338940 at the edge for 100 records.",
     ),
     Claim(
@@ -73,8 +75,10 @@ CLAIMS = (
         "Smooth sensitivity",
         "S(x) is the largest LS(x') exp(-gamma d(x, x')).",
         TRUE,
-        (_SENSITIVITY + "test_draining_finds_what_the_definitions_say",
-         _SENSITIVITY + "test_smooth_sensitivity_of_balanced_data"),
+        (
+            _SENSITIVITY + "test_draining_finds_what_the_definitions_say",
+            _SENSITIVITY + "test_smooth_sensitivity_of_balanced_data",
+        ),
         "Found by draining cells, in milliseconds for a thousand cells and a million records.",
     ),
     Claim(
@@ -88,8 +92,10 @@ CLAIMS = (
         "Gamma and privacy",
         "gamma = ln(1 - epsilon / (2 ln(delta / (2 (n + 1))))) ensures (epsilon, delta)-differential privacy.",
         CORRECTED,
-        (_HELLINGER + "test_what_is_proved_about_smooth_sensitivity_holds_by_enumeration",
-         _HELLINGER + "test_published_smooth_constants_are_below_three_halves"),
+        (
+            _HELLINGER + "test_what_is_proved_about_smooth_sensitivity_holds_by_enumeration",
+            _HELLINGER + "test_published_smooth_constants_are_below_three_halves",
+        ),
         "With |R| for n + 1 we prove (1.5 epsilon, delta); no violation of the stated pair is known. "
         "`HellingerSmooth` states the exact loss where it can be enumerated, 0.5121 for n = 400, and "
         "`HellingerSmoothProved` has constants that make (epsilon, delta) a theorem.",
@@ -156,8 +162,10 @@ CLAIMS = (
         "Conclusion, 400 records",
         "The mechanism outperforms it when there are more than 400 records.",
         CORRECTED,
-        (_RESULTS + "test_the_lines_of_figure_2_cross_where_the_register_says",
-         _RESULTS + "test_four_dimensions_have_not_crossed_at_six_hundred"),
+        (
+            _RESULTS + "test_the_lines_of_figure_2_cross_where_the_register_says",
+            _RESULTS + "test_four_dimensions_have_not_crossed_at_six_hundred",
+        ),
         "From 340 records in two dimensions, 402 in three, and a little over 1,000 in four.",
     ),
 )

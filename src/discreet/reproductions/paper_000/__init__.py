@@ -1,4 +1,4 @@
-"""A draft of Differentially Private Bayesian Inference (no date, no authors): local sensitivity of coin flips."""
+"""Differentially Private Bayesian Inference, a draft of about 2018 that bears neither date nor names."""
 
 from discreet.reproductions.reproduction import Paper
 

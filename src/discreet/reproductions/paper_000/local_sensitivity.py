@@ -1,4 +1,4 @@
-"""Section 1.2: is the exponential mechanism with local sensitivity private?"""
+"""Section 1.2: whether the exponential mechanism with local sensitivity is private."""
 
 import discreet as dc
 from discreet.reproductions.paper_000 import PAPER_000
@@ -45,9 +45,9 @@ REPRODUCTION = Reproduction(
     "all neighbouring data compared.",
     says="There are data for which the loss exceeds epsilon, so the mechanism is not differentially private.",
     finds="The conclusion is right and the reasons are not. The proof needs a candidate that is the best at x and the "
-    "worst at y, which neighbours never have, and its chain of inequalities points the wrong way. For beta(1, 1), the "
-    "prior of the draft, the loss stays below epsilon. It exceeds epsilon slightly for tiny priors, and clearly with "
-    "three cells and larger priors, 1.66 epsilon for DL(20, 20, 20) and 80 records: the sensitivity itself jumps from "
-    "one data set to the next.",
+    "worst at y, which three or more records never have, and its chain of inequalities points the wrong way. For "
+    "beta(1, 1), the prior of the draft, the loss stays below epsilon. It exceeds epsilon slightly for tiny priors, "
+    "and clearly with three cells and larger priors, 1.66 epsilon for DL(20, 20, 20) and 80 records: the sensitivity "
+    "itself jumps from one data set to the next.",
     run=run,
 )

@@ -52,8 +52,8 @@ REPRODUCTION = Reproduction(
     paper=PAPER_000,
     setting="Prior beta(1, 1), every number of ones for 2 to 200 records; x0 is n/2, or either number beside it.",
     says="H(BI(x), BI(x + 1)) < H(BI(x + 1), BI(x + 2)) for all x >= x0, and > for all x <= x0; shown by induction.",
-    finds="The first half is true. The second holds only for x < n/2 - 1: at x0 itself both halves would contradict each "
-    "other, and for even n the two edges beside the middle are equal. What is meant is the mirror image, "
+    finds="The first half is true. The second holds only for x < n/2 - 1: at x0 itself both halves would contradict "
+    "each other, and for even n the two edges beside the middle are equal. What is meant is the mirror image, "
     "H(BI(x), BI(x - 1)) < H(BI(x - 1), BI(x - 2)) for x <= x0, which is true. One line proves both: the logarithm of "
     "the affinity is ln r(1 + x) + ln r(n - x), and ln r is strictly concave. The printed induction drops a factor.",
     run=run,

@@ -27,8 +27,8 @@ def run(quick: bool) -> Outcome:
     rows = [exceptions(size) for size in range(2, (QUICK_MOST if quick else MOST) + 1)]
     five = next(row for row in rows if row["size"] == 5)
     verdict = (
-        f"For n = 2 to {rows[-1]['size']} there are {sum(row['exceptions'] for row in rows)} exceptions where the named "
-        f"neighbour exists. For n = 5 and x0 = 2 the two distances that the proof equates are "
+        f"For n = 2 to {rows[-1]['size']} there are {sum(row['exceptions'] for row in rows)} exceptions where the "
+        f"named neighbour exists. For n = 5 and x0 = 2 the two distances that the proof equates are "
         f"{five['below_the_middle']:.8f} and {five['above_the_middle']:.8f}."
     )
     found, local = edges(SHOWN), line_local_sensitivities(np.ones(2), SHOWN)

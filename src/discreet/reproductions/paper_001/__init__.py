@@ -1,4 +1,4 @@
-"""Bun, Farina, Gaboardi and Liu (2018), a poster on the smoothed Hellinger mechanism."""
+"""Bun, Farina, Gaboardi and Liu (undated, about 2018), a poster on the smoothed Hellinger mechanism."""
 
 from discreet.reproductions.reproduction import Paper
 

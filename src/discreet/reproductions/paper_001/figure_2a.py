@@ -54,7 +54,7 @@ def exponential_mean(cells: int, size: int) -> float:
     for logs, times in candidates(cells, size):
         distances = np.sqrt(np.maximum(0.0, -np.expm1(logs)))
         weights = times * np.exp(-scale * distances)
-        weight, moment = weight + weights.sum(), moment + weights @ distances
+        weight, moment = weight + float(weights.sum()), moment + float(weights @ distances)
     return float(moment / weight)
 
 

@@ -37,7 +37,7 @@ def run(quick: bool) -> Outcome:
         f"{at['needed']:.5f} is needed. With the prior on the precision the mass is sufficient for every L, with "
         f"c = {normal_rate(PRIOR_RATE).rate:g} lambda."
     )
-    keys = {"variance ~ Exp(1), as stated": "prior_on_variance", "needed for c = 1": "needed"}
+    keys = {"variance ~ Exp(1), as stated": "prior_on_variance", "at most, for c = 1": "needed"}
     keys["precision ~ Exp(1)"] = "prior_on_precision"
     shown = [{"x": row["L"], "y": 1 - row[key], "series": name} for name, key in keys.items() for row in rows]
     shown = [row for row in shown if row["y"] > 1e-6]

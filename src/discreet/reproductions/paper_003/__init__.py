@@ -1,4 +1,4 @@
-"""Notes of DP - Bayesian Inference (2018), and the exact laws of the Hellinger distance that its results share.
+"""Notes of DP - Bayesian Inference (undated, about 2018), and the exact laws that its results share.
 
 The notes draw an output z a thousand or ten thousand times and plot H(BI(x), z). Here the law of that distance is
 summed over all outputs. Two conventions were found to give the printed numbers, and are used throughout:
@@ -23,7 +23,7 @@ from discreet.mechanisms.hellinger_sensitivity import published_gamma, smooth_se
 from discreet.mechanisms.published_laplace import PublishedLaplace
 from discreet.reproductions.reproduction import Paper, Row
 
-PAPER_003 = Paper("003", "Anonymous authors", 2018, "Notes of DP - Bayesian Inference", "Unpublished notes")
+PAPER_003 = Paper("003", "No authors named", 2018, "Notes of DP - Bayesian Inference", "Unpublished notes")
 
 EPSILON, DELTA = "0.8", "5e-4"
 """The setting of figures 6 to 11."""

@@ -34,8 +34,8 @@ REPRODUCTION = Reproduction(
     paper=PAPER_003,
     setting="beta(a, b) with whole a and b, reached from the prior beta(1, 1); the plotted range is not given.",
     says="The local sensitivity falls as the two parameters come closer to each other, and as they grow.",
-    finds="True: for a given total it grows with the distance from the middle, because ln r is concave, where r(s) r(t) "
-    "is the affinity of neighbours. The text then says that accuracy improves when the sensitivity goes larger; it is "
-    "the other way round, as its next sentence has it.",
+    finds="True: for a given total it grows with the distance from the middle, because ln r is concave, where r(s) "
+    "r(t) is the affinity of neighbours. The text then says that accuracy improves when the sensitivity goes larger; "
+    "it is the other way round, as its next sentence has it.",
     run=run,
 )

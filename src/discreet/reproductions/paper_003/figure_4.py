@@ -1,6 +1,6 @@
 """Figure 4: four mechanisms under the prior DL(7, 4, 5), and the sensitivities in its captions."""
 
-import numpy as np
+from fractions import Fraction
 
 import discreet as dc
 from discreet.mechanisms.hellinger_sensitivity import published_gamma
@@ -21,7 +21,7 @@ def gamma_with_n(size: int) -> float:
     >>> f"{gamma_with_n(100):.12g}"
     '0.0699407108115'
     """
-    return float(published_gamma(*(dc.Guarantee(EPSILON, DELTA).epsilon, dc.Guarantee(EPSILON, DELTA).delta), size))
+    return float(published_gamma(Fraction(EPSILON), Fraction(DELTA), size))
 
 
 def laws_of(counts: tuple[int, ...]) -> dict[str, DistanceLaw]:
@@ -42,7 +42,7 @@ def run(quick: bool) -> Outcome:
         where["gamma_as_defined"] = gamma_of(size, EPSILON, DELTA)
         for name, law in laws.items():
             rows.append(where | {"mechanism": name, "sensitivity": found.get(name.split()[-1])} | law.summary())
-    beside = dc.hellinger(PRIOR, np.array(PRIOR) + (1, -1, 0))
+    beside = dc.hellinger(PRIOR, (8, 3, 5))
     means = {row["mechanism"]: row["mean"] for row in rows if row["size"] == 120}
     verdict = (
         f"gamma is {gamma_with_n(100):.12g} and {gamma_with_n(120):.12g}, as printed, if n stands for the n + 1 of the "

@@ -35,8 +35,9 @@ def run(quick: bool) -> Outcome:
         rows.append(row | {f"l1_{key}": value for key, value in by_norm[name].summary().items()})
     words = ", ".join(f"{row['mean']:.4f} and {row['l1_mean']:.2f} {row['mechanism']}" for row in rows)
     verdict = (
-        f"Mean Hellinger distance and mean l1 norm: {words}. gamma for n = 150 is {gamma_of(SIZE, EPSILON, DELTA):.12f} "
-        f"({gamma_with_n(SIZE):.12f} with n for n + 1), not the printed 0.0677791100173, which belongs to n = 120."
+        f"Mean Hellinger distance and mean l1 norm: {words}. gamma for n = 150 is "
+        f"{gamma_of(SIZE, EPSILON, DELTA):.12f} ({gamma_with_n(SIZE):.12f} with n for n + 1), "
+        "not the printed 0.0677791100173, which belongs to n = 120."
     )
     levels = np.arange(0, 201, 5)
     shown = [

@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.reproductions.paper_003 import PAPER_003, model_of, smooth_of
@@ -20,9 +21,9 @@ OTHERS = ((1, 1, -2), (2, -2, 0))
 """Two steps as well, but not in the printed row."""
 
 
-def class_of(change: tuple[int, ...]) -> np.ndarray:
+def class_of(change: tuple[int, ...]) -> NDArray[np.int64]:
     """Return all tables that are this change away, in whatever order."""
-    return np.array(COUNTS) + np.array(sorted(set(permutations(change))))
+    return np.asarray(np.array(COUNTS) + np.array(sorted(set(permutations(change)))))
 
 
 def run(quick: bool) -> Outcome:
