@@ -5,6 +5,7 @@ from math import comb, exp, log, tanh
 
 import numpy as np
 import pytest
+from scipy.signal import fftconvolve
 from scipy.stats import binom
 
 import discreet as dc
@@ -56,7 +57,7 @@ def test_different_mechanisms_compose() -> None:
         places = np.floor(np.array([float(value) for value in loss.losses]) / step).astype(int) + 30_000
         table = np.zeros(60_001)
         np.add.at(table, places, loss.probabilities)
-        grid = np.convolve(grid, table) if grid.size > 1 else table
+        grid = np.maximum(0.0, fftconvolve(grid, table)) if grid.size > 1 else table
     values = (np.arange(grid.size) - 30_000 * len(losses)) * step
     lower = float(grid @ np.where(values > float(totals.planned), -np.expm1(float(totals.planned) - values), 0.0))
     assert lower <= 1e-6
