@@ -72,3 +72,14 @@ def test_the_output_must_be_one_that_the_mechanism_can_give(release: dc.Release)
         document = json.loads(release.to_json()) | {"output": output}
         with pytest.raises(dc.DocumentError):
             dc.Release.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("kind", [dc.DiscreteGaussianHistogram, dc.DiscreteGaussianCounts])
+def test_a_variance_too_small_for_what_is_promised_is_refused(kind: Any) -> None:
+    honest = kind(MODELS[0], size=7, epsilon="1", delta="1e-6")
+    release = dc.simulate(honest, (3, 4), dc.SeededBits(1))
+    document = json.loads(release.to_json())
+    document["mechanism"]["variance"] = "30"
+    with pytest.raises(dc.DocumentError, match="A variance of 30 gives delta"):
+        dc.Release.from_json(json.dumps(document))
+    assert kind(MODELS[0], size=7, epsilon="1", delta="1e-6", variance=honest.variance * 2).rho < honest.rho
