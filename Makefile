@@ -23,6 +23,8 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/alarm.py
+	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/moments.py
 
 peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py > .venv-peers/scores.json

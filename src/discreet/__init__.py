@@ -93,7 +93,19 @@ from discreet.models import (
     Statistics,
     read_bif,
 )
-from discreet.planning import Certificate, verify
+from discreet.planning import (
+    Audit,
+    Certificate,
+    ExactAccuracy,
+    Optimum,
+    Ranking,
+    accuracy,
+    audit,
+    compare,
+    minimax_optimum,
+    optimum,
+    verify,
+)
 from discreet.randomness import RandomBits, SeededBits, SystemBits
 from discreet.releases import Release, publish, publish_plan, simulate
 from discreet.session import QuerySession
@@ -104,6 +116,7 @@ from discreet.version import __version__
 __all__ = [
     "Accountant",
     "Adjacency",
+    "Audit",
     "BallDraw",
     "BetaMixture",
     "BoundedFamily",
@@ -127,6 +140,7 @@ __all__ = [
     "DocumentError",
     "EquivalentSize",
     "Evidence",
+    "ExactAccuracy",
     "Exponential",
     "FamilyGaussians",
     "FamilyHistograms",
@@ -156,6 +170,7 @@ __all__ = [
     "NetworkPosterior",
     "NormalMean",
     "Odds",
+    "Optimum",
     "PermuteAndFlip",
     "Plan",
     "Poisson",
@@ -165,6 +180,7 @@ __all__ = [
     "QuerySession",
     "Question",
     "RandomBits",
+    "Ranking",
     "Receipt",
     "RegressionPosterior",
     "Release",
@@ -182,8 +198,11 @@ __all__ = [
     "Unit",
     "VerificationError",
     "__version__",
+    "accuracy",
     "across_groups",
     "adaptive_ridge",
+    "audit",
+    "compare",
     "compose",
     "default_mechanism",
     "hellinger",
@@ -191,6 +210,8 @@ __all__ = [
     "infer",
     "kullback_leibler",
     "l1_distance",
+    "minimax_optimum",
+    "optimum",
     "plug_in",
     "plug_in_regression",
     "posterior_draw_delta",

@@ -8,6 +8,7 @@ that no two names can be taken for one.
 from discreet.charts.budget import MOST_CHARGES, budget_chart, composition_chart, width_chart
 from discreet.charts.drawing import Spec, render
 from discreet.charts.network import MOST_VARIABLES, network_chart
+from discreet.charts.planning import audit_chart, distance_chart, ranking_chart
 from discreet.charts.posterior import AWARE, MOST_CELLS, PLUG_IN, comparison_chart, posterior_chart
 
 __all__ = [
@@ -17,11 +18,14 @@ __all__ = [
     "MOST_VARIABLES",
     "PLUG_IN",
     "Spec",
+    "audit_chart",
     "budget_chart",
     "comparison_chart",
     "composition_chart",
+    "distance_chart",
     "network_chart",
     "posterior_chart",
+    "ranking_chart",
     "render",
     "width_chart",
 ]

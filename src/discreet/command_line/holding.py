@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet import charts
 from discreet.command_line.categories import posterior_document, show_posterior
+from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.networks import chosen_by, network_document, plan_network, show_network
 from discreet.command_line.reading import require_folder, show_totals
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
@@ -119,6 +120,7 @@ def check(study: Path, as_json: bool) -> None:
 @click.option("--sizes", default="", help="Numbers of records to compare at the declared epsilon, such as 500,5000.")
 @click.option("--width", type=float, help="A wished width of intervals: which epsilon, or how many records, gives it?")
 @click.option("--level", type=float, default=0.9, show_default=True)
+@click.option("--compare", is_flag=True, help="Rank all mechanisms at the question's guarantee by what readers learn.")
 @click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
 @as_json
@@ -130,6 +132,7 @@ def plan(
     sizes: str,
     width: float | None,
     level: float,
+    compare: bool,
     batch: bool,
     plot: Path | None,
     as_json: bool,
@@ -138,10 +141,12 @@ def plan(
 
     Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
     accurate the tables will be; --plot draws the graph. With --batch: what all questions of the study cost together
-    when they are published by `publish --batch`.
+    when they are published by `publish --batch`. With --compare: all mechanisms that could publish the question under
+    its guarantee, the most telling first.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
+              discreet plan study.toml --ask smoking-2026 --compare --plot ranking.png
               discreet plan study.toml --batch
     """
     require_folder(plot)
@@ -149,6 +154,8 @@ def plan(
         return _show_batch(Study(study), plot, as_json)
     question = _question(Study(study), name)
     mechanism = question.mechanism
+    if compare:
+        return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
     if isinstance(mechanism, NetworkCounts):
         if width is not None:

@@ -12,6 +12,7 @@ from rich.markup import escape
 from discreet import charts
 from discreet.columns import text_of
 from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
+from discreet.command_line.comparing import examine_file
 from discreet.command_line.networks import network_document, network_rows, show_network
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
 from discreet.errors import DeclarationError, DocumentError, LedgerError, LittleInformationWarning
@@ -23,6 +24,7 @@ from discreet.inference.arviz import to_netcdf
 from discreet.models import Network
 from discreet.planning import ledger_totals
 from discreet.planning import verify as verify_release
+from discreet.planning.audit import DRAWS
 from discreet.releases import Release
 from discreet.statement import statement, statement_html
 from discreet.study import Study
@@ -266,16 +268,34 @@ def show_totals(totals: Totals, title: str, binding: str) -> None:
 
 
 @click.command()
-@click.argument("release", type=click.Path(path_type=Path))
+@click.argument("release", type=click.Path(path_type=Path), required=False)
 @click.option("--ledger", "book", type=click.Path(path_type=Path), help="Check the release against this ledger too.")
+@click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
+@click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
 @as_json
 @helpful
-def verify(release: Path, book: Path | None, as_json: bool) -> None:
+def verify(
+    release: Path | None, book: Path | None, mechanism: Path | None, draws: int, plot: Path | None, as_json: bool
+) -> None:
     """Recompute a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
+
+    With --mechanism no data are involved: the guarantee of a mechanism, given by its document or that of a release, is
+    recomputed from its stated law, and its sampler is audited by draws on made-up data.
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
+              discreet verify --mechanism smoking-2026.release.json --plot audit.png
     """
+    require_folder(plot)
+    if (release is None) == (mechanism is None):
+        raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
+    if mechanism is not None:
+        if book is not None:
+            raise DeclarationError("--ledger goes with a release: a mechanism alone was never charged.")
+        return examine_file(mechanism, draws, plot, as_json)
+    if release is None or plot is not None:
+        raise DeclarationError("--plot draws an audit: it goes with --mechanism.")
     document = read_document(release)
     certificate = verify_release(document, ledger=None if book is None else Ledger.open(book))
     if as_json:

@@ -1,16 +1,44 @@
 """Choose before you spend, and check before you trust."""
 
-from discreet.planning.accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
+from discreet.planning.audit import Audit, audit, epsilon_lower_bound
+from discreet.planning.bounds import (
+    counted_tail_bound,
+    least_normaliser,
+    size_only_tail_bound,
+    tail_bound_for_all_data,
+    tail_probability,
+)
+from discreet.planning.compare import Ranked, Ranking, compare
+from discreet.planning.exact_accuracy import ExactAccuracy, accuracy
+from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
+from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet.planning.spending import ledger_totals
 from discreet.planning.verify import Certificate, verify
 
 __all__ = [
     "Accuracy",
+    "Audit",
     "Certificate",
+    "ExactAccuracy",
+    "Optimum",
+    "Ranked",
+    "Ranking",
+    "accuracy",
     "accuracy_curve",
+    "audit",
+    "can_optimise",
+    "compare",
+    "counted_tail_bound",
     "epsilon_for",
+    "epsilon_lower_bound",
     "expected_accuracy",
+    "least_normaliser",
     "ledger_totals",
+    "minimax_optimum",
+    "optimum",
     "size_for",
+    "size_only_tail_bound",
+    "tail_bound_for_all_data",
+    "tail_probability",
     "verify",
 ]

@@ -1,0 +1,109 @@
+"""What `plan --compare` and `verify --mechanism` show: a ranking of mechanisms, and a mechanism put to the test.
+
+Neither touches data. A mechanism is read from its document, the `mechanism` of a release or a file of its own.
+"""
+
+import json
+import sys
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from discreet import charts
+from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
+from discreet.errors import DeclarationError, DocumentError, VerificationError
+from discreet.exact import exact_text
+from discreet.mechanisms import Mechanism
+from discreet.models import Categories
+from discreet.planning import Audit, Certificate, Ranking, audit, compare, verify
+from discreet.releases.document import read_mechanism
+from discreet.study import Question
+
+
+def compare_mechanisms(question: Question, level: float, plot: Path | None, as_json: bool) -> None:
+    """Rank what could publish a question of categories."""
+    if not isinstance(question.model, Categories):
+        raise DeclarationError("--compare ranks mechanisms for questions about categories; see plan without it.")
+    guarantee = question.mechanism.guarantee
+    with working("writing all mechanisms out", as_json):
+        ranking = compare(question.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
+    if plot is not None:
+        charts.render(charts.ranking_chart(ranking), plot)
+    if as_json:
+        return show_json({"question": question.name, **ranking.document()})
+    return _show_ranking(ranking, question.label)
+
+
+def _show_ranking(ranking: Ranking, label: str) -> None:
+    known = ranking.best.accuracy
+    stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
+    headings = ("mechanism", "log score", "share", f"{known.level:.0%} width", "distance", "remapped")
+    show_table(
+        f"{label}: {ranking.size} records at {stated}, the most telling mechanism first", headings, ranking.rows()
+    )
+    say(
+        f"Exact counts would have a log score of {known.non_private_log_score:.4f} nats and intervals of width "
+        f"{known.non_private_width:.4f}; shares are of the former."
+    )
+    if ranking.floor is not None:
+        say(f"No private mechanism at all has an expected Hellinger distance below {ranking.floor:.6f}.")
+    say(*(f"Warning: {entry.name}: {entry.warning}." for entry in ranking.entries if entry.warning))
+    say(*(f"Left out: {name}: {why}" for name, why in ranking.left_out.items()))
+
+
+def examine_file(path: Path, draws: int, plot: Path | None, as_json: bool) -> None:
+    """Put the mechanism of a file to the test: its law by `verify`, its sampler by `audit`."""
+    mechanism = read_mechanism_file(path)
+    with working("comparing neighbours and drawing", as_json):
+        certificate, found = _certificate(mechanism), _audited(mechanism, draws)
+    if plot is not None and isinstance(found, Audit):
+        charts.render(charts.audit_chart([(type(mechanism).__name__, found)]), plot)
+    if as_json:
+        show_json({"certificate": _certificate_document(certificate), "audit": _audit_document(found)})
+    else:
+        say(*str(certificate).splitlines(), *str(found).splitlines())
+        if isinstance(found, Audit) and not found.violates:
+            say("An audit that finds nothing proves nothing; the certificate above does.")
+    if isinstance(certificate, str) or (isinstance(found, Audit) and found.violates):
+        sys.exit(EXIT_CODES[VerificationError])
+
+
+def read_mechanism_file(path: Path) -> Mechanism:
+    """Read a mechanism from a file: its own document, or that of a release."""
+    if not path.is_file():
+        raise DocumentError(f"There is no file {str(path)!r}.")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise DocumentError(f"{str(path)!r} is not a JSON document.") from None
+    if not isinstance(document, dict):
+        raise DocumentError(f"{str(path)!r} does not hold the document of a mechanism.")
+    found: Mechanism = read_mechanism(document.get("mechanism", document))
+    return found
+
+
+def _certificate(mechanism: Mechanism) -> Certificate | str:
+    """Return the certificate of a mechanism, or why its promise does not hold."""
+    try:
+        return verify(mechanism)
+    except VerificationError as problem:
+        return str(problem)
+
+
+def _audited(mechanism: Mechanism, draws: int) -> Audit | str:
+    """Return an audit, or why there is none: neighbours are made up for categories alone."""
+    if not isinstance(mechanism.model, Categories):
+        return "Not audited by draws: made-up neighbours are chosen for categories only."
+    return audit(mechanism, draws)
+
+
+def _certificate_document(certificate: Certificate | str) -> dict[str, Any]:
+    if isinstance(certificate, str):
+        return {"holds": False, "problem": certificate}
+    finite = certificate.epsilon if certificate.epsilon < inf else None
+    evidence = certificate.evidence.value
+    return {"holds": True, "pure_epsilon": finite, "evidence": evidence, "checks": list(certificate.checks)}
+
+
+def _audit_document(found: Audit | str) -> dict[str, Any]:
+    return found.document() if isinstance(found, Audit) else {"problem": found}

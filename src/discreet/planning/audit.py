@@ -1,0 +1,364 @@
+"""A black-box audit: outputs alone may show that a promise is broken.
+
+Nothing is asked of a mechanism but to draw. If for neighbouring data sets and some event E
+
+    P(E) > e^epsilon Q(E) + delta,
+
+the guarantee is false, and enough draws will show it. Half of the draws look for the most telling pair of neighbours
+and event: outputs are projected to whole numbers (counts, differences, totals, low bits, distances from the data), and
+on each projection the values that are likelier under P are collected, the likeliest first. The best of these events
+stand a second trial, and one is left. The other half, fresh draws of that one pair, is asked about that one event. So
+the search costs no confidence, and with the exact binomial bounds of Clopper and Pearson
+
+    epsilon_lower = ln((P_low(E) - delta) / Q_high(E))
+
+exceeds the true epsilon with probability at most 1 - confidence, whatever the mechanism is. An audit that finds nothing
+proves nothing: `verify` does.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from math import inf, log
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
+
+from discreet.errors import DeclarationError
+from discreet.exact import exact_text, whole
+from discreet.guarantees import Guarantee
+from discreet.models import Categories
+from discreet.randomness import RandomBits, SeededBits
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+Projection = Callable[[Counts], Counts]
+
+DRAWS = 200_000
+_BINS = 64  # of a histogram; more values are put together, about equally many in each
+_ATOMS = 128  # whole outputs that are looked at one by one
+_OFTEN = 8  # times that such an output must have been seen
+_FEW = 6  # numbers of an output that are looked at
+_ERRORS = 3.0  # standard errors that the last trial is expected to cost
+_CAUTION = 0.1  # tails of the bounds by which events are ranked; the second trial corrects for luck
+_RANDOM_PAIRS = 3
+_SHORTLIST = 12  # events that stand a second trial
+_LEAST = 50  # draws of a data set
+_REPEATED = 24  # rows by which noise that starts anew in every call is recognised
+_SLOW_DRAWS = 400  # of a mechanism that must be called for every draw
+
+
+class Drawable(Protocol):
+    """All that an audit needs of a mechanism."""
+
+    @property
+    def model(self) -> Any:
+        """Return the model."""
+
+    @property
+    def size(self) -> int:
+        """Return the public number of records."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what is promised."""
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of counts."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found: for the first data set of `pair` the `event` is at least e^epsilon_lower times likelier.
+
+    `hits` are how often it occurred among `draws` outputs of either data set.
+    """
+
+    epsilon_lower: float
+    pair: Pair
+    event: str
+    claimed: Guarantee
+    confidence: float
+    hits: tuple[int, int]
+    draws: int
+
+    @property
+    def violates(self) -> bool:
+        """Tell whether the claim is refuted at this confidence."""
+        return self.epsilon_lower > self.claimed.epsilon
+
+    def __str__(self) -> str:
+        verdict = "The claim is false" if self.violates else "Nothing was found against the claim"
+        claim = f"epsilon = {exact_text(self.claimed.epsilon)}, delta = {exact_text(self.claimed.delta)}"
+        seen = f"{self.hits[0]} and {self.hits[1]} of {self.draws} draws from {self.pair[0]} and {self.pair[1]}"
+        return (
+            f"{verdict} ({claim}): epsilon is at least {self.epsilon_lower:.4g} with confidence {self.confidence:g}.\n"
+            f"Event: {self.event}. Seen in {seen}."
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return all that was found by name."""
+        return {
+            "epsilon_lower": self.epsilon_lower,
+            "violates": self.violates,
+            "claimed_epsilon": exact_text(self.claimed.epsilon),
+            "claimed_delta": exact_text(self.claimed.delta),
+            "confidence": self.confidence,
+            "pair": [list(side) for side in self.pair],
+            "event": self.event,
+            "hits": list(self.hits),
+            "draws": self.draws,
+        }
+
+
+def audit(
+    mechanism: Drawable,
+    draws: int = DRAWS,
+    confidence: float = 0.95,
+    seed: int = 1,
+    pairs: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+) -> Audit:
+    """Look for the pair and event that tell most against a mechanism's guarantee, with so many draws in all.
+
+    `pairs` are neighbouring made-up data sets; left out, they are chosen: corners, edges, balanced and random ones.
+    """
+    if not 0 < confidence < 1:
+        raise DeclarationError(f"The confidence lies between 0 and 1, such as 0.95; got {confidence}.")
+    whole(draws, "draws", least=1_000, most=10**9)
+    generator = np.random.default_rng(seed)
+    chosen = neighbouring_pairs(mechanism.model, mechanism.size, generator) if pairs is None else _arrays(pairs)
+    box = _Box(mechanism, SeededBits(seed), chosen[0][0])
+    half = min(draws, _SLOW_DRAWS * 4 * len(chosen)) // 2 if box.repeats else draws // 2
+    claimed, delta = mechanism.guarantee, float(mechanism.guarantee.delta)
+    final, each = max(_LEAST, half // 2), max(_LEAST, half // (4 * len(chosen)))
+    events = [event for pair in chosen for event in _learnt(box, pair, each, final, delta, generator)]
+    shortlist = sorted(events, key=lambda found: -found.score)[:_SHORTLIST]
+    best = max(_tried(box, shortlist, half // 2, final, delta), key=lambda found: found.score)
+    hits, others = (int(best.event.holds(box.draw(side, final)).sum()) for side in best.pair)
+    lower = epsilon_lower_bound(hits, others, final, delta, confidence)
+    first, second = (tuple(int(count) for count in side) for side in best.pair)
+    return Audit(lower, (first, second), best.event.words, claimed, confidence, (hits, others), final)
+
+
+def epsilon_lower_bound(hits: int, other_hits: int, draws: int, delta: float, confidence: float) -> float:
+    """Return ln((P_low - delta)/Q_high), P_low and Q_high the bounds of Clopper and Pearson; at least 0.
+
+    >>> round(epsilon_lower_bound(900, 100, 1000, 0.0, 0.95), 3)
+    1.99
+    """
+    low, high = (float(each) for each in _bounds(np.array(hits), np.array(other_hits), draws, (1 - confidence) / 2))
+    return max(0.0, log((low - delta) / high)) if low > delta else 0.0
+
+
+def _bounds(hits: Counts, others: Counts, draws: int, tail: float) -> tuple[Floats, Floats]:
+    """Return P_low and Q_high, each of them wrong with probability `tail` at most."""
+    low = betaincinv(np.maximum(hits, 1), draws - hits + 1, tail) * (hits > 0)
+    high = np.where(others < draws, betaincinv(others + 1, np.maximum(draws - others, 1), 1 - tail), 1.0)
+    return np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+
+
+def _promise(hits: Counts, others: Counts, draws: int, final: int, delta: float) -> Floats:
+    """Return what the last trial, with `final` draws of either side, will surely show of events seen so often."""
+    low, high = _bounds(hits, others, draws, _CAUTION)
+    errors = np.sqrt((1 - low) / (np.maximum(low, 1e-300) * final)) + np.sqrt((1 - high) / (high * final))
+    return np.where(low > delta, np.log(np.maximum(low - delta, 1e-300) / high) - _ERRORS * errors, -inf)
+
+
+class _Box:
+    """A mechanism that is only ever drawn from."""
+
+    def __init__(self, mechanism: Drawable, bits: RandomBits, table: Counts) -> None:
+        self._mechanism, self._bits = mechanism, bits
+        first, second = (self._sample(table, _REPEATED) for _ in range(2))
+        self.repeats = bool((first == second).all()) and bool((first != first[0]).any())
+
+    def draw(self, table: Counts, count: int) -> Counts:
+        """Draw outputs: many in one call, or each in its own call if the noise starts anew with every call."""
+        if not self.repeats:
+            return self._sample(table, count)
+        return np.concatenate([self._sample(table, 1) for _ in range(count)])
+
+    def _sample(self, table: Counts, count: int) -> Counts:
+        outputs = np.asarray(self._mechanism.sample(np.tile(table, (count, 1)), self._bits))
+        return outputs.reshape(count, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Event:
+    """A set of values of a projection: those in the chosen bins."""
+
+    words: str
+    projection: Projection
+    edges: Counts
+    chosen: NDArray[np.bool_]
+
+    def holds(self, outputs: Counts) -> NDArray[np.bool_]:
+        return np.asarray(self.chosen[np.searchsorted(self.edges, self.projection(outputs), side="right")])
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    score: float
+    pair: tuple[Counts, Counts]
+    event: _Event
+
+
+def _learnt(
+    box: _Box, pair: tuple[Counts, Counts], number: int, final: int, delta: float, generator: np.random.Generator
+) -> Iterator[_Found]:
+    """Give the most telling event on each projection, one way and the other."""
+    first, second = (box.draw(side, number) for side in pair)
+    for name, projection, edges_of in projections(pair, first.shape[1], generator):
+        values = projection(first), projection(second)
+        edges = edges_of(np.concatenate(values))
+        one, two = (np.bincount(np.searchsorted(edges, v, side="right"), minlength=len(edges) + 1) for v in values)
+        for p, q, sides in ((one, two, pair), (two, one, pair[::-1])):
+            score, chosen = _likeliest_bins(p, q, number, final, delta)
+            yield _Found(score, sides, _Event(_in_words(name, edges, chosen), projection, edges, chosen))
+
+
+def _tried(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
+    """Give events with the scores that fresh draws give them."""
+    by_pair: dict[Any, list[_Found]] = {}
+    for found in shortlist:
+        by_pair.setdefault(tuple(tuple(side) for side in found.pair), []).append(found)
+    number = max(_LEAST, draws // (2 * len(by_pair)))
+    for group in by_pair.values():
+        outputs = [box.draw(side, number) for side in group[0].pair]
+        for found in group:
+            hits, others = (np.array([found.event.holds(side).sum()]) for side in outputs)
+            yield _Found(float(_promise(hits, others, number, final, delta)[0]), found.pair, found.event)
+
+
+def _likeliest_bins(p: Counts, q: Counts, number: int, final: int, delta: float) -> tuple[float, NDArray[np.bool_]]:
+    """Return the best score and its set of bins: bins in the order of p/q, or a run of bins from either end."""
+    best, chosen = -inf, np.zeros(len(p), dtype=np.bool_)
+    for order in (np.argsort(-(p + 0.5) / (q + 0.5), kind="stable"), np.arange(len(p)), np.arange(len(p))[::-1]):
+        scores = _promise(np.cumsum(p[order]), np.cumsum(q[order]), number, final, delta)
+        place = int(np.argmax(scores))
+        if scores[place] > best:
+            best, chosen = float(scores[place]), np.isin(np.arange(len(p)), order[: place + 1])
+    return best, chosen
+
+
+def projections(
+    pair: tuple[Counts, Counts], length: int, generator: np.random.Generator
+) -> Iterator[tuple[str, Projection, Callable[[Counts], Counts]]]:
+    """Give projections of outputs to whole numbers, by name, each with a way to put its values into bins."""
+    moved = np.flatnonzero(pair[0] != pair[1])
+    places = list(dict.fromkeys([*(int(p) for p in moved if p < length), *range(length)]))[:_FEW]
+    for i in places:
+        yield f"number {i + 1}", partial(_sum_of, {i: 1}), _ordered
+        for bits in (1, 2, 4):
+            yield f"number {i + 1} modulo {2**bits}", partial(_modulo, {i: 1}, 2**bits), _ordered
+    for i, j in pairwise(places):
+        yield f"number {i + 1} less number {j + 1}", partial(_sum_of, {i: 1, j: -1}), _ordered
+    every = dict.fromkeys(range(length), 1)
+    yield "the total", partial(_sum_of, every), _ordered
+    yield "the total modulo 2", partial(_modulo, every, 2), _ordered
+    yield "the largest number", _largest, _ordered
+    if length == len(pair[0]):
+        yield "the distance from the first data set", partial(_distance, pair[0]), _ordered
+        yield "the distance from the second data set", partial(_distance, pair[1]), _ordered
+        yield "the difference of both distances", partial(_difference, *pair), _ordered
+    factors = generator.integers(1, 2**62, size=length) * 2 + 1
+    yield "the whole output", partial(_mixed, factors), _atoms
+
+
+def _sum_of(signs: dict[int, int], outputs: Counts) -> Counts:
+    return np.asarray(sum(sign * outputs[:, place] for place, sign in signs.items()))
+
+
+def _modulo(signs: dict[int, int], base: int, outputs: Counts) -> Counts:
+    return np.asarray(_sum_of(signs, outputs) % base)
+
+
+def _largest(outputs: Counts) -> Counts:
+    return np.asarray(outputs.max(axis=1))
+
+
+def _distance(table: Counts, outputs: Counts) -> Counts:
+    return np.asarray(np.abs(outputs - table).sum(axis=1))
+
+
+def _difference(first: Counts, second: Counts, outputs: Counts) -> Counts:
+    return _distance(first, outputs) - _distance(second, outputs)
+
+
+def _mixed(factors: Counts, outputs: Counts) -> Counts:
+    """Return a number that differs for different outputs, nearly always."""
+    with np.errstate(over="ignore"):
+        return np.asarray((outputs * factors).sum(axis=1))
+
+
+def _ordered(values: Counts) -> Counts:
+    """Return the left ends of bins: each value one, or about equally many in each if there are too many."""
+    distinct = np.unique(values)
+    if len(distinct) <= _BINS:
+        return distinct
+    return np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1), method="inverted_cdf"))
+
+
+def _atoms(values: Counts) -> Counts:
+    """Return ends of bins that hold one frequent value each, with all others in between."""
+    distinct, times = np.unique(values, return_counts=True)
+    frequent = distinct[np.argsort(-times, kind="stable")[: min(_ATOMS, int((times >= _OFTEN).sum()))]]
+    return np.unique(np.concatenate([frequent, frequent + 1]))
+
+
+def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
+    """Say which values of a projection were chosen."""
+    number = int(chosen.sum())
+    if name == "the whole output":
+        return f"{name} is one of {number} found"
+    inside = np.flatnonzero(chosen)
+    if not (np.diff(inside) == 1).all():
+        return f"{name} is in one of {number} ranges out of {len(chosen)}"
+    if inside[0] <= 1:
+        return f"{name} is below {edges[inside[-1]]}" if inside[-1] < len(edges) else f"{name} is anything"
+    if inside[-1] == len(edges):
+        return f"{name} is {edges[inside[0] - 1]} or more"
+    return f"{name} is from {edges[inside[0] - 1]} to {edges[inside[-1]] - 1}"
+
+
+def neighbouring_pairs(model: Any, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+    """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""
+    if not isinstance(model, Categories):
+        raise DeclarationError(f"Neighbours of a {type(model).__name__} must be given: audit(mechanism, pairs=...).")
+    cells = len(model.cells)
+    ranks = [int(place) for place in np.argsort(model.concentration, kind="stable")]
+    low, high = ranks[0], ranks[-1]
+    middle = ranks[1] if cells > 2 else low
+    starts = [(_only(cells, size, high), high, low), (_only(cells, size, low), low, high)]
+    starts += [(_moved(_only(cells, size, high), high, low), high, middle)] if size > 1 else []
+    starts += [(_moved(_only(cells, size, high), high, low), low, middle)] if cells > 2 else []
+    even = np.full(cells, size // cells) + (np.arange(cells) < size % cells)
+    starts.append((even, int(even.argmax()), low if even.argmax() != low else high))
+    for theta in generator.dirichlet(model.concentration, size=_RANDOM_PAIRS):
+        table = generator.multinomial(size, theta)
+        giver = int(generator.choice(np.flatnonzero(table)))
+        starts.append((table, giver, int(generator.choice(np.delete(np.arange(cells), giver)))))
+    found = {(tuple(t), tuple(_moved(t, i, j))): (t, _moved(t, i, j)) for t, i, j in starts}
+    return list(found.values())
+
+
+def _only(cells: int, size: int, place: int) -> Counts:
+    return np.asarray(np.eye(cells, dtype=np.int64)[place] * size)
+
+
+def _moved(table: Counts, giver: int, taker: int) -> Counts:
+    moved = table.astype(np.int64)
+    moved[giver] -= 1
+    moved[taker] += 1
+    return moved
+
+
+def _arrays(pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> list[tuple[Counts, Counts]]:
+    found = [(np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)) for first, second in pairs]
+    if not found or any(first.shape != second.shape or first.ndim != 1 for first, second in found):
+        raise DeclarationError("pairs must hold one or more pairs of flat rows of counts of the same length.")
+    return found

@@ -1,0 +1,106 @@
+"""How far from the truth a Hellinger mechanism goes: three tail bounds, the last free of the data.
+
+For P(r | x) = e^(-c H(x, r)) / NL(x), c = t/S(x), the later Hellinger notes give three bounds of P(H >= d); their
+exponent epsilon/S is twice too large and understates the tail. With t = epsilon/2 and R the candidates:
+
+    exact:           sum over H(x, r) >= d of e^(-c H(x, r)) / NL(x)
+    counted:         #{r : H(x, r) >= d} e^(-c d) / NL(x)
+    by size alone:   |R| e^(-c d) / N(n)
+
+N(n) <= NL(x) for all data x is the normaliser bound that the notes leave open: a candidate k steps away has
+H/S <= (e^(gamma k) - 1)/(e^gamma - 1), because each step is at most as long as the local sensitivity where it starts,
+and S(x) e^(gamma j) bounds that after j steps; at least C(k + m - 1, m - 1) candidates lie within k steps.
+"""
+
+from math import exp
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.errors import DeclarationError
+from discreet.mechanisms.hellinger import HellingerLocal, HellingerReciprocal
+from discreet.mechanisms.hellinger_law import Counts, HellingerMechanism
+from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, least_sensitivity_ball, normaliser_bound
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+
+_MOST_TABLES = 5_000
+_SAFE = 1e-12  # relative; floats of a bound are moved by this much to the safe side
+
+
+def tail_probability(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
+    """Return P(H(x, r) >= distance) for data x, exactly.
+
+    >>> from discreet.mechanisms.hellinger import HellingerSmooth
+    >>> from discreet.models import Categories
+    >>> coin = Categories("coin", levels=("heads", "tails"))
+    >>> round(tail_probability(HellingerSmooth(coin, 400, 1, "1e-8"), (200, 200), 0.5), 5)
+    0.00105
+    """
+    table, distances = _row(mechanism, counts, distance)
+    far = mechanism.tables.all[distances >= distance]
+    return float(np.exp(mechanism.log_likelihood(far, table)).sum())
+
+
+def counted_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
+    """Return #{r : H(x, r) >= distance} e^(-c distance) / NL(x), at most 1."""
+    table, distances = _row(mechanism, counts, distance)
+    number = int((distances >= distance).sum())
+    log_normaliser = float(mechanism.log_normalisers(table[None])[0])
+    return min(1.0, number * exp(-_scale(mechanism, table) * distance - log_normaliser) * (1 + _SAFE))
+
+
+def size_only_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
+    """Return |R| e^(-c distance) / N(n), at most 1; of the data it needs S(x) alone, and no sum over candidates."""
+    table, number = _table(mechanism, counts, distance), mechanism.candidates
+    return min(1.0, number * exp(-_scale(mechanism, table) * distance) / least_normaliser(mechanism) * (1 + _SAFE))
+
+
+def tail_bound_for_all_data(mechanism: HellingerMechanism, distance: float) -> float:
+    """Return |R| e^(-t distance / GS) / N(n), at most 1, which holds whatever the data are."""
+    _check_distance(distance)
+    largest = global_sensitivity(mechanism.model.concentration, mechanism.size)
+    strength = float(mechanism.strength().mid())
+    return min(1.0, mechanism.candidates * exp(-strength * distance / largest) / least_normaliser(mechanism))
+
+
+def least_normaliser(mechanism: HellingerMechanism) -> float:
+    """Return N(n), rounded down: no data set of this size has a smaller normaliser."""
+    if isinstance(mechanism, HellingerLocal | HellingerReciprocal | PermuteAndFlip):
+        raise DeclarationError(
+            f"N(n) is known for global and smooth sensitivities, not for {type(mechanism).__name__}."
+        )
+    strength, cells = float(mechanism.strength().mid()), len(mechanism.model.cells)
+    least = _least_sensitivity(mechanism) * (1 - _SAFE)
+    return normaliser_bound(2 * strength, mechanism.decay.speed, mechanism.size, cells, least) * (1 - _SAFE)
+
+
+def _least_sensitivity(mechanism: HellingerMechanism) -> float:
+    """Return min_x S(x), or for many tables a lower bound of it that needs none of them."""
+    if mechanism.candidates <= _MOST_TABLES:
+        return float(mechanism.sensitivities(mechanism.tables.all).min())
+    return float(least_sensitivity_ball(mechanism.model.concentration, mechanism.size).lower())
+
+
+def _scale(mechanism: HellingerMechanism, table: Counts) -> float:
+    return float(mechanism.scales(table[None])[0]) * (1 - _SAFE)
+
+
+def _row(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> tuple[Counts, Counts]:
+    """Return checked counts, and the distances of all candidates from them."""
+    if isinstance(mechanism, PermuteAndFlip):
+        raise DeclarationError("Tail bounds are for exponential mechanisms; PermuteAndFlip has another law.")
+    table = _table(mechanism, counts, distance)
+    return table, mechanism.tables.distances(table[None])[0]
+
+
+def _table(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> Counts:
+    _check_distance(distance)
+    table = mechanism.model.counts(counts)
+    if table.ndim != 1 or int(table.sum()) != mechanism.size:
+        raise DeclarationError(f"One table of made-up counts is needed that sums to the public size {mechanism.size}.")
+    return table
+
+
+def _check_distance(distance: float) -> None:
+    if not 0 <= distance <= 1:
+        raise DeclarationError(f"A Hellinger distance lies between 0 and 1; got {distance}.")

@@ -1,0 +1,122 @@
+"""How often the black-box audit finds planted errors, and how often it accuses the innocent.
+
+Every fault is a working sampler with one mistake that people have made, under the guarantee that it claims. Beside each
+stands its twin without the mistake, whose guarantee is tight or nearly so, which is where a false alarm is easiest.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import discreet as dc
+from discreet.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerReciprocal
+from discreet.mechanisms.hellinger_table import HellingerTable
+from discreet.mechanisms.published_laplace import RoundedLaplace
+from discreet.planning.audit import audit
+
+Counts = NDArray[np.int64]
+COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
+HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20)
+FAULTY_RUNS, HONEST_RUNS = 40, 100
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A mechanism whose draws, or whose claim, were tampered with."""
+
+    honest: Any
+    claimed: str
+    fault: Callable[[Any, Counts, dc.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(counts, bits)
+
+    @property
+    def model(self) -> Any:
+        return self.honest.model
+
+    @property
+    def size(self) -> int:
+        return int(self.honest.size)
+
+    @property
+    def guarantee(self) -> dc.Guarantee:
+        return dc.Guarantee(self.claimed)
+
+    def sample(self, counts: Counts, bits: dc.RandomBits) -> Counts:
+        return self.fault(self.honest, counts, bits)
+
+
+def reused(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+    """Give all cells the noise of the first."""
+    return np.asarray(counts + (honest.sample(counts, bits) - counts)[..., :1])
+
+
+def clamped(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+    """Clamp the noise to +-3 before it is added, instead of the sum afterwards."""
+    return np.asarray(counts + np.clip(honest.sample(counts, bits) - counts, -3, 3))
+
+
+def redrawn(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+    """Draw again until no count is negative."""
+    outputs = honest.sample(counts, bits)
+    while (late := np.flatnonzero((outputs < 0).any(axis=-1))).size:
+        outputs[late] = honest.sample(counts[late], bits)
+    return np.asarray(outputs)
+
+
+def even(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+    """Add noise that is always even: the parity of a count is published as it is."""
+    return np.asarray(counts + 2 * (honest.sample(counts, bits) - counts))
+
+
+def reseeded(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+    """Start the same noise anew in every call."""
+    return np.asarray(honest.sample(counts, dc.SeededBits(5)))
+
+
+FAULTS = {
+    "exponent epsilon/S, two cells": (HellingerTable(COIN, 8, 1), 60_000),
+    "exponent epsilon/S, three cells": (HellingerTable(DIE, 10, 1), 100_000),
+    "sensitivity halved, two cells": (Planted(dc.GeometricHistogram(COIN, 20, 2), "1"), 5_000),
+    "sensitivity halved, three cells": (Planted(RoundedLaplace(DIE, 20, 1, 1, 3), "1"), 60_000),
+    "noise reused across cells": (Planted(dc.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
+    "noise clamped before it is added": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", clamped), 60_000),
+    "noise redrawn until it fits": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", redrawn), 100_000),
+    "even noise": (Planted(dc.GeometricHistogram(COIN, 20, "0.5"), "1", even), 5_000),
+    "noise seeded in every call": (Planted(dc.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
+    "local sensitivity, prior 20, n = 90": (HellingerLocal(HEAVY, 90, 1), 400_000),
+}
+HONEST = {
+    "GeometricHistogram, two cells": (dc.GeometricHistogram(COIN, 20, 1), 20_000),
+    "GeometricHistogram, three cells": (dc.GeometricHistogram(DIE, 20, 1), 20_000),
+    "DiscreteLaplaceCounts": (dc.DiscreteLaplaceCounts(DIE, 20, 1), 20_000),
+    "RoundedLaplace": (RoundedLaplace(COIN, 20, 1, 1, 1), 20_000),
+    "DiscreteGaussianHistogram": (dc.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"), 20_000),
+    "HellingerGlobal, enumerated epsilon": (HellingerGlobal(COIN, 8, 1), 20_000),
+    "HellingerReciprocal, prior 20, n = 30": (HellingerReciprocal(HEAVY, 30, 1), 20_000),
+}
+
+
+def alarms(mechanism: Any, draws: int, runs: int) -> int:
+    return sum(audit(mechanism, draws, seed=500_000 + run).violates for run in range(runs))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_errors_are_found(name: str) -> None:
+    mechanism, draws = FAULTS[name]
+    found = alarms(mechanism, draws, FAULTY_RUNS)
+    print(f"\n{name}: found in {found} of {FAULTY_RUNS} audits of {draws} draws")
+    assert found >= 0.95 * FAULTY_RUNS
+
+
+def test_the_innocent_are_left_alone() -> None:
+    """At 95 % confidence the bounds of Clopper and Pearson are wrong in far less than 5 % of audits."""
+    total = 0
+    for name, (mechanism, draws) in HONEST.items():
+        accused = alarms(mechanism, draws, HONEST_RUNS)
+        print(f"\n{name}: accused in {accused} of {HONEST_RUNS} audits of {draws} draws", end="")
+        total += accused
+    print(f"\nfalse alarms: {total} of {HONEST_RUNS * len(HONEST)}")
+    assert total <= 0.01 * HONEST_RUNS * len(HONEST)
