@@ -230,3 +230,12 @@ def test_likelihoods_of_many_tables_are_those_of_one_at_a_time() -> None:
         one_by_one = [float(fresh.log_likelihood(output, table)) for table in mechanism.tables.all[::5]]
         assert together[::5] == pytest.approx(one_by_one, abs=1e-12)
     assert mechanism.log_likelihood(output + 1, mechanism.tables.all[0]) == -np.inf
+
+
+@pytest.mark.parametrize("counts", [(3, 8), (-1, 11)])
+def test_counts_that_cannot_be_are_refused(counts: tuple[int, int]) -> None:
+    mechanism = HellingerGlobal(COIN, 10, 1)
+    with pytest.raises(dc.DeclarationError, match="sum to the public size 10|>= 0"):
+        mechanism.sample(np.array(counts), dc.SeededBits(1))
+    with pytest.raises(dc.DeclarationError, match="sum to the public size 10"):
+        mechanism.log_likelihood(np.array([3, 7]), np.array(counts))

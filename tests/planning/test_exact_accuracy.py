@@ -20,13 +20,13 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, RoundedLaplace
 from discreet.models.statistics import Statistics
+from discreet.planning.accuracy import accuracy
 from discreet.planning.exact_accuracy import (
-    accuracy,
     mixture_quantiles,
     plain_reading,
     possible_outputs,
-    simulated_accuracy,
 )
+from discreet.planning.simulated_accuracy import simulated_accuracy
 
 COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
 

@@ -13,6 +13,7 @@ from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, 
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.planning.accuracy import accuracy
 from discreet.planning.bounds import (
     counted_tail_bound,
     least_normaliser,
@@ -20,7 +21,6 @@ from discreet.planning.bounds import (
     tail_bound_for_all_data,
     tail_probability,
 )
-from discreet.planning.exact_accuracy import accuracy
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 
 

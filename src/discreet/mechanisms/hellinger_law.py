@@ -157,6 +157,8 @@ class HellingerMechanism(ABC):
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]
         outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
+        if (tables < 0).any() or (tables.sum(axis=1) != self.size).any():
+            raise DeclarationError(f"The counts must not be negative and must sum to the public size {self.size}.")
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
         kinds, inverse = _distinct(self.tables, tables)
         scales, normalisers = self.scales(kinds)[inverse], self.log_normalisers(kinds)[inverse]

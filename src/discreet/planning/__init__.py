@@ -1,5 +1,6 @@
 """Choose before you spend, and check before you trust."""
 
+from discreet.planning.accuracy import accuracy
 from discreet.planning.audit import Audit, audit, epsilon_lower_bound
 from discreet.planning.bounds import (
     counted_tail_bound,
@@ -9,7 +10,7 @@ from discreet.planning.bounds import (
     tail_probability,
 )
 from discreet.planning.compare import Ranked, Ranking, compare
-from discreet.planning.exact_accuracy import ExactAccuracy, accuracy
+from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet.planning.spending import ledger_totals

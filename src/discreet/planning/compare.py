@@ -29,7 +29,8 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.models import Categories
-from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, accuracy, possible_outputs
+from discreet.planning.accuracy import accuracy
+from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.optimum import can_optimise, optimum
 
 SMOOTHINGS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "100")

@@ -24,22 +24,14 @@ from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, 
 
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
-from discreet.distributions import BetaMixture
 from discreet.distributions.interval import tails
-from discreet.divergences import hellinger_rows, kullback_leibler, log_affinities
+from discreet.divergences import kullback_leibler, log_affinities
 from discreet.errors import DeclarationError
-from discreet.exact import whole
-from discreet.inference.categories import Reading
-from discreet.inference.enumerated import EnumeratedCounts
-from discreet.inference.posterior_draws import reading_of_draws
-from discreet.mechanisms import GeometricHistogram, Mechanism, NoisyCounts
+from discreet.mechanisms import GeometricHistogram, NoisyCounts
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, PublishedLaplace
-from discreet.models import Categories
-from discreet.randomness import SeededBits
-from discreet.releases import Release
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -48,8 +40,6 @@ MOST_ENTRIES = 20_000_000
 """A table P(z | k) with more entries is not written out; studies are made up instead."""
 _MOST_RECORDS, _MOST_PRIOR, _MOST_CELLS, _MOST_GRID_BITS = 2_000, 10_000.0, 3, 12
 _NEGLIGIBLE = 34.0  # outputs whose probability is below e^-34 = 2e-15 are left out
-_TRUTH = 1e9  # the prior of a reader who is told the truth
-_REPEATS = 200
 
 
 @dataclass(frozen=True)
@@ -95,22 +85,6 @@ class ExactAccuracy:
     def document(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "by_table"}
-
-
-def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
-    """Return what to expect of a release: exact sums if the mechanism can be written out, else `repeats` simulations.
-
-    >>> coin = Categories("coin", levels=("heads", "tails"))
-    >>> round(accuracy(GeometricHistogram(coin, size=100, epsilon=1)).hellinger, 12)
-    0.081706781416
-    """
-    tails(level)
-    if not isinstance(mechanism.model, Categories):
-        raise DeclarationError(f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}.")
-    outputs = possible_outputs(mechanism)
-    if outputs is None:
-        return simulated_accuracy(mechanism, level, repeats, seed)
-    return WrittenOut(mechanism, outputs).accuracy(level)
 
 
 def possible_outputs(mechanism: Any) -> Counts | None:
@@ -328,70 +302,3 @@ def _inverted(points: Floats, below: Floats, slopes: Floats, probability: float)
         value = (1 - t) ** 2 * left + t**2 * right
         low, high = np.where(value < probability, t, low), np.where(value < probability, high, t)
     return np.asarray(expit(points[place - 1] + (low + high) / 2 * width))
-
-
-def simulated_accuracy(mechanism: Any, level: float, repeats: int, seed: int) -> ExactAccuracy:
-    """Return averages over made-up studies with their standard errors: theta, then counts, output and readings.
-
-    The divergence and coverage of the plain reading have heavy tails: below 1,000 studies their errors are rough.
-    """
-    generator, bits, model = np.random.default_rng(seed), SeededBits(seed), mechanism.model
-    truths = generator.dirichlet(model.concentration, size=whole(repeats, "repeats", least=2))
-    tables = generator.multinomial(mechanism.size, truths)
-    outputs = mechanism.sample(tables, bits)
-    plain = model.concentration + plain_reading(mechanism, outputs)
-    hellinger = hellinger_rows(plain, model.concentration + tables)
-    rows = zip(truths, tables, outputs, plain, generator.integers(len(model.cells), size=repeats), strict=True)
-    studies = [_study(mechanism, level, *row) for row in rows]
-    found = {name: np.array([study[name] for study in studies]) for name in studies[0]}
-    found |= {"hellinger": hellinger, "plain_log_score": found["non_private_log_score"] - found["divergence"]}
-    errors = {name: float(values.std(ddof=1) / sqrt(repeats)) for name, values in found.items()}
-    means: dict[str, Any] = {name: float(values.mean()) for name, values in found.items()}
-    return ExactAccuracy(size=mechanism.size, level=level, errors=errors, **means)
-
-
-def _study(
-    mechanism: Any, level: float, theta: Floats, table: Counts, output: Counts, plain: Floats, cell: int
-) -> dict[str, float]:
-    """Return the figures of one made-up study; widths are those of one cell."""
-    model = mechanism.model
-    alpha = model.concentration
-    reading = reading_of(mechanism, output, model)
-    sums, weights = reading.counts.sum_of(np.array([cell]))
-    aware = BetaMixture(weights, alpha[cell] + sums, alpha.sum() - alpha[cell] + mechanism.size - sums)
-    if len(alpha) == 2:
-        score = _gain(aware, alpha[[cell, 1 - cell]], mechanism.size)
-    else:
-        told = model.with_prior(tuple(np.clip(_TRUTH * theta / theta.max(), 1e-6, _TRUTH)))
-        score = reading_of(mechanism, output, told).log_evidence - reading.log_evidence
-    known, read = _beta(alpha + table, cell), _beta(plain, cell)
-    low, high = read.interval(level)
-    return {
-        "divergence": kullback_leibler(alpha + table, plain),
-        "non_private_log_score": kullback_leibler(alpha + table, alpha),
-        "log_score": score,
-        "plain_width": high - low,
-        "width": aware.interval(level).width,
-        "non_private_width": known.interval(level).width,
-        "plain_coverage": float(known.cdf(high) - known.cdf(low)),
-    }
-
-
-def _gain(law: BetaMixture, alpha: Floats, size: int) -> float:
-    """Return KL(law || prior) of a proportion: its mean over outputs is I(theta; z), without the luck of one theta."""
-    logs, weights = _gauss_points(alpha, size)
-    ratios = law.log_density(np.exp(logs[:, 0])) - _beta(alpha, 0).log_density(np.exp(logs[:, 0]))
-    return float(weights @ (np.exp(ratios) * ratios))
-
-
-def _beta(parameters: Floats, cell: int) -> BetaMixture:
-    return BetaMixture(np.ones(1), parameters[[cell]], parameters.sum(keepdims=True) - parameters[[cell]])
-
-
-def reading_of(mechanism: Any, output: Counts, model: Categories) -> Reading:
-    """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
-    if not isinstance(mechanism, NoisyCounts | PosteriorSampling):
-        counts: Any = EnumeratedCounts.of([mechanism], [output], model)
-        return Reading(model, counts, 0.0)
-    release = Release(mechanism, tuple(int(value) for value in output), "planned", simulated=True)
-    return Reading.of([release], model) if isinstance(mechanism, NoisyCounts) else reading_of_draws([release], model)

@@ -1,0 +1,118 @@
+"""What to expect of a release that is too large to be written out: averages over made-up studies."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots_legendre
+
+from discreet.distributions import BetaMixture
+from discreet.divergences import hellinger_rows, kullback_leibler
+from discreet.exact import whole
+from discreet.inference.categories import Reading
+from discreet.inference.enumerated import EnumeratedCounts
+from discreet.inference.posterior_draws import reading_of_draws
+from discreet.mechanisms import NoisyCounts
+from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.models import Categories
+from discreet.planning.exact_accuracy import ExactAccuracy, plain_reading
+from discreet.randomness import SeededBits
+from discreet.releases import Release
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_TRUTH = 1e9  # the prior of a reader who is told the truth
+_TAIL = np.array([1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.35, 0.5])
+_PANELS = np.concatenate([_TAIL, 1 - _TAIL[-2::-1]])
+_MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # between the quantiles of one part
+_NODES, _SHARES = roots_legendre(20)
+
+
+def simulated_accuracy(mechanism: Any, level: float, repeats: int, seed: int) -> ExactAccuracy:
+    """Return averages over made-up studies with their standard errors: theta, then counts, output and readings.
+
+    The divergence and coverage of the plain reading have heavy tails: below 1,000 studies their errors are rough.
+    """
+    generator, bits, model = np.random.default_rng(seed), SeededBits(seed), mechanism.model
+    truths = generator.dirichlet(model.concentration, size=whole(repeats, "repeats", least=2))
+    tables = generator.multinomial(mechanism.size, truths)
+    outputs = mechanism.sample(tables, bits)
+    plain = model.concentration + plain_reading(mechanism, outputs)
+    hellinger = hellinger_rows(plain, model.concentration + tables)
+    rows = zip(truths, tables, outputs, plain, generator.integers(len(model.cells), size=repeats), strict=True)
+    studies = [_study(mechanism, level, *row) for row in rows]
+    found = {name: np.array([study[name] for study in studies]) for name in studies[0]}
+    found |= {"hellinger": hellinger, "plain_log_score": found["non_private_log_score"] - found["divergence"]}
+    errors = {name: float(values.std(ddof=1) / sqrt(repeats)) for name, values in found.items()}
+    means: dict[str, Any] = {name: float(values.mean()) for name, values in found.items()}
+    return ExactAccuracy(size=mechanism.size, level=level, errors=errors, **means)
+
+
+def _study(
+    mechanism: Any, level: float, theta: Floats, table: Counts, output: Counts, plain: Floats, cell: int
+) -> dict[str, float]:
+    """Return the figures of one made-up study; widths are those of one cell."""
+    model = mechanism.model
+    alpha = model.concentration
+    reading = reading_of(mechanism, output, model)
+    sums, weights = reading.counts.sum_of(np.array([cell]))
+    aware = BetaMixture(weights, alpha[cell] + sums, alpha.sum() - alpha[cell] + mechanism.size - sums)
+    if len(alpha) == 2:
+        score = _gain(aware, alpha[[cell, 1 - cell]])
+    else:
+        told = model.with_prior(tuple(np.clip(_TRUTH * theta / theta.max(), 1e-6, _TRUTH)))
+        score = reading_of(mechanism, output, told).log_evidence - reading.log_evidence
+    known, read = _beta(alpha + table, cell), _beta(plain, cell)
+    low, high = read.interval(level)
+    return {
+        "divergence": kullback_leibler(alpha + table, plain),
+        "non_private_log_score": kullback_leibler(alpha + table, alpha),
+        "log_score": score,
+        "plain_width": high - low,
+        "width": aware.interval(level).width,
+        "non_private_width": known.interval(level).width,
+        "plain_coverage": float(known.cdf(high) - known.cdf(low)),
+    }
+
+
+def _gain(law: BetaMixture, alpha: Floats) -> float:
+    """Return KL(law || prior) of a proportion: its mean over outputs is I(theta; z), without the luck of one theta.
+
+    It is integrated over the logit, between about the quantiles of the law, where its mass is.
+    """
+    ends = _about_quantiles(law)
+    middle, half = (ends[1:] + ends[:-1])[:, None] / 2, np.diff(ends)[:, None] / 2
+    points = middle + half * _NODES
+    logs = _logit_density(law, points)
+    return float((half * _SHARES * np.exp(logs) * (logs - _logit_density(_beta(alpha, 0), points))).sum())
+
+
+def _about_quantiles(law: BetaMixture) -> Floats:
+    """Return logits that divide the mass of a mixture nearly as `_PANELS` says: quantiles of its parts, pooled."""
+    low = logit(np.maximum(betaincinv(law.a[:, None], law.b[:, None], _TAIL), 1e-300))
+    high = -logit(np.maximum(betaincinv(law.b[:, None], law.a[:, None], _TAIL), 1e-300))[:, ::-1]
+    points, masses = np.hstack([low, high]).ravel(), (law.weights[:, None] * _MASSES).ravel()
+    order = np.argsort(points)
+    return np.asarray(np.interp(_PANELS, np.cumsum(masses[order]), points[order]))
+
+
+def _logit_density(law: BetaMixture, points: Floats) -> Floats:
+    """Return the logarithm of the density of a proportion's logit."""
+    at = points[..., None]
+    terms = law.a * log_expit(at) + law.b * log_expit(-at) - betaln(law.a, law.b)
+    return np.asarray(logsumexp(terms, axis=-1, b=law.weights))
+
+
+def _beta(parameters: Floats, cell: int) -> BetaMixture:
+    return BetaMixture(np.ones(1), parameters[[cell]], parameters.sum(keepdims=True) - parameters[[cell]])
+
+
+def reading_of(mechanism: Any, output: Counts, model: Categories) -> Reading:
+    """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
+    if not isinstance(mechanism, NoisyCounts | PosteriorSampling):
+        counts: Any = EnumeratedCounts.of([mechanism], [output], model)
+        return Reading(model, counts, 0.0)
+    release = Release(mechanism, tuple(int(value) for value in output), "planned", simulated=True)
+    return Reading.of([release], model) if isinstance(mechanism, NoisyCounts) else reading_of_draws([release], model)
