@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincinv, betaln, digamma, expit, logit, logsumexp
+from scipy.special import betainc, betaincinv, betaln, digamma, expit, logit
 
 from discreet.distributions.interval import Interval, tails
 
@@ -81,7 +81,10 @@ class BetaMixture:
         """Return the logarithm of the density at x in (0, 1)."""
         x = np.asarray(x, dtype=float)[..., None]
         terms = (self.a - 1) * np.log(x) + (self.b - 1) * np.log1p(-x) - self._log_constants
-        return np.asarray(logsumexp(terms, axis=-1, b=self.weights))
+        if len(self.weights) == 1:
+            return np.asarray(terms[..., 0])
+        most = terms.max(axis=-1)
+        return np.asarray(most + np.log(np.exp(terms - most[..., None]) @ self.weights))
 
     def quantile(self, probability: ArrayLike) -> Floats:
         """Return the x with P(value <= x) = probability."""

@@ -70,7 +70,8 @@ def _place(reproduction: Reproduction) -> tuple[str, int, str]:
 
 
 def _part(reproduction: Reproduction, outcome: Outcome, folder: Path) -> str:
-    words = {"Setting": reproduction.setting, "The paper says": reproduction.says, "We find": reproduction.finds}
+    said = "The paper says" if reproduction.paper.number.isdigit() else "The question"
+    words = {"Setting": reproduction.setting, said: reproduction.says, "We find": reproduction.finds}
     terms = "".join(f"<dt>{term}</dt><dd>{escape(text)}</dd>\n" for term, text in words.items())
     result = f'<dt>In numbers</dt><dd class="verdict-words">{escape(outcome.verdict)}</dd>\n'
     head = f'<h3 id="{reproduction.name}">{escape(reproduction.title)}</h3>\n<dl>\n{terms}{result}</dl>\n'
