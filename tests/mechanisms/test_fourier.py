@@ -246,7 +246,7 @@ def test_equal_shares_have_an_exact_loss_and_others_are_dominated() -> None:
     assert len(tight.privacy_loss().losses) == 8  # seven coefficients move
     assert tight.rho == Fraction(7, 2) * Fraction(1, 49)
     weighted = dc.FourierCounts(network, 50, 1)
-    assert weighted.privacy_loss().losses == (1, -1)
+    assert weighted.privacy_loss().losses == (Fraction(1), Fraction(-1))
     assert weighted.rho < Fraction(1, 2)
 
 
@@ -267,9 +267,9 @@ def test_shares_and_networks_that_do_not_fit_are_refused() -> None:
             made: Any = kind
             with pytest.raises(DeclarationError, match="share"):
                 made(network, 50, 1, shares=shares, **more)
-    for kind in (dc.FourierCounts, dc.FourierUpdates):
+    for published in (dc.FourierCounts, dc.FourierUpdates):
         with pytest.raises(DeclarationError, match="3 levels"):
-            kind(MIXED["three levels"], 50, 1)
+            published(MIXED["three levels"], 50, 1)
     with pytest.raises(DeclarationError, match="rate"):
         dc.FourierCounts(network, 50, "1e-6", shares=(1, 1, 10))
     with pytest.raises(DeclarationError, match="densely"):
