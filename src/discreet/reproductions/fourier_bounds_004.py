@@ -70,7 +70,7 @@ def published_table_error(coefficients: int, parents: int, epsilon: float, delta
     >>> round(published_table_error(34, 1, 1.0, 0.05))
     1774
     """
-    return 4 * coefficients / epsilon * (2**parents * log(coefficients / delta) + t * coefficients)
+    return 4 * coefficients / epsilon * (2.0**parents * log(coefficients / delta) + t * coefficients)
 
 
 def table_error(coefficients: int, parents: int, epsilon: float, delta: float, t: float = 0.0) -> float:

@@ -23,4 +23,4 @@ def _scores(records: Splits, epsilon: str) -> Floats:
     return plug_in_scores(records, mechanism.published_tables(kept, SHIFT))
 
 
-CURVES = (Curve(NAME, _scores, repeats=200),)
+CURVES = (Curve(NAME, _scores),)

@@ -14,4 +14,4 @@ def _scores(records: Splits, epsilon: str) -> Floats:
     return plug_in_scores(records, {name: table.astype(float) for name, table in tables.items()})
 
 
-CURVES = (Curve(NAME, _scores, repeats=200),)
+CURVES = (Curve(NAME, _scores),)

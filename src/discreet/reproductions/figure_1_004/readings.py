@@ -20,7 +20,6 @@ AWARE, CUBE = "Algorithm 1, noise-aware reading", "CubeCounts, noise-aware readi
 KNOWN = "Algorithm 1, noise-aware, prior that knows the class to be a fair coin"
 PROJECTED = "Algorithm 1, made consistent"
 FAIR_COIN = {"y": 1000.0} | dict.fromkeys(FEATURES, 1.0)
-REPEATS = 50
 
 
 def _reading(mechanism: Callable[..., Any], read: Callable[[dc.Release], Any]) -> Callable[[Splits, str], Floats]:
@@ -38,8 +37,8 @@ def _reading(mechanism: Callable[..., Any], read: Callable[[dc.Release], Any]) -
 
 
 CURVES = (
-    Curve(AWARE, _reading(dc.LaplaceUpdates, dc.infer), REPEATS),
-    Curve(KNOWN, _reading(dc.LaplaceUpdates, lambda release: dc.infer(release, prior=FAIR_COIN)), REPEATS),
-    Curve(PROJECTED, _reading(dc.LaplaceUpdates, dc.projected_reading), REPEATS),
-    Curve(CUBE, _reading(dc.CubeCounts, dc.infer), REPEATS),
+    Curve(AWARE, _reading(dc.LaplaceUpdates, dc.infer)),
+    Curve(KNOWN, _reading(dc.LaplaceUpdates, lambda release: dc.infer(release, prior=FAIR_COIN))),
+    Curve(PROJECTED, _reading(dc.LaplaceUpdates, dc.projected_reading)),
+    Curve(CUBE, _reading(dc.CubeCounts, dc.infer)),
 )

@@ -47,7 +47,6 @@ class Curve:
 
     name: str
     scores: Callable[[Splits, str], Floats]
-    repeats: int
 
 
 @lru_cache(maxsize=2)

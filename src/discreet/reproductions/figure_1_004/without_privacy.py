@@ -13,4 +13,4 @@ def _scores(records: Splits, epsilon: str) -> Floats:
     return scores(predictive(classes, records.counts.astype(float), records.test), records.truth)
 
 
-CURVES = (Curve(NAME, _scores, repeats=200),)
+CURVES = (Curve(NAME, _scores),)
