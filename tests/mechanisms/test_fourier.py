@@ -15,6 +15,7 @@ from discreet.inference.readable import reading_refusal
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.fourier_counts import best_shares
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
+from discreet.planning import cell_variances, mean_cell_variance
 
 Counts = NDArray[np.int64]
 
@@ -322,3 +323,24 @@ def test_the_published_increment_goes_to_every_cell() -> None:
     many = mechanism.sample(np.tile([10, 20, 5, 15], (6, 1)), dc.SeededBits(12))
     slow = [min(t.min() for t in mechanism.published_tables(row, 0.1).values()) >= 0 for row in many]
     assert mechanism.looks_like_counts(many, 0.1).tolist() == slow
+
+
+def test_they_are_published_charged_and_verified_like_any_other(tmp_path: Any) -> None:
+    network = yes_no("a -> b", "c -> b")
+    data = {"a": [0, 1] * 10, "b": [1] * 20, "c": [0] * 15 + [1] * 5}
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=3, delta="1e-5")
+    mechanisms = dc.FourierCounts(network, 20, 1), dc.FourierUpdates(network, 20, 1)
+    for mechanism in (*mechanisms, dc.ContrastGaussians(network, 20, 1, "1e-6")):
+        release = dc.publish(mechanism, network.statistics(data), ledger=ledger, label=type(mechanism).__name__)
+        certificate = dc.verify(dc.Release.from_json(release.to_json()), ledger=ledger)
+        assert certificate.guarantee == mechanism.guarantee
+        assert certificate.delta_at(mechanism.guarantee.epsilon) <= float(mechanism.guarantee.delta)
+    assert ledger.spent.epsilon == Fraction(5, 2)  # 1, 4 of 8 coefficients, 1
+
+
+@pytest.mark.parametrize("levels", [2, 3, 5])
+def test_contrasts_and_fitted_maximal_tables_coincide_for_naive_bayes(levels: int) -> None:
+    network = naive_bayes(4, levels)
+    kinds = dc.ContrastGaussians(network, 50, 1, "1e-6"), dc.FamilyGaussians(network, 50, 1, "1e-6")
+    means = [mean_cell_variance(network, cell_variances(kind)) * float(kind.rho) for kind in kinds]
+    assert means[0] == pytest.approx(means[1], rel=2e-3)
