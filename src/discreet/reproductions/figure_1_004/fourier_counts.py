@@ -14,6 +14,7 @@ from discreet.reproductions.figure_1_004.setting import (
     Curve,
     Floats,
     Splits,
+    averaged,
     plug_in_scores,
 )
 
@@ -28,11 +29,11 @@ def mechanism_at(epsilon: str) -> dc.FourierCounts:
     return dc.FourierCounts(NETWORK, SIZE, epsilon, shares=shares)
 
 
-def _scores(records: Splits, epsilon: str) -> Floats:
+def one_release(records: Splits, epsilon: str, bits: dc.RandomBits) -> Floats:
     """Return the scores of one release for each repeat."""
     mechanism = mechanism_at(epsilon)
-    noisy = mechanism.sample(records.counts.reshape(len(records), -1), dc.SeededBits(3))
+    noisy = mechanism.sample(records.counts.reshape(len(records), -1), bits)
     return plug_in_scores(records, {name: np.clip(t, 0, SIZE) for name, t in mechanism.tables(noisy).items()})
 
 
-CURVES = (Curve(NAME, _scores),)
+CURVES = (Curve(NAME, averaged(one_release)),)

@@ -16,6 +16,7 @@ import discreet as dc
 FEATURES = tuple(f"x{number}" for number in range(1, 17))
 NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)))
 SIZE, TEST = 50, 1000
+RELEASES = 8  # of each repeat, where all repeats are classified at once
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,6 +48,15 @@ class Curve:
 
     name: str
     scores: Callable[[Splits, str], Floats]
+
+
+def averaged(one: Callable[[Splits, str, dc.RandomBits], Floats]) -> Callable[[Splits, str], Floats]:
+    """Return the mean scores of several releases of each repeat: the same records, noise drawn anew."""
+
+    def of(records: Splits, epsilon: str) -> Floats:
+        return np.mean([one(records, epsilon, dc.SeededBits(seed)) for seed in range(RELEASES)], axis=0)
+
+    return of
 
 
 @lru_cache(maxsize=2)
