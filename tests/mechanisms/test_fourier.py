@@ -98,6 +98,15 @@ def test_contrasts_are_those_of_the_definition(name: str) -> None:
     assert found.tolist() == slow_contrasts(network, records)
 
 
+@pytest.mark.parametrize("kind", [dc.FourierUpdates, dc.FourierCounts, dc.ContrastGaussians])
+def test_what_is_measured_is_a_linear_map_of_the_cells(kind: Any) -> None:
+    network = BINARY["loop"]
+    mechanism = kind(network, 50, 1, **({"delta": "1e-6"} if kind is dc.ContrastGaussians else {}))
+    matrix = mechanism.measured(np.eye(network.cells, dtype=np.int64))
+    counts = counts_of(network, records_of(network, 50, seed=13))
+    assert np.array_equal(counts @ matrix, mechanism.measured(counts))
+
+
 def test_the_coefficients_of_four_records_are_as_by_hand() -> None:
     basis = ContrastBasis(yes_no("a -> b"))
     records = np.array([[0, 0], [0, 1], [1, 1], [1, 1]])

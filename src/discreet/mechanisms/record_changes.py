@@ -32,7 +32,7 @@ _FINEST = 1000  # the smallest weight of a best choice; others are rounded by 0.
 _ROUNDS, _STEPS, _GAP = 100, 300, 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecordChanges:
     """The movements D of all blocks. `steps` holds whole (c, c s, c e) for each variable, and D is divided by `parts`.
 

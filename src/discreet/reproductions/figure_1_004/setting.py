@@ -54,7 +54,7 @@ def averaged(one: Callable[[Splits, str, dc.RandomBits], Floats]) -> Callable[[S
     """Return the mean scores of several releases of each repeat: the same records, noise drawn anew."""
 
     def of(records: Splits, epsilon: str) -> Floats:
-        return np.mean([one(records, epsilon, dc.SeededBits(seed)) for seed in range(RELEASES)], axis=0)
+        return np.asarray(np.mean([one(records, epsilon, dc.SeededBits(seed)) for seed in range(RELEASES)], axis=0))
 
     return of
 

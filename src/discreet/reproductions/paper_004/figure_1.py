@@ -80,13 +80,13 @@ REPRODUCTION = Reproduction(
     "only, with t = 0.122, as the paper does; the t of the paper is not given.",
     says="Adding Laplace noise to the updates, or to their Fourier coefficients, costs accuracy, most at small "
     "epsilon, and little at large epsilon. 50 records are few for privacy. The plotted values are not printed.",
-    finds="The shape is as described: algorithm 2 is a little below algorithm 1 at small epsilon, and the same later. But "
-    "keeping successful runs only is not private at the claimed epsilon. Coefficients with noise of the right size and "
-    "no increment (FourierCounts) are at least as good as both, and private as stated. Read with its noise in mind, the "
-    "output of algorithm 1 has a better log-loss at every epsilon, far better at small ones: it is no longer sure of "
-    "itself where it should not be. Its accuracy is about the same, a little lower only where the uniform prior of the "
-    "class decides, which a fair coin does not follow; with a prior that knows the coin it is no lower. Noise in the "
-    "shape of one record's influence (CubeCounts) gives a far better classifier at the same epsilon. The posterior "
-    "sampler of the same figure is not part of this reproduction.",
+    finds="The shape is as described: algorithm 2 is a little below algorithm 1 at small epsilon, and the same later. "
+    "But keeping successful runs only is not private at the claimed epsilon. Coefficients with noise of the right size "
+    "and no increment (FourierCounts) are at least as good as both, and private as stated. Read with its noise in "
+    "mind, the output of algorithm 1 has a better log-loss at every epsilon, far better at small ones: it is no longer "
+    "sure of itself where it should not be. Its accuracy is about the same, a little lower only where the uniform "
+    "prior of the class decides, which a fair coin does not follow; with a prior that knows the coin it is no lower. "
+    "Noise in the shape of one record's influence (CubeCounts) gives a far better classifier at the same epsilon. The "
+    "posterior sampler of the same figure is not part of this reproduction.",
     run=run,
 )
