@@ -94,6 +94,15 @@ def network_range(cells_of_nodes: Sequence[int], least: Fraction) -> Fraction:
     return sum((categories_range(cells, least) for cells in cells_of_nodes), Fraction(0))
 
 
+def network_lipschitz(constants: Sequence[float]) -> Lipschitz:
+    """Return L = max_i L_i for a network, where |ln p(x_i | parents)/p(y_i | parents)| <= L_i if family i differs.
+
+    This is lemma 2 of Zhang, Rubinstein and Dimitrakakis (2016) with distances between families; with distances between
+    the variables themselves, as printed, it asks that no variable depends on its parents.
+    """
+    return Lipschitz(max(constants), "number of families that differ")
+
+
 def network_rate(rates: Sequence[float], least_constant: float) -> float:
     """Return min_i c_i - ln|I| / L0, the stochastic constant of |I| nodes for all L >= L0 (union bound).
 

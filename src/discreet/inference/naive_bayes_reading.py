@@ -16,10 +16,12 @@ from discreet.inference.cube_reading import CubeClass
 from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass
 from discreet.inference.row_counts import log_prior_factors
 from discreet.inference.tree_counts import TreeCounts, TreeNode
+from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
+from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.models.network import Network
 from discreet.releases import Release
 
@@ -28,6 +30,14 @@ Counts = NDArray[np.int64]
 
 PRODUCT_KINDS = (FamilyHistograms, LaplaceUpdates, FamilyGaussians)
 """The mechanisms whose noise is independent between cells, given the totals."""
+
+SPREAD_KINDS = (ParityCounts, ContrastGaussians)
+"""The mechanisms whose noise lies on sums over many cells; their own `tables` are consistent."""
+
+SPREAD_REFUSAL = (
+    "its noise lies on sums over many cells, and only noise on the cells of tables can be read so far; "
+    "its `tables` turns an output into noisy tables that agree with each other"
+)
 
 
 def released_tables(release: Release) -> list[tuple[str, Counts, Callable[[Floats], Floats]]]:

@@ -20,7 +20,14 @@ from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import whole
 from discreet.inference.joint_reading import JointCounts, read_joint
 from discreet.inference.naive_bayes import NaiveBayesCounts
-from discreet.inference.naive_bayes_reading import PRODUCT_KINDS, read_cube, read_product, read_tree
+from discreet.inference.naive_bayes_reading import (
+    PRODUCT_KINDS,
+    SPREAD_KINDS,
+    SPREAD_REFUSAL,
+    read_cube,
+    read_product,
+    read_tree,
+)
 from discreet.inference.network_queries import Event, Tables, both, chance_of, codes_of, read_event
 from discreet.inference.states import log_chances
 from discreet.inference.tree_counts import TreeCounts
@@ -326,6 +333,8 @@ def _check(releases: tuple[Release, ...]) -> None:
         raise DeclarationError("read_network takes one or more releases of a network.")
     kinds = (*PRODUCT_KINDS, CubeCounts, JointHistograms)
     for release in releases:
+        if isinstance(release.mechanism, SPREAD_KINDS):
+            raise DeclarationError(f"{type(release.mechanism).__name__} is not read by infer: {SPREAD_REFUSAL}.")
         if not isinstance(release.mechanism, kinds):
             raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} are not of a network.")
     first = releases[0]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from discreet.errors import DeclarationError
-from discreet.inference.naive_bayes_reading import released_tables
+from discreet.inference.naive_bayes_reading import SPREAD_KINDS, released_tables
 from discreet.inference.network_queries import codes_of
 from discreet.inference.states import log_chances
 from discreet.mechanisms.cube_counts import CubeCounts
@@ -58,6 +58,9 @@ def truncated_reading(release: Release) -> PlugInNetwork:
     if isinstance(release.mechanism, CubeCounts):
         classes, features = _cube_tables(release)
         noisy = _named(release.model, classes, features)
+    elif isinstance(release.mechanism, SPREAD_KINDS):
+        found = release.mechanism.tables(release.counts)
+        noisy = {name: table.reshape(-1, table.shape[-1]) for name, table in found.items()}
     else:
         noisy = _with_margins(release.model, {name: table for name, (table, _) in _noisy_tables(release).items()})
     return PlugInNetwork(release.model, {name: np.clip(table, 0, size) for name, table in noisy.items()})

@@ -3,6 +3,7 @@
 from math import comb, prod
 
 from discreet.inference.joint_reading import _MOST_NUMBERS, _MOST_WORK, _NEGLIGIBLE
+from discreet.inference.naive_bayes_reading import SPREAD_KINDS, SPREAD_REFUSAL
 from discreet.inference.tree_counts import _MOST_STATES
 from discreet.inference.tree_counts import _MOST_WORK as _MOST_TREE_WORK
 from discreet.mechanisms import CubeCounts, JointHistograms, NetworkCounts
@@ -11,6 +12,8 @@ from discreet.models import Network
 
 def reading_refusal(mechanism: NetworkCounts) -> str | None:
     """Tell why `infer` would refuse a release by this mechanism, or nothing if it would read it."""
+    if isinstance(mechanism, SPREAD_KINDS):
+        return SPREAD_REFUSAL
     network = mechanism.model
     several = [v.name for v, above in zip(network.variables, network.parents, strict=True) if len(above) > 1]
     if several:

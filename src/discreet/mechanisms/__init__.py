@@ -2,11 +2,14 @@
 
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
+from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.discrete_gaussian_counts import DiscreteGaussianCounts, DiscreteGaussianHistogram
 from discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
+from discreet.mechanisms.fourier_counts import FourierCounts
+from discreet.mechanisms.fourier_updates import FourierUpdates
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
 from discreet.mechanisms.hellinger import (
@@ -35,6 +38,7 @@ __all__ = [
     "BallDraw",
     "BoxMoments",
     "ClampedLaplace",
+    "ContrastGaussians",
     "CubeCounts",
     "DiscreteGaussianCounts",
     "DiscreteGaussianHistogram",
@@ -42,6 +46,8 @@ __all__ = [
     "FamilyGaussians",
     "FamilyHistograms",
     "FlooredLaplace",
+    "FourierCounts",
+    "FourierUpdates",
     "GaussianMoments",
     "GeometricHistogram",
     "HellingerCalibrated",

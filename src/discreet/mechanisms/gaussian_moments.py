@@ -32,7 +32,7 @@ from discreet.mechanisms.laplace_moments import wide_laplace
 from discreet.models.linear_regression import LinearRegression
 from discreet.randomness import IntArray, Integers, RandomBits, bernoulli_exponential
 
-_SLACK = Fraction(10**9 - 1, 10**9)  # of delta: leaves room for the rounding of floats that read the guarantee
+SLACK = Fraction(10**9 - 1, 10**9)  # of delta: leaves room for the rounding of floats that read the guarantee
 
 
 @dataclass(frozen=True, init=False)
@@ -55,9 +55,11 @@ class GaussianMoments(NoisyMoments):
             raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
         squared = squared_sensitivity(model)
         chosen = (
-            _calibrated(squared, self.epsilon, small * _SLACK) if variance is None else positive(variance, "variance")
+            variance_through_zcdp(squared, self.epsilon, small * SLACK)
+            if variance is None
+            else positive(variance, "variance")
         )
-        if not suffices(squared / (2 * chosen), self.epsilon, small * _SLACK):
+        if not suffices(squared / (2 * chosen), self.epsilon, small * SLACK):
             raise DeclarationError(
                 f"A variance of {exact_text(chosen)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
                 f"{exact_text(small)}. Leave the variance out to have it calibrated."
@@ -79,11 +81,7 @@ class GaussianMoments(NoisyMoments):
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return a loss that dominates every (epsilon, delta): randomised response, or all is lost with delta."""
-        lost = self.delta * _SLACK
-        with ctx.workprec(128):
-            chances = [ball(1 - lost) / (1 + (sign * ball(self.epsilon)).exp()) for sign in (-1, 1)]
-            uppers = tuple(float(chance.upper()) for chance in (*chances, ball(lost)))
-        return PrivacyLoss((self.epsilon, -self.epsilon), uppers[:2], uppers[2])
+        return worst_loss(self.epsilon, self.delta * SLACK)
 
     @cached_property
     def variances(self) -> tuple[Fraction, ...]:
@@ -123,6 +121,14 @@ def squared_sensitivity(model: LinearRegression) -> Fraction:
     return Fraction(9, 2) + (1 if model.layout.with_total else 0)
 
 
+def worst_loss(epsilon: Fraction, lost: Fraction) -> PrivacyLoss:
+    """Return the loss that dominates every (epsilon, delta): randomised response, or all is lost."""
+    with ctx.workprec(128):
+        chances = [ball(1 - lost) / (1 + (sign * ball(epsilon)).exp()) for sign in (-1, 1)]
+        uppers = tuple(float(chance.upper()) for chance in (*chances, ball(lost)))
+    return PrivacyLoss((epsilon, -epsilon), uppers[:2], uppers[2])
+
+
 def suffices(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order a proves it."""
     a = ball(Fraction(1 + exp(_best_log_order(float(rho), float(epsilon)))))
@@ -145,7 +151,7 @@ def _log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
     return value
 
 
-def _calibrated(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
+def variance_through_zcdp(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return a variance, of six digits, that suffices and is hardly more than needed."""
 
     def excess(t: float) -> float:

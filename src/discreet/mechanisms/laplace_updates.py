@@ -54,7 +54,7 @@ class LaplaceUpdates(NetworkCounts):
 
         Each is + with probability 1/(1 + e^-r), so the number of those that are is binomial.
         """
-        return _loss(self.rate, 2 * len(self.model.variables))
+        return loss_of_unit_moves(self.rate, 2 * len(self.model.variables))
 
     @property
     def rho(self) -> Fraction:
@@ -109,7 +109,8 @@ class LaplaceUpdates(NetworkCounts):
 
 
 @lru_cache(maxsize=32)
-def _loss(rate: Fraction, moves: int) -> PrivacyLoss:
+def loss_of_unit_moves(rate: Fraction, moves: int) -> PrivacyLoss:
+    """Return the exact loss where so many numbers move by one under independent discrete Laplace noise of one rate."""
     with ctx.workprec(192):
         down = 1 / (1 + ball(rate).exp())
         chances = [arb(comb(moves, k)) * (1 - down) ** k * down ** (moves - k) for k in range(moves + 1)]

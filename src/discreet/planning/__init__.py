@@ -9,6 +9,7 @@ from discreet.planning.bounds import (
     tail_bound_for_all_data,
     tail_probability,
 )
+from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.compare import Ranked, Ranking, compare
 from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
@@ -28,6 +29,7 @@ __all__ = [
     "accuracy_curve",
     "audit",
     "can_optimise",
+    "cell_variances",
     "compare",
     "counted_tail_bound",
     "epsilon_for",
@@ -35,6 +37,7 @@ __all__ = [
     "expected_accuracy",
     "least_normaliser",
     "ledger_totals",
+    "mean_cell_variance",
     "minimax_optimum",
     "optimum",
     "size_for",

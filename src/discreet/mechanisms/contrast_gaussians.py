@@ -1,0 +1,187 @@
+"""ContrastGaussians: discrete Gaussian noise on the integer contrasts of a network with any numbers of levels.
+
+Every contrast t_ga of block g gets noise with P(u) ~ e^(-u^2 / (2 v_ga)) on the whole numbers, v_ga = v_g |h_a|^2.
+Replacing a record whose variables change in the pattern z costs, in zCDP (Canonne, Kamath and Steinke, 2020),
+
+    sum_g sum_a (change of t_ga)^2 / (2 v_ga) = sum_g D_g(z) / v_g,
+    D_g(z) = prod_{i in g} (1 - 1/K_i) - prod_{i in g} ([i agrees] - 1/K_i),
+
+because the contrasts of a variable, with the constant, are an orthogonal basis. The largest sum over all patterns is
+found exactly, by eliminating variables, and v_g is scaled so that it is rho. From rho follows (epsilon, delta). The
+tables that a reader makes of the contrasts agree with each other and with the public number of records.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from math import pi, prod, sqrt
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact_text, positive, probability, rounded_up
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
+from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
+from discreet.mechanisms.fourier_counts import declared_shares
+from discreet.mechanisms.gaussian_moments import SLACK, suffices, variance_through_zcdp, worst_loss
+from discreet.mechanisms.network_counts import Counts, Floats, NetworkCounts
+from discreet.mechanisms.record_changes import contrast_changes
+from discreet.models.network import Network
+from discreet.randomness import RandomBits, discrete_gaussian
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ContrastGaussians(NetworkCounts):
+    """Contrasts with discrete Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance.
+
+    Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. Shares that are left out
+    nearly minimise the variance of all cells of all family tables; a variance that is left out is calibrated.
+
+    >>> net = Network.from_edges("a -> b", levels={"a": (0, 1, 2), "b": ("no", "yes")})
+    >>> mechanism = ContrastGaussians(net, size=100, epsilon=1, delta="1e-6")
+    >>> mechanism.length, mechanism.basis.blocks
+    (5, (('a',), ('b',), ('a', 'b')))
+    """
+
+    delta: Fraction
+    shares: tuple[int, ...]
+    variance: Fraction
+    calibrated: ClassVar[tuple[str, ...]] = ("variance",)
+
+    def __init__(
+        self,
+        model: Network,
+        size: int,
+        epsilon: Exact,
+        delta: Exact,
+        shares: Sequence[int] | None = None,
+        variance: Exact | None = None,
+    ) -> None:
+        super().__init__(model, size, epsilon)
+        small = probability(delta, "delta")
+        if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
+            raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
+        chosen = best_gaussian_shares(model) if shares is None else declared_shares(shares, self.basis.blocks)
+        allowed = small * SLACK
+        noise = _calibrated(self.epsilon, allowed) if variance is None else positive(variance, "variance")
+        if not suffices(1 / noise, self.epsilon, allowed):
+            raise DeclarationError(
+                f"A variance of {exact_text(noise)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
+                f"{exact_text(small)}. Leave the variance out to have it calibrated."
+            )
+        for name, value in (("delta", small), ("shares", chosen), ("variance", noise)):
+            object.__setattr__(self, name, value)
+        if not LEAST_VARIANCE <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
+            raise DeclarationError(
+                f"The variances of all contrasts must lie between {exact_text(LEAST_VARIANCE)} and "
+                f"{exact_text(LARGEST_VARIANCE)}; choose another epsilon, delta or other shares."
+            )
+
+    def __repr__(self) -> str:
+        numbers = f"delta={exact_text(self.delta)!r}, variance={exact_text(self.variance)!r}"
+        shown = "" if self.shares == best_gaussian_shares(self.model) else f", shares={self.shares!r}"
+        return f"{super().__repr__()[:-1]}, {numbers}{shown})"
+
+    @property
+    def basis(self) -> ContrastBasis:
+        """Return the blocks, in the order in which their contrasts are published."""
+        return contrast_basis(self.model)
+
+    @cached_property
+    def block_parameters(self) -> tuple[Fraction, ...]:
+        """Return v_g of each block."""
+        worst = contrast_changes(self.model).worst(self.shares)[0]
+        return tuple(self.variance * worst / share for share in self.shares)
+
+    @cached_property
+    def variances(self) -> tuple[Fraction, ...]:
+        """Return v_ga = v_g prod_i a_i (a_i + 1) of each contrast."""
+        found = []
+        for block, own in zip(self.basis.blocks, self.block_parameters, strict=True):
+            lengths = [squared_lengths(levels) for levels in self.model.shape(block)]
+            found += [own * prod(each) for each in product(*lengths)]
+        return tuple(found)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return (epsilon, delta), by way of zCDP."""
+        reason = f"discrete Gaussian noise on contrasts, rho = {exact_text(self.rho)}, through zCDP"
+        return Guarantee(self.epsilon, self.delta, reason=reason)
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return a loss that dominates every (epsilon, delta)."""
+        return worst_loss(self.epsilon, self.delta * SLACK)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter, 1 / variance, rounded up."""
+        return rounded_up(1 / self.variance, 9)
+
+    @property
+    def length(self) -> int:
+        """Return the number of contrasts."""
+        return self.basis.length
+
+    @property
+    def reach(self) -> float:
+        """Return a quarter of the largest standard deviation: 45 of these lie beyond e^-60."""
+        return sqrt(max(self.variances)) / 4
+
+    def measured(self, counts: Counts) -> Counts:
+        """Return the contrasts of every block."""
+        return self.basis.contrasts(counts)
+
+    def tables(self, output: Counts) -> dict[str, NDArray[np.float64]]:
+        """Return the table (parents..., variable) of each variable; their marginals agree."""
+        return self.basis.tables(np.asarray(output), float(self.size))
+
+    def noise(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw rows of independent noise, contrasts of one variance together."""
+        drawn = np.zeros((rows, self.length), dtype=np.int64)
+        for variance in sorted(set(self.variances)):
+            places = [place for place, each in enumerate(self.variances) if each == variance]
+            drawn[:, places] = discrete_gaussian(variance, rows * len(places), bits).reshape(rows, len(places))
+        return drawn
+
+    def log_noise(self, noise: Counts) -> Floats:
+        """Return sum over contrasts of -u^2 / (2 v) - log sqrt(2 pi v): for v >= 2 the normaliser to 1e-16."""
+        variances = np.array([float(variance) for variance in self.variances])
+        return np.asarray(np.square(np.asarray(noise, dtype=float)) @ (-0.5 / variances) - _log_sums(variances))
+
+    def block_variances(self) -> Floats:
+        """Return v_g of each block."""
+        return np.array([float(own) for own in self.block_parameters])
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given; one record may have contrasts far above one."""
+        largest = max(prod(levels - 1 for levels in self.model.shape(family)) for family in self.model.families)
+        super().check_output(np.asarray(output) // largest)
+
+    def count_sd(self) -> float:
+        """Return the standard deviation of a cell given its row total, for the noisiest table."""
+        variances = self.block_variances().tolist()
+        families = self.model.families
+        return sqrt(max(self.basis.cell_variance(family, variances, through=family[-1]) for family in families))
+
+
+def _log_sums(variances: Floats) -> float:
+    return float(np.log(2 * pi * variances).sum() / 2)
+
+
+@lru_cache(maxsize=64)
+def _calibrated(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return 1 / rho for the largest rho that gives (epsilon, delta): a squared distance of 2 over twice of it."""
+    return variance_through_zcdp(Fraction(2), epsilon, delta)
+
+
+@lru_cache(maxsize=16)
+def best_gaussian_shares(network: Network) -> tuple[int, ...]:
+    """Return shares that nearly minimise the variance of all cells of all family tables, sum_g a_g v_g."""
+    changes = contrast_changes(network)
+    return changes.best_weights(changes.basis.cost(), power=1)

@@ -1,0 +1,101 @@
+"""FourierCounts: parity counts of a yes/no network with the least noise that the worst record change allows.
+
+The number e_g of records with an even number of yes in block g gets discrete Laplace noise of rate r_g. A replaced
+record whose variables change in the pattern z moves e_g by one if z meets g oddly, so
+
+    max over z of sum_{g : |g and z| odd} r_g = epsilon
+
+makes the mechanism pure epsilon-differentially private, and tight. The maximum is found exactly, by eliminating
+variables. The number of records is public and needs no noise. Any positive whole shares may be declared: they are
+scaled so that the maximum is epsilon. Left out, they nearly minimise the variance of all cells of all family tables.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, whole
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.laplace_updates import loss_of_unit_moves
+from discreet.mechanisms.network_counts import Counts, Floats, within_bounds
+from discreet.mechanisms.parity_counts import ParityCounts
+from discreet.mechanisms.record_changes import parity_changes
+from discreet.models.network import Network
+
+_LARGEST_SHARE = 10**9
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FourierCounts(ParityCounts):
+    """A parity count for each block, in the order of `basis.blocks`: pure epsilon-DP, consistent tables, n kept.
+
+    Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal shares give every
+    coefficient the same noise.
+
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> FourierCounts(net, size=100, epsilon=1, shares=(1, 1, 2)).rates
+    (Fraction(1, 3), Fraction(1, 3), Fraction(2, 3))
+    """
+
+    shares: tuple[int, ...]
+
+    def __init__(self, model: Network, size: int, epsilon: Exact, shares: Sequence[int] | None = None) -> None:
+        super().__init__(model, size, epsilon)
+        chosen = best_shares(model) if shares is None else declared_shares(shares, self.basis.blocks)
+        object.__setattr__(self, "shares", chosen)
+        within_bounds(min(self.rates), "the smallest rate of a block")
+
+    def __repr__(self) -> str:
+        shown = "" if self.shares == best_shares(self.model) else f", shares={self.shares!r}"
+        return f"{super().__repr__()[:-1]}{shown})"
+
+    @cached_property
+    def rates(self) -> tuple[Fraction, ...]:
+        """Return the rate of the noise of each block."""
+        unit = self.epsilon / parity_changes(self.model).worst(self.shares)[0]
+        return tuple(share * unit for share in self.shares)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon, by the exact weighted l1 sensitivity."""
+        reason = f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
+        return Guarantee(self.epsilon, reason=reason)
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the exact loss if all rates are equal, else that of the worst mechanism of this epsilon.
+
+        Equal rates: the pattern that moves most coefficients dominates all others, as more independent moves do.
+        """
+        if len(set(self.shares)) > 1:
+            return PrivacyLoss.worst_case(self.epsilon)
+        return loss_of_unit_moves(self.rates[0], int(self.epsilon / self.rates[0]))
+
+    @property
+    def rho(self) -> Fraction:
+        """Return max over z of sum r_g^2 / 2, exactly: each of the moves is pure (Bun and Steinke, 2016)."""
+        squares = parity_changes(self.model).worst([share**2 for share in self.shares])[0]
+        return squares * (self.rates[0] / self.shares[0]) ** 2 / 2
+
+    def totals(self, output: Counts) -> Floats:
+        """Return the public number of records."""
+        return np.full(np.asarray(output).shape[:-1], float(self.size))
+
+
+def declared_shares(shares: Sequence[int], blocks: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """Return declared shares, one whole number above zero for each block, or say what is wrong with them."""
+    if not isinstance(shares, Sequence) or len(shares) != len(blocks):
+        raise DeclarationError(f"There must be one share for each of the {len(blocks)} blocks.")
+    return tuple(whole(share, "A share", most=_LARGEST_SHARE) for share in shares)
+
+
+@lru_cache(maxsize=16)
+def best_shares(network: Network) -> tuple[int, ...]:
+    """Return shares that nearly minimise the variance of all cells of all family tables, sum_g a_g / r_g^2."""
+    changes = parity_changes(network)
+    halves = 2.0 ** np.array([-len(block) for block in changes.basis.blocks])
+    return changes.best_weights(changes.basis.cost() * halves, power=2)

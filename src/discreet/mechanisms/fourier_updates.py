@@ -1,0 +1,95 @@
+"""FourierUpdates: algorithm 2 of Zhang, Rubinstein and Dimitrakakis (2016), with integer noise.
+
+All Fourier coefficients c_g of the families, the empty block with c_0 = n among them, get Laplace noise of scale
+2 |N| / epsilon, where |N| is their number. Here e_g = (n + c_g) / 2 is published with discrete Laplace noise of rate
+epsilon / |N|, so that c_g has noise of that scale on the even numbers: whether c_g is odd is public with n. One
+record moves each e_g by one at most and never e_0. So the mechanism is private for epsilon M / |N|, less than epsilon,
+where M is the largest number of coefficients that one record moves; that is what is stated and charged.
+
+The published algorithm then adds 4 t |N|^2 / epsilon to c_0, so that the tables look like counts more often.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.exact import Exact
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.laplace_updates import loss_of_unit_moves
+from discreet.mechanisms.network_counts import Counts, Floats, within_bounds
+from discreet.mechanisms.parity_counts import ParityCounts
+from discreet.mechanisms.record_changes import parity_changes
+from discreet.models.network import Network
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FourierUpdates(ParityCounts):
+    """Every Fourier coefficient of every family with noise of the published scale; the output begins with e_0.
+
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> mechanism = FourierUpdates(net, size=100, epsilon=1)
+    >>> mechanism.length, mechanism.guarantee.epsilon
+    (4, Fraction(1, 2))
+    """
+
+    def __init__(self, model: Network, size: int, epsilon: Exact) -> None:
+        super().__init__(model, size, epsilon)
+        within_bounds(self.rate, "epsilon over the number of coefficients")
+        within_bounds(self.guarantee.epsilon, "the true epsilon")
+
+    @property
+    def rate(self) -> Fraction:
+        """Return the rate of the noise of every number, epsilon / |N|."""
+        return self.epsilon / (1 + len(self.basis.blocks))
+
+    @property
+    def rates(self) -> tuple[Fraction, ...]:
+        """Return the same rate for e_0 and every block."""
+        return (self.rate,) * (1 + len(self.basis.blocks))
+
+    @cached_property
+    def moved(self) -> int:
+        """Return M, the largest number of coefficients that one replaced record moves."""
+        return int(parity_changes(self.model).worst([1] * len(self.basis.blocks))[0])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon M / |N|, by the exact l1 sensitivity."""
+        reason = f"discrete Laplace noise on {self.length} parity counts, of which one record moves {self.moved}"
+        return Guarantee(self.moved * self.rate, reason=reason)
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the exact loss of the record that moves most coefficients: M independent ones of +-rate."""
+        return loss_of_unit_moves(self.rate, self.moved)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return M rate^2 / 2: each of the moves is pure (Bun and Steinke, 2016)."""
+        return self.moved * self.rate**2 / 2
+
+    def measured(self, counts: Counts) -> Counts:
+        """Return e_0 = n, then e_g of every block."""
+        total = self.model.split(counts)[0].reshape(*counts.shape[:-1], -1).sum(axis=-1)
+        return np.concatenate([total[..., None], super().measured(counts)], axis=-1)
+
+    def totals(self, output: Counts) -> Floats:
+        """Return the noisy c_0 = 2 e_0 - n."""
+        return np.asarray(2 * np.asarray(output)[..., 0] - self.size, dtype=float)
+
+    def increment(self, t: float) -> float:
+        """Return what is added to c_0, 4 t |N|^2 / epsilon: a multiple 2^-|S| of it in every cell."""
+        return 4 * t * self.length**2 / float(self.epsilon)
+
+    def published_tables(self, output: Counts, t: float) -> dict[str, NDArray[np.float64]]:
+        """Return the tables that algorithm 2 adds to the prior, with the increment of `t`."""
+        return self.basis.tables(self.coefficients(output), self.totals(output) + self.increment(t))
+
+    def looks_like_counts(self, output: Counts, t: float) -> NDArray[np.bool_]:
+        """Tell of one or many outputs whether no cell of any table is below zero: what the paper calls stealth."""
+        tables = self.published_tables(output, t).values()
+        lead = np.asarray(output).shape[:-1]
+        return np.asarray(np.min([table.reshape(*lead, -1).min(axis=-1) for table in tables], axis=0) >= 0)
