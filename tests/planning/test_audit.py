@@ -194,3 +194,21 @@ def test_pairs_may_be_given_and_nonsense_is_refused() -> None:
         neighbouring_pairs("a model", 3, np.random.default_rng(1))
     with pytest.raises(dc.DeclarationError, match="one or more"):
         audit_chart([])
+
+
+def test_pairs_that_are_no_neighbours_are_refused() -> None:
+    mechanism = dc.GeometricHistogram(dc.Categories("coin", levels=("heads", "tails")), 10, 1)
+    for pair in (((10, 0), (0, 10)), ((10, 0), (9, 0)), ((10, 0), (11, -1)), ((10, 0), (10, 0))):
+        with pytest.raises(dc.DeclarationError, match="must be neighbours"):
+            audit(mechanism, pairs=[pair])
+    with pytest.raises(dc.DeclarationError, match="pairs of flat rows"):
+        audit(mechanism, pairs=[5])  # type: ignore[list-item]
+    with pytest.raises(dc.DeclarationError, match="confidence"):
+        audit(mechanism, confidence="x")  # type: ignore[arg-type]
+    for nothing in (None, "a mechanism"):
+        with pytest.raises(dc.DeclarationError, match="takes a mechanism"):
+            audit(nothing)  # type: ignore[arg-type]
+        with pytest.raises(dc.DeclarationError, match="of a mechanism"):
+            dc.accuracy(nothing)  # type: ignore[arg-type]
+        with pytest.raises(dc.DeclarationError, match="for Categories"):
+            dc.optimum(nothing, 5, 1)  # type: ignore[arg-type]

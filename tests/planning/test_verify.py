@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates import PrivacyLoss
+from discreet.certificates import PrivacyLoss, enumerate_neighbours
 from discreet.mechanisms.geometric_histogram import _normaliser
 
 COIN = dc.Categories("x", levels=("no", "yes"))
@@ -91,3 +91,23 @@ def test_a_certificate_reads_well() -> None:
     text = str(dc.verify(dc.GeometricHistogram(COIN, size=4, epsilon="0.5")))
     assert "exact pure epsilon 0.5, enumerated" in text
     assert "neighbouring pairs compared" in text
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(4, "1"), (10, "5")])
+def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -> None:
+    mechanism = dc.PermuteAndFlip(dc.Categories("coin", levels=("heads", "tails")), size, epsilon)
+    found = enumerate_neighbours(mechanism.log_likelihood, size, 2, mechanism.tables.all)
+    certificate = dc.verify(mechanism)
+    assert found.epsilon <= certificate.epsilon <= float(epsilon)
+    assert f"{found.epsilon:.12g}" in str(certificate)
+    with pytest.raises(dc.DeclarationError, match="law of its own"):
+        mechanism.delta_at(Fraction(1))
+
+
+@pytest.mark.parametrize("delta", ["1e-3", "1e-5", "1e-9", "1e-12"])
+@pytest.mark.parametrize(("size", "epsilon"), [(100, "3"), (50, "1"), (30, "0.1")])
+def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) -> None:
+    coin = dc.Categories("coin", levels=("heads", "tails"))
+    mechanism = dc.HellingerCalibrated(coin, size, epsilon, delta)
+    assert dc.verify(mechanism).guarantee.delta == Fraction(delta)
+    assert mechanism.privacy_loss().delta_at(mechanism.epsilon) <= float(delta) * (1 + 1e-6) + 1e-13

@@ -16,6 +16,7 @@ from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
 from discreet.planning import Audit, Certificate, Ranking, audit, compare, verify
+from discreet.planning.compare import floor_in_words
 from discreet.releases.document import read_mechanism
 from discreet.study import Question
 
@@ -46,7 +47,7 @@ def _show_ranking(ranking: Ranking, label: str) -> None:
         f"{known.non_private_width:.4f}; shares are of the former."
     )
     if ranking.floor is not None:
-        say(f"No private mechanism at all has an expected Hellinger distance below {ranking.floor:.6f}.")
+        say(floor_in_words(ranking.floor))
     say(*(f"Warning: {entry.name}: {entry.warning}." for entry in ranking.entries if entry.warning))
     say(*(f"Left out: {name}: {why}" for name, why in ranking.left_out.items()))
 

@@ -238,9 +238,10 @@ class HellingerMechanism(ABC):
         largest = self.pure_epsilon
         if not self._enumerable:
             return promised_loss(largest, self.guarantee)
-        epsilons = tuple(largest * step / _POINTS for step in range(_POINTS + 1))
-        found = self.neighbours(tuple(float(epsilon) for epsilon in epsilons))
-        return dominating_loss(epsilons, [*(found.delta(number) for number in range(_POINTS)), 0.0])
+        steps = {largest * step / _POINTS for step in range(_POINTS)} | {min(self.guarantee.epsilon, largest)}
+        epsilons = sorted(steps - {largest})
+        found = self.neighbours(tuple(float(epsilon) * (1 - 1e-15) for epsilon in epsilons))  # no larger than epsilon
+        return dominating_loss([*epsilons, largest], [*(found.delta(number) for number in range(len(epsilons))), 0.0])
 
 
 def promised_loss(pure: Fraction, guarantee: Guarantee) -> PrivacyLoss:

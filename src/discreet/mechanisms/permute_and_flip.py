@@ -9,9 +9,11 @@ epsilon (McKenna and Sheldon, 2020). Putting the candidates in the order of inde
 a polynomial that Gauss's rule with |R|/2 points integrates exactly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import NoReturn
 
 import numpy as np
 from flint import arb, ctx
@@ -58,6 +60,10 @@ class PermuteAndFlip(HellingerGlobal):
     def privacy_loss(self) -> PrivacyLoss:
         """Return the worst loss that pure epsilon allows."""
         return promised_loss(self.epsilon, self.guarantee)
+
+    def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
+        """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
+        raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")
 
     def log_law(self, table: Counts) -> Floats:
         """Return log P(r | table) for all candidates r."""

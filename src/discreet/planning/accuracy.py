@@ -19,6 +19,8 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     0.081706781416
     """
     tails(level)
+    if not isinstance(mechanism, Mechanism):
+        raise DeclarationError(f"Accuracy is that of a mechanism; got a {type(mechanism).__name__}.")
     if not isinstance(mechanism.model, Categories):
         raise DeclarationError(f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}.")
     outputs = possible_outputs(mechanism)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from math import inf, log
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,7 @@ _REPEATED = 24  # rows by which noise that starts anew in every call is recognis
 _SLOW_DRAWS = 400  # of a mechanism that must be called for every draw
 
 
+@runtime_checkable
 class Drawable(Protocol):
     """All that an audit needs of a mechanism."""
 
@@ -124,13 +125,18 @@ def audit(
 ) -> Audit:
     """Look for the pair and event that tell most against a mechanism's guarantee, with so many draws in all.
 
-    `pairs` are neighbouring made-up data sets; left out, they are chosen: corners, edges, balanced and random ones.
+    `pairs` are neighbouring made-up data sets; that they are is checked for Categories alone. Left out, they are
+    chosen: corners, edges, balanced and random ones.
     """
-    if not 0 < confidence < 1:
-        raise DeclarationError(f"The confidence lies between 0 and 1, such as 0.95; got {confidence}.")
+    if not isinstance(mechanism, Drawable):
+        raise DeclarationError(f"audit takes a mechanism; got a {type(mechanism).__name__}.")
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise DeclarationError(f"The confidence lies between 0 and 1, such as 0.95; got {confidence!r}.")
     whole(draws, "draws", least=1_000, most=10**9)
     generator = np.random.default_rng(seed)
-    chosen = neighbouring_pairs(mechanism.model, mechanism.size, generator) if pairs is None else _arrays(pairs)
+    chosen = (
+        neighbouring_pairs(mechanism.model, mechanism.size, generator) if pairs is None else _arrays(mechanism, pairs)
+    )
     box = _Box(mechanism, SeededBits(seed), chosen[0][0])
     half = min(draws, _SLOW_DRAWS * 4 * len(chosen)) // 2 if box.repeats else draws // 2
     claimed, delta = mechanism.guarantee, float(mechanism.guarantee.delta)
@@ -357,8 +363,18 @@ def _moved(table: Counts, giver: int, taker: int) -> Counts:
     return moved
 
 
-def _arrays(pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> list[tuple[Counts, Counts]]:
-    found = [(np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)) for first, second in pairs]
+def _arrays(mechanism: Drawable, pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> list[tuple[Counts, Counts]]:
+    try:
+        found = [(np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)) for first, second in pairs]
+    except (TypeError, ValueError):
+        found = []
     if not found or any(first.shape != second.shape or first.ndim != 1 for first, second in found):
         raise DeclarationError("pairs must hold one or more pairs of flat rows of counts of the same length.")
+    if isinstance(mechanism.model, Categories) and not all(_neighbours(mechanism.size, *pair) for pair in found):
+        raise DeclarationError(f"pairs must be neighbours: {mechanism.size} records each, one of them replaced.")
     return found
+
+
+def _neighbours(size: int, first: Counts, second: Counts) -> bool:
+    possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
+    return bool(possible and np.abs(first - second).sum() == 2)

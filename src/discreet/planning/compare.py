@@ -62,8 +62,9 @@ class Ranked:
 class Ranking:
     """Mechanisms for one model, size and guarantee, the best one first.
 
-    `floor` is a bound below which no private mechanism at all can have its expected Hellinger distance, known where
-    there are few tables of counts. `left_out` says why others are not here.
+    `floor` is a bound below which no private mechanism can have its expected Hellinger distance, if its output is read
+    as a posterior of n records; it is known where there are few tables of counts. `left_out` says why others are not
+    here.
     """
 
     size: int
@@ -101,7 +102,7 @@ class Ranking:
         exact_counts = (
             f"Exact counts: log score {known.non_private_log_score:.4f}, width {known.non_private_width:.4f}."
         )
-        floor = [] if self.floor is None else [f"No private mechanism has a Hellinger distance below {self.floor:.6f}."]
+        floor = [] if self.floor is None else [floor_in_words(self.floor)]
         warnings = [f"{entry.name}: {entry.warning}" for entry in self.entries if entry.warning]
         return "\n".join([title, *lines, exact_counts, *floor, *warnings])
 
@@ -115,6 +116,11 @@ class Ranking:
             "entries": [entry.document() for entry in self.entries],
             "left_out": dict(self.left_out),
         }
+
+
+def floor_in_words(floor: float) -> str:
+    """Say what the floor is."""
+    return f"No private mechanism whose output is read as a posterior of n records has a distance below {floor:.6f}."
 
 
 def compare(

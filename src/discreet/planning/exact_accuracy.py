@@ -36,8 +36,8 @@ from discreet.mechanisms.published_laplace import ClampedLaplace, PublishedLapla
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-MOST_ENTRIES = 20_000_000
-"""A table P(z | k) with more entries is not written out; studies are made up instead."""
+MOST_ENTRIES, MOST_OUTPUTS = 20_000_000, 200_000
+"""A table P(z | k) with more entries or outputs is not written out; studies are made up instead."""
 _MOST_RECORDS, _MOST_PRIOR, _MOST_CELLS, _MOST_GRID_BITS = 2_000, 10_000.0, 3, 12
 _NEGLIGIBLE = 34.0  # outputs whose probability is below e^-34 = 2e-15 are left out
 
@@ -47,8 +47,8 @@ class ExactAccuracy:
     """What to expect of one release, on average over the prior (`worst_...`: for the least favourable data).
 
     `hellinger` and `divergence` are distances of the plain reading from the exact posterior; `remapped_hellinger` is
-    the least that any choice of a posterior after seeing the output can give. Log scores are nats beyond the prior,
-    widths those of intervals of the stated level, averaged over cells. The noise-aware reading covers its level by
+    the least that a choice among the posteriors of n records after seeing the output can give. Log scores are nats
+    beyond the prior, widths those of intervals of the stated level, averaged over cells. The noise-aware reading covers its level by
     construction; `plain_coverage` is what the plain one covers. `errors` holds standard errors of what was simulated
     and is empty for exact sums; None stands for what is known from exact sums only.
     """
@@ -99,7 +99,8 @@ def possible_outputs(mechanism: Any) -> Counts | None:
     if isinstance(mechanism, HellingerMechanism):
         return np.asarray(mechanism.tables.all) if tables**2 <= MOST_ENTRIES else None
     margin, free = _noise(mechanism)
-    if tables * (size + 2 * margin + 1) ** free > MOST_ENTRIES:
+    outputs = (size + 2 * margin + 1) ** free
+    if outputs > MOST_OUTPUTS or tables * outputs > MOST_ENTRIES:
         return None
     noisy = np.array(list(product(range(-margin, size + margin + 1), repeat=free)))
     return noisy if free == cells else np.column_stack([noisy, size - noisy.sum(axis=1)])

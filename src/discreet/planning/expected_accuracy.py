@@ -127,7 +127,12 @@ def size_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: in
     def miss(size: float) -> float:
         return _mean_width(with_fields(mechanism, size=int(size)), level, repeats) - width
 
-    found = _crossing(miss, 2, 1e7, start=mechanism.size)
+    try:
+        found = _crossing(miss, 2, 1e7, start=mechanism.size)
+    except DeclarationError as problem:
+        raise DeclarationError(
+            f"The search went to sizes that {type(mechanism).__name__} cannot have: {problem}"
+        ) from None
     return None if found is None else int(np.ceil(found))
 
 

@@ -1,4 +1,4 @@
-"""The floor: no mechanism whatsoever with this guarantee has a smaller expected Hellinger distance.
+"""The floor: no mechanism with this guarantee has a smaller expected Hellinger distance.
 
 A mechanism that chooses one of the posteriors of n records is a table x(k, r) = P(r | k), and both privacy and the loss
 are linear in it:
@@ -60,6 +60,8 @@ class Optimum:
 
 def can_optimise(model: Categories, size: int) -> bool:
     """Tell whether the linear program is small enough."""
+    if not isinstance(model, Categories):
+        raise DeclarationError(f"The optimum is worked out for Categories; got a {type(model).__name__}.")
     tables = number_of_tables(whole(size, "size"), len(model.cells), _MOST_TABLES)
     if len(model.cells) > _MOST_CELLS or tables > _MOST_TABLES:
         return False

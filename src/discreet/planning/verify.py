@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, exp, inf, nextafter
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.certificates import Enumeration, PrivacyLoss, enumerate_neighbours
 from discreet.certificates.adjacent_pairs import can_compare
@@ -11,9 +14,11 @@ from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
-from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, Plan
+from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, PermuteAndFlip, Plan
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
+
+Counts = NDArray[np.int64]
 
 _MOST_COMPARISONS = 2_000_000
 _SIGNS = 2  # outputs this far beyond the possible counts meet every combination of signs of the noise
@@ -55,22 +60,18 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
-    reached = loss.delta_at(guarantee.epsilon)
+    reached = _delta(mechanism, loss)
     if loss.epsilon > guarantee.epsilon and Fraction(reached) > guarantee.delta:
         raise VerificationError(f"The exact delta {reached:.6g} exceeds the stated {guarantee!r}.")
     evidence, worst = guarantee.evidence, _extreme_pair(mechanism)
     checks = [_in_words(loss, guarantee, reached)]
-    if isinstance(mechanism, NoisyCounts) and _comparisons(mechanism) <= _MOST_COMPARISONS:
-        found = enumerate_neighbours(
-            mechanism.log_likelihood,
-            mechanism.size,
-            len(mechanism.model.cells),
-            mechanism.outputs_near(_margin(mechanism)),
-        )
+    if isinstance(mechanism, NoisyCounts | PermuteAndFlip) and _comparisons(mechanism) <= _MOST_COMPARISONS:
+        cells = len(mechanism.model.cells)
+        found = enumerate_neighbours(mechanism.log_likelihood, mechanism.size, cells, _outputs(mechanism))
         evidence, worst = Evidence.ENUMERATED, found.worst_pair
         checks.append(_compared(found, loss, guarantee))
     exact_epsilon: Fraction | float = loss.epsilon
-    if isinstance(mechanism, HellingerMechanism) and can_compare(mechanism.size, len(mechanism.model.cells)):
+    if _comparable(mechanism):
         compared = mechanism.neighbours()
         evidence, worst, exact_epsilon = Evidence.ENUMERATED, compared.worst_pair, compared.epsilon
         checks.append(f"all neighbouring tables compared on all candidates: at most {exact_epsilon:.12g}")
@@ -79,6 +80,18 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
     stated = subject.guarantee if isinstance(subject, Release) else guarantee
     return Certificate(stated, _float_above(exact_epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
+
+
+def _comparable(mechanism: Mechanism) -> TypeGuard[HellingerMechanism]:
+    """Tell whether all neighbours can be compared by the law of an exponential mechanism."""
+    exponential = isinstance(mechanism, HellingerMechanism) and not isinstance(mechanism, PermuteAndFlip)
+    return exponential and can_compare(mechanism.size, len(mechanism.model.cells))
+
+
+def _delta(mechanism: Mechanism, loss: PrivacyLoss) -> float:
+    """Return delta at the stated epsilon: compared anew where that is more exact than a loss made for composition."""
+    epsilon = mechanism.guarantee.epsilon
+    return _float_above(mechanism.delta_at(epsilon)) if _comparable(mechanism) else loss.delta_at(epsilon)
 
 
 def _in_words(loss: PrivacyLoss, guarantee: Guarantee, reached: float) -> str:
@@ -120,7 +133,16 @@ def _float_above(number: Fraction | float) -> float:
     return value if Fraction(value) >= number else nextafter(value, inf)
 
 
-def _comparisons(mechanism: NoisyCounts) -> int:
+def _outputs(mechanism: NoisyCounts | PermuteAndFlip) -> Counts:
+    """Return the outputs on which neighbours are compared."""
+    if isinstance(mechanism, PermuteAndFlip):
+        return mechanism.tables.all
+    return mechanism.outputs_near(_margin(mechanism))
+
+
+def _comparisons(mechanism: NoisyCounts | PermuteAndFlip) -> int:
+    if isinstance(mechanism, PermuteAndFlip):
+        return mechanism.candidates**2
     cells = len(mechanism.model.cells)
     free = cells - 1 if mechanism.keeps_total else cells
     outputs = (mechanism.size + 2 * _margin(mechanism) + 1) ** min(free, 8)  # eight free counts are too many already
