@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import exp, log, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -156,7 +155,7 @@ def test_accuracies_are_those_of_another_simulation(curve: str) -> None:
 
 
 def test_the_sampler_overtakes_noise_with_its_claimed_epsilon_only() -> None:
-    rows: list[dict[str, Any]] = sampler_rows((1.0, 3.0), data_sets=4, splits=3)
+    rows = sampler_rows((1.0, 3.0), data_sets=4, splits=3)
     found = {(row["epsilon"], row["method"]): row["accuracy"] for row in rows}
     assert (1.0, CLAIMED_ONE) not in found  # no probabilities are left below 2 ln 2
     laplace = 0.803  # algorithm 1 at epsilon = 3, see 004-figure-1

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, logsumexp
 
+from discreet.reproductions.reproduction import Row
+
 Floats = NDArray[np.float64]
 Bits = NDArray[np.int64]
 
@@ -110,11 +112,9 @@ def accuracies(curve: str, epsilon: float, data_sets: int = DATA_SETS, splits: i
     return np.array([[scores(least, draws, n, s) for s in range(used)] for n in range(data_sets)])
 
 
-def sampler_rows(
-    epsilons: tuple[float, ...], data_sets: int = DATA_SETS, splits: int = SPLITS
-) -> list[dict[str, float | str | int]]:
+def sampler_rows(epsilons: tuple[float, ...], data_sets: int = DATA_SETS, splits: int = SPLITS) -> list[Row]:
     """Return means and standard errors of all curves; errors are those of means over whole data sets."""
-    rows: list[dict[str, float | str | int]] = []
+    rows: list[Row] = []
     for epsilon in epsilons:
         for curve in CURVES:
             found = accuracies(curve, epsilon, data_sets, splits)
@@ -122,7 +122,7 @@ def sampler_rows(
                 continue
             means = found.mean(axis=1)
             (accuracy, loss), errors = means.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(data_sets)
-            row: dict[str, float | str | int] = {"epsilon": epsilon, "method": curve, "accuracy": float(accuracy)}
+            row: Row = {"epsilon": epsilon, "method": curve, "accuracy": float(accuracy)}
             row |= {"accuracy_error": float(errors[0]), "log_loss": float(loss), "log_loss_error": float(errors[1])}
             rows.append(row | {"repeats": found.shape[0] * found.shape[1]})
     return rows

@@ -1,6 +1,7 @@
 """What Zhang, Rubinstein and Dimitrakakis (2016) claim, item by item."""
 
 from discreet.reproductions.claims.claim import Claim, Register, Verdict
+from discreet.reproductions.claims.sampling_004 import SAMPLING
 from discreet.reproductions.papers import PAPER_004
 
 TRUE, CORRECTED, FALSE, NOT_CHECKABLE = Verdict
@@ -209,4 +210,4 @@ CLAIMS = (
     ),
 )
 
-REGISTER = Register(PAPER_004, ITEMS, CLAIMS, PENDING)
+REGISTER = Register(PAPER_004, ITEMS, (*CLAIMS, *SAMPLING), PENDING - {claim.place for claim in SAMPLING})

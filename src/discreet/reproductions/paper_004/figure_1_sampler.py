@@ -49,6 +49,6 @@ REPRODUCTION = Reproduction(
     "mechanisms that add noise.",
     finds="That shape appears with the claimed epsilon alone: undefined below 1.386, poor at 1.5, then above all. "
     "With the epsilon that a record is truly exposed to, one draw lies below Laplace noise on the counts at every "
-    "epsilon from 0.5 to 100, and sharing epsilon among 50 draws is worse still. Noisy counts are the better choice.",
+    "epsilon from 0.5 to 20, and sharing epsilon among 50 draws is worse still. Noisy counts are the better choice.",
     run=run,
 )
