@@ -85,6 +85,9 @@ def test_what_cannot_be_read_is_refused_with_the_reason() -> None:
     coarse = dc.simulate(dc.NetworkSampling(NET, 2, "3", "0.99", grid_bits=5), cells, dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="16 bits"):
         dc.infer(coarse)
+    for reading in (dc.truncated_reading, dc.projected_reading):
+        with pytest.raises(dc.DeclarationError, match="no noisy tables"):
+            reading(coarse)
     noisy = dc.simulate(dc.FamilyHistograms(NET, 2, 1), cells, dc.SeededBits(1))
     fine = dc.simulate(dc.NetworkSampling(NET, 2, "3", "0.99"), cells, dc.SeededBits(1))
     for pair in ((noisy, fine), (fine, noisy)):
