@@ -35,7 +35,7 @@ PRODUCT_KINDS = (FamilyHistograms, LaplaceUpdates, FamilyGaussians)
 def released_tables(release: Release) -> list[tuple[str, Counts, Callable[[Floats], Floats]]]:
     """Return for each released table its variable, its cells (parent rows, levels), and the log kernel of a cell."""
     mechanism: Any = release.mechanism
-    if not isinstance(mechanism, NetworkCounts):
+    if not isinstance(release.mechanism, NetworkCounts):
         raise DeclarationError(f"{type(mechanism).__name__} publishes no noisy tables of counts.")
     network: Network = mechanism.model
     if isinstance(mechanism, LaplaceUpdates):
