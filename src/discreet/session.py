@@ -10,6 +10,7 @@ the holder's own use a function of the parameters is accepted too; a server must
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NoReturn
@@ -22,8 +23,11 @@ from discreet.distributions import CountDistribution
 from discreet.errors import DeclarationError, DiscreetError, SecretError
 from discreet.exact import whole
 from discreet.guarantees import ONE_RECORD, Ledger, Unit
+from discreet.inference.drawn_tables import event_chance
+from discreet.inference.network_queries import both, read_event
+from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.models import Categories, Statistics
+from discreet.models import Categories, Network, Statistics
 from discreet.releases import Release, publish
 
 Floats = NDArray[np.float64]
@@ -38,8 +42,10 @@ class QueryError(DiscreetError):
 class Mean:
     """The drawn parameters themselves: the probability of every cell, or the one parameter of a family."""
 
-    def answer(self, model: Any, theta: Floats) -> Any:
-        """Return q(theta) = theta, by cell."""
+    def answer(self, model: Any, theta: Any) -> Any:
+        """Return q(theta) = theta, by cell; of a network, its tables by the name of the variable."""
+        if isinstance(model, Network):
+            return dict(theta)
         if not isinstance(model, Categories):
             return float(theta[0])
         return {cell: float(value) for cell, value in zip(model.cells, theta, strict=True)}
@@ -47,13 +53,30 @@ class Mean:
 
 @dataclass(frozen=True)
 class Probability:
-    """The probability of an event: a cell, a list of cells, or text such as 'ward=A, fall=yes'."""
+    """The probability of an event: a cell, a list of cells, or text such as 'ward=A, fall=yes'; of a network, text."""
 
     event: Any
 
-    def answer(self, model: Any, theta: Floats) -> float:
-        """Return q(theta) = sum of theta over the event."""
+    def answer(self, model: Any, theta: Any) -> float:
+        """Return q(theta) = sum of theta over the event; in a network, by elimination of all other variables."""
+        if isinstance(model, Network):
+            return event_chance(read_event(self.event, model), theta, model)
         return float(theta[_cells(model).places(self.event)].sum())
+
+
+@dataclass(frozen=True)
+class ConditionalProbability:
+    """The probability of an event among the records in another one, in a network: 'cancer=yes' given 'smoker=yes'."""
+
+    event: str
+    given: str
+
+    def answer(self, model: Any, theta: Any) -> float:
+        """Return q(theta) = P(event and given) / P(given)."""
+        if not isinstance(model, Network):
+            raise DeclarationError("conditional probabilities are asked of a Network")
+        event, given = read_event(self.event, model), read_event(self.given, model)
+        return event_chance(both(event, given), theta, model) / event_chance(given, theta, model)
 
 
 @dataclass(frozen=True)
@@ -94,7 +117,7 @@ class Predictive:
         return CountDistribution(0, np.asarray(binom.pmf(np.arange(count + 1), count, chance)))
 
 
-Query = Mean | Probability | Expectation | ConditionalExpectation | Predictive
+Query = Mean | Probability | ConditionalProbability | Expectation | ConditionalExpectation | Predictive
 """The declared questions."""
 
 
@@ -108,12 +131,13 @@ class Draw:
         return f"<draw {self.release.label!r}: {self.release.model!r}>"
 
     @property
-    def parameters(self) -> Floats:
-        """Return the drawn parameters."""
+    def parameters(self) -> Any:
+        """Return the drawn parameters; of a network, its tables by the name of the variable."""
         mechanism: Any = self.release.mechanism
-        return np.asarray(mechanism.parameters(self.release.counts)[0])
+        found = mechanism.parameters(self.release.counts)
+        return {name: table[0] for name, table in found.items()} if isinstance(found, dict) else np.asarray(found[0])
 
-    def answer(self, query: Query | Callable[[Floats], Any]) -> Any:
+    def answer(self, query: Query | Callable[[Any], Any]) -> Any:
         """Answer a question about this draw, free of charge."""
         return _answered(query, self.release.model, self.parameters)
 
@@ -126,15 +150,17 @@ class QuerySession:
 
     def __init__(
         self,
-        mechanism: PosteriorSampling,
+        mechanism: PosteriorSampling | NetworkSampling,
         secret: Statistics,
         ledger: Ledger,
         label: str = "posterior draw",
         *,
         unit: Unit = ONE_RECORD,
     ) -> None:
-        if not isinstance(mechanism, PosteriorSampling) or mechanism.draws != 1:
-            raise DeclarationError("A session needs a PosteriorSampling mechanism with draws=1: each draw is charged.")
+        if not isinstance(mechanism, PosteriorSampling | NetworkSampling) or mechanism.draws != 1:
+            raise DeclarationError(
+                "A session needs a PosteriorSampling or NetworkSampling mechanism with draws=1: each draw is charged."
+            )
         self.mechanism, self.ledger, self.label, self.unit = mechanism, ledger, label, unit
         self._secret = secret
 
@@ -156,19 +182,24 @@ class QuerySession:
         """Answer one declared question from a fresh draw. A question that makes no sense is refused uncharged."""
         if not isinstance(query, Query):
             raise QueryError("A fresh draw answers declared questions, such as Probability('fall=yes').")
-        cells = len(self.mechanism.model.cells)
-        flat = np.full(cells, 1 / cells) if isinstance(self.mechanism.model, Categories) else np.ones(1)
-        _answered(query, self.mechanism.model, flat)
+        _answered(query, self.mechanism.model, _even(self.mechanism.model))
         return self.draw(request).answer(query)
 
 
-def _answered(query: Any, model: Any, theta: Floats) -> Any:
+def _even(model: Any) -> Any:
+    """Return parameters that depend on no record, to try a question on."""
+    if isinstance(model, Network):
+        return {family[-1]: np.full(shape := model.shape(family), 1 / shape[-1]) for family in model.families}
+    return np.full(len(model.cells), 1 / len(model.cells)) if isinstance(model, Categories) else np.ones(1)
+
+
+def _answered(query: Any, model: Any, theta: Any) -> Any:
     """Return the answer, or a refusal in words; no other exception is chained to it."""
     if not isinstance(query, Query) and not callable(query):
         raise QueryError(f"A {type(query).__name__} is no question; ask Mean(), Probability(event) and the like.")
     problem = ""
     try:
-        answer = query.answer(model, theta) if isinstance(query, Query) else query(theta.copy())
+        answer = query.answer(model, theta) if isinstance(query, Query) else query(deepcopy(theta))
     except DeclarationError as refusal:
         problem = str(refusal)
     except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is told
@@ -197,7 +228,9 @@ def _named(query: Any) -> str:
 
 def _cells(model: Any) -> Categories:
     if not isinstance(model, Categories):
-        raise DeclarationError("events are asked of Categories; ask a family with one parameter for its Mean()")
+        raise DeclarationError(
+            "this is asked of Categories; ask a family with one parameter for its Mean(), a network for a Probability()"
+        )
     return model
 
 

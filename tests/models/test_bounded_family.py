@@ -9,7 +9,8 @@ from flint import arb, ctx
 from scipy.stats import beta, gamma, norm
 
 import discreet as dc
-from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, Law, NormalLaw
+from discreet.exact import ball
+from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, Law, NormalLaw, incomplete_beta
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
@@ -42,6 +43,19 @@ def test_laws_agree_with_their_twins_in_scipy(law: Law, twin: Any) -> None:
         assert float(above) == pytest.approx(twin.sf(x), rel=1e-8)
         assert float(density) == pytest.approx(twin.logpdf(x), abs=1e-8)
         assert law.guess(probability) == pytest.approx(x, rel=1e-6)
+
+
+@pytest.mark.parametrize("shapes", [("61", "62"), ("100.5", "61.25"), ("500", "700"), ("2000", "61")])
+@pytest.mark.parametrize("share", ["0.3", "0.9", "0.999"])
+def test_the_series_of_large_parameters_encloses_what_the_library_of_balls_finds(
+    shapes: tuple[str, str], share: str
+) -> None:
+    a, b = (Fraction(shape) for shape in shapes)
+    with ctx.workprec(128):
+        x = arb(share) * ball(a / (a + b))
+        found = incomplete_beta(a, b, x)
+        assert found.overlaps(x.beta_lower(ball(a), ball(b), regularized=True))
+        assert found.rel_accuracy_bits() > 90
 
 
 @pytest.mark.parametrize("model", [FALLS, WAITS, HEIGHT], ids=lambda m: type(m).__name__)

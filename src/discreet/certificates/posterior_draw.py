@@ -28,7 +28,7 @@ from scipy.special import betainc, betaln, expit, gammainc, gammaincc, ndtr
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-from discreet.models.bounded_family import Law
+from discreet.models.bounded_family import Law, incomplete_beta
 from discreet.special import log_gamma_ratio
 
 Floats = NDArray[np.float64]
@@ -123,8 +123,8 @@ def certified_draw_delta(epsilon: Fraction, alpha: Fraction, beta: Fraction, pow
             s, t, tau, allowed = (ball(number) for number in (alpha, beta, power, epsilon))
             logs = (s + tau).lgamma() - s.lgamma() - (t + tau).lgamma() + t.lgamma()
             x = 1 / (1 + ((allowed - logs) / tau).exp())
-            first = x.beta_lower(s, t + tau, regularized=True)
-            found = first - allowed.exp() * x.beta_lower(s + tau, t, regularized=True)
+            first = incomplete_beta(alpha, beta + power, x)
+            found = first - allowed.exp() * incomplete_beta(alpha + power, beta, x)
             if _is_sharp(found):
                 return max(0.0, upper_float(found))
         precision *= 2

@@ -11,7 +11,7 @@ from discreet.inference.categories import CategoriesPosterior, Reading
 from discreet.inference.network import read_network
 from discreet.inference.posterior_draws import reading_of_draws
 from discreet.inference.regression import read_regression
-from discreet.mechanisms import NetworkCounts, PosteriorSampling
+from discreet.mechanisms import NetworkCounts, NetworkSampling, PosteriorSampling
 from discreet.models import Categories, LinearRegression
 from discreet.releases import Release
 
@@ -28,7 +28,11 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
     as if they were true: intervals made that way cover far less than they say.
     """
-    if releases and isinstance(releases[0], Release) and isinstance(releases[0].mechanism, NetworkCounts):
+    if (
+        releases
+        and isinstance(releases[0], Release)
+        and isinstance(releases[0].mechanism, NetworkCounts | NetworkSampling)
+    ):
         return read_network(releases, prior, strengths)
     if releases and isinstance(releases[0], Release) and isinstance(releases[0].model, LinearRegression):
         return _read_moments(releases, prior, strengths)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import DeclarationError
 from discreet.inference.cube_reading import CubeClass
 from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass
 from discreet.inference.row_counts import log_prior_factors
@@ -21,6 +22,7 @@ from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.models.network import Network
 from discreet.releases import Release
@@ -43,6 +45,8 @@ SPREAD_REFUSAL = (
 def released_tables(release: Release) -> list[tuple[str, Counts, Callable[[Floats], Floats]]]:
     """Return for each released table its variable, its cells (parent rows, levels), and the log kernel of a cell."""
     mechanism: Any = release.mechanism
+    if not isinstance(release.mechanism, NetworkCounts):
+        raise DeclarationError(f"{type(mechanism).__name__} publishes no noisy tables of counts.")
     network: Network = mechanism.model
     if isinstance(mechanism, LaplaceUpdates):
         rate = float(mechanism.rate)

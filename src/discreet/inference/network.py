@@ -28,11 +28,13 @@ from discreet.inference.naive_bayes_reading import (
     read_product,
     read_tree,
 )
+from discreet.inference.network_draws import read_drawn
 from discreet.inference.network_queries import Event, Tables, both, chance_of, codes_of, read_event
 from discreet.inference.states import log_chances
 from discreet.inference.tree_counts import TreeCounts
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.joint_histograms import JointHistograms
+from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
 from discreet.releases import Release
 
@@ -57,6 +59,8 @@ class NetworkReading:
             return cls(model, read_cube(first, model))
         if isinstance(first.mechanism, JointHistograms):
             return cls(model, read_joint(first, model))
+        if any(isinstance(release.mechanism, NetworkSampling) for release in releases):
+            return cls(model, read_drawn(releases, model))
         return cls(model, read_product(releases, model) if model.target else read_tree(releases, model))
 
     @property
@@ -331,7 +335,7 @@ def _strengthened(model: Network, strength: float) -> Network:
 def _check(releases: tuple[Release, ...]) -> None:
     if not releases or not all(isinstance(release, Release) for release in releases):
         raise DeclarationError("read_network takes one or more releases of a network.")
-    kinds = (*PRODUCT_KINDS, CubeCounts, JointHistograms)
+    kinds = (*PRODUCT_KINDS, CubeCounts, JointHistograms, NetworkSampling)
     for release in releases:
         if isinstance(release.mechanism, SPREAD_KINDS):
             raise DeclarationError(f"{type(release.mechanism).__name__} is not read by infer: {SPREAD_REFUSAL}.")
@@ -343,7 +347,8 @@ def _check(releases: tuple[Release, ...]) -> None:
             "Networks in which a variable has several parents cannot be read yet: general graphs need other methods. "
             "Naive Bayes networks, trees and forests can be read."
         )
-    if len(releases) > 1 and not all(isinstance(release.mechanism, PRODUCT_KINDS) for release in releases):
+    together = (*PRODUCT_KINDS, NetworkSampling)
+    if len(releases) > 1 and not all(isinstance(release.mechanism, together) for release in releases):
         raise DeclarationError("Only releases with noise that is independent between cells can be read together.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published):

@@ -28,6 +28,8 @@ from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.mechanisms.maximum_posterior import MaximumPosterior
 from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.network_counts import NetworkCounts, default_mechanism
+from discreet.mechanisms.network_maximum import NetworkMaximum
+from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
@@ -64,6 +66,8 @@ __all__ = [
     "MaximumPosterior",
     "Mechanism",
     "NetworkCounts",
+    "NetworkMaximum",
+    "NetworkSampling",
     "NoisyCounts",
     "PermuteAndFlip",
     "Plan",

@@ -164,14 +164,16 @@ def published_sensitivity(constant: float, distance: float = 1.0) -> float:
     return sqrt(constant * distance)
 
 
-def published_epsilon(claimed: float, half_width: float) -> float:
-    """Return the true epsilon of the published mechanism for one yes/no record and theta within 1/2 +- half_width.
+def published_epsilon(claimed: float, half_width: float, nodes: int = 1) -> float:
+    """Return the true epsilon of the published mechanism for one record of yes/no nodes, theta in 1/2 +- half_width.
 
-    The densities are theta / h and (1 - theta) / h under a uniform prior, so they differ by up to 2, whereas
-    sqrt(L) = sqrt(ln((1/2 + h) / (1/2 - h))); both laws have the same normaliser, by symmetry.
+    With p nodes without arrows and a uniform prior the densities of an all-yes and an all-no record are
+    prod_i theta_i / h and prod_i (1 - theta_i) / h, so they differ by up to ((1/2 + h)/h)^p - ((1/2 - h)/h)^p, whereas
+    L r = p ln((1/2 + h) / (1/2 - h)); both laws have the same normaliser, by symmetry.
 
     >>> round(published_epsilon(1.0, 0.01), 5)
     4.99967
     """
     constant = log((0.5 + half_width) / (0.5 - half_width))
-    return claimed / (2 * published_sensitivity(constant)) * 2
+    gap = ((0.5 + half_width) / half_width) ** nodes - ((0.5 - half_width) / half_width) ** nodes
+    return claimed / (2 * published_sensitivity(constant, nodes)) * gap

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-from discreet.models.bounded_family import Law
+from discreet.models.bounded_family import BetaLaw, Law
 from discreet.randomness import RandomBits
 
 Counts = NDArray[np.int64]
@@ -173,6 +173,19 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
     return None if end is None else end << grid_bits
 
 
+def stick_laws(shapes: Sequence[Fraction]) -> tuple[BetaLaw, ...]:
+    """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent."""
+    rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
+    return tuple(BetaLaw(shape, rest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
+
+
+def broken_sticks(sticks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities theta_i = v_i (1 - v_1) ... (1 - v_(i-1)) from sticks v, along the last axis."""
+    ones = np.ones((*sticks.shape[:-1], 1))
+    left = np.cumprod(np.concatenate([ones, 1 - sticks], axis=-1), axis=-1)
+    return np.asarray(left * np.concatenate([sticks, ones], axis=-1))
+
+
 class Truncation:
     """Probabilities of m cells that are all at least `least`, on a grid of broken sticks.
 
@@ -203,6 +216,8 @@ class Truncation:
 
     def sample(self, laws: Sequence[Law], count: int, bits: RandomBits) -> Counts:
         """Draw independent vectors of cells, given the laws of the sticks."""
+        if self._cells == 2:
+            return GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
         drawn: list[list[int]] = []
         known: dict[tuple[int, int, int], GridLaw] = {}  # of this call only: nothing about a secret is kept
         while len(drawn) < count:
@@ -227,8 +242,6 @@ class Truncation:
 
     def _accepted(self, laws: Sequence[Law], grids: Sequence[GridLaw], bits: RandomBits) -> bool:
         """Accept with probability prod_i Z_i / max Z_i; Z_i grows with what is left, at most 1 - (i - 1) least."""
-        if len(laws) == 1:
-            return True
         uniform = LazyUniform(bits)
         while True:
             with ctx.workprec(uniform.length + _WORD):
@@ -246,6 +259,9 @@ class Truncation:
 
     def holds(self, cells: Counts) -> NDArray[np.bool_]:
         """Tell which vectors of cells (last axis) count, in exact arithmetic."""
+        if self._cells == 2:
+            first, last = self._range(0, Fraction(1))
+            return np.asarray((cells[..., 0] >= first) & (cells[..., 0] <= last))
         flat = np.asarray(cells).reshape(-1, self._cells - 1)
         return np.array([self._holds([int(c) for c in row]) for row in flat]).reshape(np.asarray(cells).shape[:-1])
 
@@ -270,6 +286,10 @@ class Truncation:
                 f"The likelihood of a truncated draw of {self._cells} cells needs a sum over "
                 f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; at most 2^{_MOST_SUMMED} are summed."
             )
+        if self._cells == 2:
+            grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
+            with ctx.workprec(2 * _WORD):
+                return float(grid.mass(grid.first, grid.last + 1).log().mid())
         return log(self._summed(laws, 0, Fraction(1)))
 
     def _summed(self, laws: Sequence[Law], place: int, left: Fraction) -> float:

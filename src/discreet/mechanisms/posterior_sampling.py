@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import exp
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +35,14 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, Truncation
+from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, Truncation, broken_sticks, stick_laws
 from discreet.models import Categories
-from discreet.models.bounded_family import BetaLaw, BoundedFamily, Law
+from discreet.models.bounded_family import BoundedFamily, Law
 from discreet.randomness import RandomBits
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Made = TypeVar("Made")
 
 GRID_BITS = 32
 SLACK = 1e-9
@@ -154,7 +155,7 @@ class PosteriorSampling:
             prior = Categories(columns, levels, prior=concentration, outside=outside)
             return _about(prior, whole(size, "size"), 1.0, *asked, draws) <= float(asked[1]) * (1 - 2 * SLACK)
 
-        return _nearest(build, last_that_fits(fits, 1e6, 1e-3), 1)
+        return nearest(build, last_that_fits(fits, 1e6, 1e-3), 1)
 
     @classmethod
     def tempered(cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1) -> "PosteriorSampling":
@@ -165,7 +166,7 @@ class PosteriorSampling:
             return _about(model, whole(size, "size"), power, *asked, draws) <= float(asked[1]) * (1 - 2 * SLACK)
 
         found = last_that_fits(fits, 1e-9, 1.0)
-        return _nearest(lambda power: cls(model, size, *asked, power=_short_decimal(power, -1), draws=draws), found, -1)
+        return nearest(lambda power: cls(model, size, *asked, power=_short_decimal(power, -1), draws=draws), found, -1)
 
     @classmethod
     def truncated(
@@ -180,7 +181,7 @@ class PosteriorSampling:
         cells = len(model.cells)
         if least is None:
             even = _short_decimal(1 / (cells - 1 + exp(float(each) / 2)), 1)
-            return _nearest(
+            return nearest(
                 lambda floor: cls(model, size, epsilon, draws=draws, least=_short_decimal(floor, 1)), even, 1
             )
         floor = positive(least, "least")
@@ -243,8 +244,7 @@ class PosteriorSampling:
         if not isinstance(self.model, Categories):
             return (self.model.posterior(counts, self.power),)
         shapes = [Fraction(a) + self.power * int(k) for a, k in zip(self.model.prior, counts, strict=True)]
-        rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
-        return tuple(BetaLaw(shape, rest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
+        return stick_laws(shapes)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
@@ -287,10 +287,7 @@ class PosteriorSampling:
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
         sticks = (np.asarray(output, dtype=float).reshape(-1, self.sticks) + 0.5) / 2.0**self.grid_bits
-        if not isinstance(self.model, Categories):
-            return sticks
-        left = np.cumprod(np.column_stack([np.ones(len(sticks)), 1 - sticks]), axis=1)
-        return np.asarray(left * np.column_stack([sticks, np.ones(len(sticks))]))
+        return broken_sticks(sticks) if isinstance(self.model, Categories) else sticks
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
@@ -312,7 +309,7 @@ def _short_decimal(number: Any, direction: int, digits: int = 12) -> Fraction:
     return Fraction(context.divide(Decimal(Fraction(number).numerator), Decimal(Fraction(number).denominator)))
 
 
-def _nearest(build: Callable[[float], PosteriorSampling], found: Any, direction: int) -> PosteriorSampling:
+def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:
     """Return the mechanism at a number that floats found, moved to the safe side until it is certified."""
     for shift in (0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
         try:

@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
+_LARGE = 60  # parameters of Beta laws above which a series is summed
 _CANCELLED = 1e-4  # cells with a smaller share of their tail are integrated instead of subtracted
 
 
@@ -86,10 +87,10 @@ class BetaLaw:
         return 1 - self._lower_tail(x) if x < mean else self._upper_tail(x)
 
     def _lower_tail(self, x: arb) -> arb:
-        return x.beta_lower(ball(self.a), ball(self.b), regularized=True)
+        return incomplete_beta(self.a, self.b, x)
 
     def _upper_tail(self, x: arb) -> arb:
-        return (1 - x).beta_lower(ball(self.b), ball(self.a), regularized=True)
+        return incomplete_beta(self.b, self.a, 1 - x)
 
     def log_density(self, x: arb) -> arb:
         """Return (a - 1) ln x + (b - 1) ln(1 - x) - ln B(a, b)."""
@@ -109,6 +110,29 @@ class BetaLaw:
             lambda x: (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b),
             (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
         )
+
+
+def incomplete_beta(a: Fraction, b: Fraction, x: arb) -> arb:
+    """Return I_x(a, b), enclosed, for x up to about a / (a + b).
+
+    Between large whole numbers Arb needs milliseconds for each digit more; there a series of positive terms is summed,
+    x^a (1 - x)^b / (a B(a, b)) sum_k x^k (a + b) ... (a + b + k - 1) / ((a + 1) ... (a + k)).
+    """
+    if min(a, b) <= _LARGE:
+        return x.beta_lower(ball(a), ball(b), regularized=True)
+    return _beta_series(ball(a), ball(b), x)
+
+
+def _beta_series(a: arb, b: arb, x: arb) -> arb:
+    """Sum until terms no longer count; what is left out is less than a geometric series, as their ratio tends to x."""
+    term, total, place = arb(1), arb(1), 0
+    while not term < total * arb(2) ** -ctx.prec:
+        term = term * x * (a + b + place) / (a + 1 + place)
+        total, place = total + term, place + 1
+    ratio = (x * (a + b + place) / (a + 1 + place)).max(x)
+    series = total + (term * ratio / (1 - ratio)).union(arb(0))
+    log_factor = a * x.log() + b * (-x).log1p() - (a + 1).lgamma() - b.lgamma() + (a + b).lgamma()
+    return log_factor.exp() * series
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from discreet.reproductions.claims.claim import Claim, Register, Verdict
 from discreet.reproductions.claims.fourier_004 import FOURIER_CLAIMS
+from discreet.reproductions.claims.sampling_004 import SAMPLING
 from discreet.reproductions.papers import PAPER_004
 
 TRUE, CORRECTED, FALSE, NOT_CHECKABLE = Verdict
@@ -208,4 +209,6 @@ CLAIMS = (
     ),
 )
 
-REGISTER = Register(PAPER_004, ITEMS, (*CLAIMS, *FOURIER_CLAIMS), PENDING)
+_ALL = (*CLAIMS, *FOURIER_CLAIMS, *SAMPLING)
+
+REGISTER = Register(PAPER_004, ITEMS, _ALL, PENDING - {claim.place for claim in SAMPLING})

@@ -87,6 +87,6 @@ REPRODUCTION = Reproduction(
     "sure of itself where it should not be. Its accuracy is about the same, a little lower only where the uniform "
     "prior of the class decides, which a fair coin does not follow; with a prior that knows the coin it is no lower. "
     "Noise in the shape of one record's influence (CubeCounts) gives a far better classifier at the same epsilon. The "
-    "posterior sampler of the same figure is not part of this reproduction.",
+    "posterior sampler of the same figure has a chart of its own, 004-figure-1-sampler.",
     run=run,
 )

@@ -20,11 +20,12 @@ def run(quick: bool) -> Outcome:
     first = ", ".join(f"{name} in {sum(row['winner'] == name for row in rows)}" for name in named)
     near = max(row["best_ratio"] for row in rows if row["cells"] == 2)
     far = max(row["best_ratio"] for row in rows if row["cells"] == 3)
+    others = [row["hellinger_ratio"] for row in rows]
     verdict = (
         f"Of {len(rows)} settings the highest expected log score is that of {first}. Its expected Hellinger distance, "
         f"each output exchanged for the best posterior of n records, is at most {near:.4f} times the least that any "
         f"private mechanism read so can have for two cells and {far:.4f} times for three; for the best Hellinger "
-        f"mechanism it is {min(row['hellinger_ratio'] for row in rows):.2f} to {max(row['hellinger_ratio'] for row in rows):.2f} times."
+        f"mechanism it is {min(others):.2f} to {max(others):.2f} times."
     )
     return Outcome(rows, verdict, _chart(rows, SHOWN if not quick else QUICK_SETTINGS[0]))
 

@@ -1,0 +1,136 @@
+"""The privacy of draws from the posterior of a network: one universal pair for each node, composed.
+
+One record changed changes at most one family cell of each node. Where the parents stay the same, one row goes from
+Dirichlet(a + tau e_x) to Dirichlet(a + tau e_y); where they differ, one row loses tau in a cell and another gains it.
+A Dirichlet row is a vector of independent Gamma numbers divided by their sum, so both are coarser than the pair
+
+    Gamma(s + tau) x Gamma(s)   against   Gamma(s) x Gamma(s + tau),      s the smallest prior parameter of the node:
+
+a larger parameter only adds an independent Gamma number to each side. The loss of that pair is tau ln(g / g'), a
+function of g / (g + g'), so the pair tells as much as Beta(s + tau, s) against Beta(s, s + tau), and its curve is
+D(s, s) of `posterior_draw`, whatever the graph and the number of records. Nodes and draws are independent: losses add.
+
+Each loss is put on a lattice by chords, which lie above the convex curve; sums of lattice losses need no more rounding.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log2, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates.posterior_draw import Curve, certified_draw_delta, posterior_draw_delta
+from discreet.certificates.privacy_loss import PrivacyLoss
+from discreet.errors import DeclarationError
+
+Floats = NDArray[np.float64]
+
+_POINTS = 400  # of each curve on either side of zero
+_LONGEST = 2**22  # numbers in the law of a sum
+_FARTHEST = 600.0  # e^600 is still a float
+_SEARCH = 30  # halvings, to find where a curve is negligible
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node's curve, the distance beyond which it is negligible, and how many independent such losses there are."""
+
+    prior: Fraction
+    reach: float
+    times: int
+
+
+def composed_draws(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> Curve:
+    """Return a certified upper bound on the privacy curve of a network's draws.
+
+    `nodes` says for each smallest prior parameter how many independent losses there are with it: nodes times draws.
+    The bound is sharp at deltas near the given one.
+    """
+    return _composed(nodes, power, float(delta), certified=True)
+
+
+def composed_draws_about(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> Curve:
+    """Return the same curve from floats, to search with; what is found is certified afterwards."""
+    return _composed(nodes, power, float(delta), certified=False)
+
+
+def least_epsilon(curve: Curve, delta: Fraction, most: Fraction = Fraction(10_000)) -> float:
+    """Return about the least epsilon at which a curve is at most delta."""
+    if curve(most) > delta:
+        raise DeclarationError(
+            f"These draws have no epsilon below {most} at the stated delta: raise delta or the prior."
+        )
+    low, high = 0.0, float(most)
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if curve(Fraction(middle)) > delta else (low, middle)
+    return high
+
+
+def _composed(nodes: Mapping[Fraction, int], power: Fraction, delta: float, certified: bool) -> Curve:
+    total = sum(nodes.values())
+    found = [_Node(s, _reach(float(s), float(power), delta / (1000 * total)), n) for s, n in nodes.items()]
+    step = max(min(node.reach for node in found) / _POINTS, sum(2 * n.reach * n.times for n in found) / _LONGEST)
+    length, beyond, sums, parts = 1, 0.0, 0, list[tuple[Floats, int]]()
+    for node in found:
+        law, middle, lost = _on_lattice(node, power, step, certified)
+        length, beyond, sums = length + node.times * len(law), beyond + node.times * lost, sums + node.times * middle
+        parts.append((law, node.times))
+    return _summed(parts, 1 << ceil(log2(length)), step, sums, beyond)
+
+
+def _reach(prior: float, power: float, negligible: float) -> float:
+    """Return about where the curve of one loss falls below what is negligible."""
+    low, high = 0.0, 1.0
+    while posterior_draw_delta(high, prior, prior, power) > negligible and high < _FARTHEST:
+        low, high = high, min(2 * high, _FARTHEST)
+    for _ in range(_SEARCH):
+        middle = (low + high) / 2
+        far = posterior_draw_delta(middle, prior, prior, power) <= negligible
+        low, high = (low, middle) if far else (middle, high)
+    return high
+
+
+def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> tuple[Floats, int, float]:
+    """Return a law on multiples of the step that dominates a node's loss, the place of zero, and what lies beyond.
+
+    The curve is symmetric: delta(-e) = 1 - e^-e (1 - delta(e)). It is evaluated at every k-th point of the lattice
+    only, where its reach allows that.
+    """
+    stride = max(1, int(node.reach / _POINTS / step))
+    count = max(1, ceil(node.reach / step / stride))
+    places = np.arange(count + 1) * stride
+    points = places * step
+    if certified:
+        heights = np.array([certified_draw_delta(Fraction(p), node.prior, node.prior, power) for p in points.tolist()])
+    else:
+        heights = np.asarray(posterior_draw_delta(points, float(node.prior), float(node.prior), float(power)))
+    mirrored = np.minimum(1.0, -np.expm1(-points) + np.exp(-points) * heights)
+    curve = np.concatenate([mirrored[:0:-1], heights])
+    loss = PrivacyLoss.from_curve(np.concatenate([-points[:0:-1], points]).tolist(), curve.tolist())
+    where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + places[-1]
+    law = np.bincount(where, np.array(loss.probabilities), minlength=2 * places[-1] + 1)
+    return law.astype(float), int(places[-1]), loss.beyond
+
+
+def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: int, beyond: float) -> Curve:
+    """Return the curve of a sum of lattice losses, through Fourier transforms.
+
+    Rounding errors are at most 16 u N^(1/2) log2 N for each loss, u = 2^-53, and are added to delta; a millionth of a
+    step is added to every sum, for the rounding of its places.
+    """
+    transform = np.ones(length // 2 + 1, dtype=complex)
+    for law, times in parts:
+        transform *= np.fft.rfft(law, length) ** times
+    law = np.maximum(0.0, np.fft.irfft(transform, length))
+    sums = step * (np.arange(length) - middle + 1e-6)
+    lost = 16 * 2.0**-53 * sqrt(length) * log2(length) * sum(times for _, times in parts) + beyond
+
+    def curve(epsilon: Fraction) -> float:
+        above = slice(int(np.searchsorted(sums, float(epsilon))), None)
+        total = float(law[above] @ -np.expm1(float(epsilon) - sums[above]))
+        return min(1.0, total * (1 + 1e-9) + lost)
+
+    return curve

@@ -1,0 +1,348 @@
+"""NetworkSampling: publish all tables of a network, drawn from their posterior.
+
+Each row of each table is one draw from its own Dirichlet posterior, published on a grid as `PosteriorSampling` does.
+One record changes a cell in the table of *every* node, so what one draw costs grows with the number of nodes:
+
+- if every probability is at least `least`, R = 2 sum_i ln((1 - (K_i - 1) least) / least), K_i the levels of node i,
+  and the draw is pure R-differentially private (tempered by a power tau of the likelihood: tau R);
+- without a least, each node costs the universal pair of `certificates.network_draw`, and their losses add.
+
+Zhang, Rubinstein and Dimitrakakis (2016), appendix C.2, charge 2 ln(1 / least) for the whole network, which is what one
+leaf costs at most; `NetworkSampling.published` draws as they do and states what that costs.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from math import exp, inf, log, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.certificates.lipschitz import network_range
+from discreet.certificates.network_draw import composed_draws, composed_draws_about, least_epsilon
+from discreet.certificates.posterior_draw import Curve, dominating_loss, last_that_fits
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.posterior_grid import GridLaw, Truncation, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_sampling import GRID_BITS, SLACK, nearest
+from discreet.models.bounded_family import BetaLaw
+from discreet.models.network import Network
+from discreet.randomness import RandomBits
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class NetworkSampling:
+    """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
+
+    The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
+    All numbers are certified when the mechanism is made; `plain`, `tempered`, `concentrated` and `truncated` find such
+    numbers, and `published` those of a paper.
+
+    >>> net = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", (0, 1)))
+    >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
+    0.377540669
+    """
+
+    model: Network
+    size: int
+    epsilon: Fraction
+    delta: Fraction
+    power: Fraction
+    draws: int
+    grid_bits: int
+    least: Fraction
+
+    def __init__(
+        self,
+        model: Network,
+        size: int,
+        epsilon: Exact,
+        delta: Exact = 0,
+        power: Exact = 1,
+        draws: int = 1,
+        grid_bits: int = GRID_BITS,
+        least: Exact = 0,
+    ) -> None:
+        values: dict[str, Any] = {
+            "model": _network(model),
+            "size": whole(size, "size"),
+            "epsilon": positive(epsilon, "epsilon"),
+            "delta": probability(delta, "delta"),
+            "power": positive(power, "power"),
+            "draws": whole(draws, "draws", most=1000),
+            "grid_bits": whole(grid_bits, "grid_bits", most=56),
+            "least": probability(least, "least"),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if self.power > 1:
+            raise DeclarationError(f"power must be at most 1; got {exact_text(self.power)}.")
+        if self.least:
+            self._certify_truncated()
+        else:
+            self._certify()
+
+    def _certify(self) -> None:
+        """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
+        if not self.delta:
+            raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+        found = self._curve(self.epsilon)
+        if found > float(self.delta) * (1 - SLACK):
+            raise DeclarationError(
+                f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
+                f"{exact_text(self.delta)}. Find numbers that fit with NetworkSampling.plain, .tempered, .concentrated "
+                "or .truncated."
+            )
+
+    def _certify_truncated(self) -> None:
+        if self.delta:
+            raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
+        most = max(_levels(self.model))
+        if self.least * most >= 1:
+            raise DeclarationError(
+                f"A variable with {most} levels cannot have all probabilities at {exact_text(self.least)} or more: "
+                f"least must be below 1/{most}."
+            )
+        cost = self.draws * self.power * network_range(_levels(self.model), self.least)
+        if cost > self.epsilon:
+            raise DeclarationError(
+                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}. Find "
+                "numbers that fit with NetworkSampling.truncated."
+            )
+        if any(self._truncation(levels).is_empty for levels in set(_levels(self.model))):
+            raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+
+    @classmethod
+    def plain(cls, model: Network, *, size: int, delta: Exact, draws: int = 1) -> "NetworkSampling":
+        """Return draws from the posterior as it is, with the epsilon that they have at this delta."""
+        allowed = probability(delta, "delta")
+        nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
+        found = least_epsilon(composed_draws(nodes, Fraction(1), allowed), allowed * Fraction(1 - 2 * SLACK))
+        return cls(model, size, rounded_up(found, 9), allowed, draws=draws)
+
+    @classmethod
+    def tempered(cls, model: Network, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1) -> "NetworkSampling":
+        """Return draws with the largest power of the likelihood that gives this guarantee."""
+        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
+        found = last_that_fits(lambda power: _fits(nodes, Fraction(power), *asked), 1e-9, 1.0)
+        return nearest(lambda power: cls(model, size, *asked, power=rounded_down(power), draws=draws), found, -1)
+
+    @classmethod
+    def concentrated(
+        cls, model: Network, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1
+    ) -> "NetworkSampling":
+        """Return draws under the weakest prior, one number for all parameters, that gives this guarantee."""
+        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        losses = len(_network(model).variables) * whole(draws, "draws", most=1000)
+
+        def build(number: float) -> NetworkSampling:
+            return cls(model.with_prior(float(rounded_up(number))), size, *asked, draws=draws)
+
+        found = last_that_fits(lambda prior: _fits({Fraction(prior): losses}, Fraction(1), *asked), 1e6, 1e-3)
+        return nearest(build, found, 1)
+
+    @classmethod
+    def truncated(
+        cls, model: Network, *, size: int, epsilon: Exact, least: Exact | None = None, draws: int = 1
+    ) -> "NetworkSampling":
+        """Return pure epsilon draws in which every probability is at least `least`.
+
+        The power is epsilon / (draws R), at most 1. Left out, `least` is what needs no power, R(least) = epsilon /
+        draws: it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K levels.
+        """
+        each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
+        if least is None:
+            found = _least_for(_levels(_network(model)), float(each))
+            return nearest(lambda w: cls(model, size, epsilon, draws=draws, least=rounded_up(w)), found, 1)
+        floor = positive(least, "least")
+        most = min(Fraction(1), each / network_range(_levels(_network(model)), floor))
+        return cls(model, size, epsilon, power=rounded_down(most), draws=draws, least=floor)
+
+    @classmethod
+    def published(cls, model: Network, *, size: int, claimed: Exact, draws: int = 1) -> "NetworkSampling":
+        """Return the draws of a paper for its epsilon, least = e^(-claimed / 2), with the epsilon that they truly have.
+
+        The claim is 2 ln(1 / least) for any number of nodes and draws. No probabilities are left if claimed is at most
+        2 ln K for a variable with K levels.
+        """
+        stated, levels = positive(claimed, "claimed"), _levels(_network(model))
+        floor = rounded_up(exp(-float(stated) / 2))
+        if floor * max(levels) >= 1:
+            raise DeclarationError(
+                f"The published rule asks for probabilities of at least e^(-claimed/2) = {float(floor):.4g}, which a "
+                f"variable with {max(levels)} levels cannot have: claimed must be above 2 ln {max(levels)} = "
+                f"{2 * log(max(levels)):.4f}; got {exact_text(stated)}."
+            )
+        true = whole(draws, "draws", most=1000) * network_range(levels, floor)
+        return cls(model, size, rounded_up(true), draws=draws, least=floor)
+
+    def __repr__(self) -> str:
+        shown = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {n: repr(exact_text(v)) if isinstance(v, Fraction) else repr(v) for n, v in shown.items()}
+        return f"NetworkSampling({', '.join(f'{name}={text}' for name, text in texts.items())})"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what was certified when the mechanism was made."""
+        nodes = len(self.model.variables)
+        why = "bounded likelihood ratio of a truncated posterior" if self.least else "universal pairs, composed"
+        return Guarantee(self.epsilon, self.delta, reason=f"{why}, {nodes} nodes, {self.draws} drawn")
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, else epsilon^2 / 2 beside delta."""
+        return self.epsilon**2 / (8 * self.draws) if self.least else self.epsilon**2 / 2
+
+    @property
+    def rho_needs_delta(self) -> bool:
+        """Tell whether rho holds up to delta only: for draws that are not truncated."""
+        return not self.least
+
+    @cached_property
+    def _curve(self) -> Curve:
+        return composed_draws(_nodes(self.model, self.draws), self.power, self.delta)
+
+    def delta_at(self, epsilon: Fraction) -> float:
+        """Return an upper bound on delta at another epsilon; of a truncated draw, that of any pure mechanism."""
+        return self.privacy_loss().delta_at(epsilon) if self.least else self._curve(epsilon)
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return a loss that dominates all neighbours: randomised response if pure, else chords of the whole curve."""
+        if self.least:
+            return PrivacyLoss.worst_case(self.epsilon)
+        return dominating_loss(self._curve, self.epsilon, float(self.delta) / 10)
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Return for each variable how many rows its table has, and how many levels a row."""
+        families = (self.model.shape(family) for family in self.model.families)
+        return tuple((prod(shape[:-1]), shape[-1]) for shape in families)
+
+    @property
+    def length(self) -> int:
+        """Return how many whole numbers one draw has."""
+        return sum(rows * (levels - 1) for rows, levels in self.shapes)
+
+    def _truncation(self, levels: int) -> Truncation:
+        return Truncation(levels, self.least, self.grid_bits)
+
+    def laws(self, counts: Counts) -> list[tuple[BetaLaw, ...]]:
+        """Return the laws of the sticks of each row of each table, given one row of counts."""
+        found = []
+        for variable, prior in zip(self.model.variables, self.model.prior, strict=True):
+            alpha = [Fraction(value) for value in prior]
+            for row in self.model.table(variable.name, counts).reshape(-1, len(alpha)).tolist():
+                found.append(stick_laws([a + self.power * k for a, k in zip(alpha, row, strict=True)]))
+        return found
+
+    def _by_row(self, outputs: Counts) -> Iterator[Counts]:
+        """Yield the sticks of each row of each table, axes (..., sticks)."""
+        start = 0
+        for rows, levels in self.shapes:
+            for _ in range(rows):
+                yield outputs[..., start : start + levels - 1]
+                start += levels - 1
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        table = self.model.counts(counts)
+        if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
+            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(places.ravel()), self.draws * self.length), dtype=np.int64)
+        for number, row in enumerate(rows):
+            same = np.flatnonzero(places.ravel() == number)
+            parts = [self._draw(laws, len(same) * self.draws, bits) for laws in self.laws(row)]
+            drawn[same] = np.concatenate(parts, axis=1).reshape(len(same), -1)
+        return drawn.reshape(*table.shape[:-1], -1)
+
+    def _draw(self, laws: tuple[BetaLaw, ...], count: int, bits: RandomBits) -> Counts:
+        if self.least:
+            return self._truncation(len(laws) + 1).sample(laws, count, bits)
+        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""
+        outputs, tables = np.asarray(output), np.asarray(counts)
+        shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
+        outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.length)
+        tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
+        rows, places = np.unique(tables, axis=0, return_inverse=True)
+        logs = np.empty(len(tables))
+        for number, row in enumerate(rows):
+            same = np.flatnonzero(places.ravel() == number)
+            pairs = zip(self._by_row(outputs[same]), self.laws(row), strict=True)
+            logs[same] = sum(self._log_masses(sticks, laws).sum(axis=1) for sticks, laws in pairs)
+        return logs.reshape(shape)
+
+    def _log_masses(self, sticks: Counts, laws: tuple[BetaLaw, ...]) -> Floats:
+        unit = 2.0**-self.grid_bits
+        parts = [law.log_mass(sticks[..., i] * unit, (sticks[..., i] + 1) * unit) for i, law in enumerate(laws)]
+        logs = np.asarray(sum(parts))
+        if not self.least:
+            return logs
+        truncation = self._truncation(len(laws) + 1)
+        return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(laws), -inf)
+
+    def parameters(self, output: Counts) -> dict[str, Floats]:
+        """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""
+        units = (np.asarray(output, dtype=float).reshape(-1, self.length) + 0.5) / 2.0**self.grid_bits
+        parts = np.split(units, np.cumsum([rows * (levels - 1) for rows, levels in self.shapes])[:-1], axis=1)
+        tables = {}
+        for family, part, (rows, levels) in zip(self.model.families, parts, self.shapes, strict=True):
+            table = broken_sticks(part.reshape(-1, rows, levels - 1))
+            tables[family[-1]] = table.reshape(-1, *self.model.shape(family))
+        return tables
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        wanted = self.draws * self.length
+        if output.shape != (wanted,):
+            raise DocumentError(f"The output must have {wanted} numbers; it has {output.size}.")
+        if (output < 0).any() or (output >= 1 << self.grid_bits).any():
+            raise DocumentError("The output holds numbers beyond the grid of the draws.")
+        rows = self._by_row(output.reshape(self.draws, self.length)) if self.least else ()
+        if not all(self._truncation(sticks.shape[-1] + 1).holds(sticks).all() for sticks in rows):
+            raise DocumentError("The output holds probabilities below the declared least.")
+
+
+def _network(model: Any) -> Network:
+    if not isinstance(model, Network):
+        raise DeclarationError(f"NetworkSampling draws the tables of a Network; got a {type(model).__name__}.")
+    return model
+
+
+def _levels(model: Network) -> list[int]:
+    return [len(variable.levels) for variable in model.variables]
+
+
+def _nodes(model: Network, draws: int) -> dict[Fraction, int]:
+    """Return for each smallest prior parameter how many independent losses there are with it."""
+    return {s: n * draws for s, n in Counter(min(Fraction(value) for value in row) for row in model.prior).items()}
+
+
+def _fits(nodes: dict[Fraction, int], power: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Tell, from floats, whether such draws are within a guarantee."""
+    return composed_draws_about(nodes, power, delta)(epsilon) <= float(delta) * (1 - 2 * SLACK)
+
+
+def _least_for(levels: list[int], epsilon: float) -> float:
+    """Return about the least probability w with 2 sum_i ln((1 - (K_i - 1) w) / w) = epsilon, by halving."""
+    low, high = 0.0, 1 / max(levels)
+    while high - low > 1e-15 * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        cost = 2 * sum(log((1 - (count - 1) * middle) / middle) for count in levels)
+        low, high = (middle, high) if cost > epsilon else (low, middle)
+    return high

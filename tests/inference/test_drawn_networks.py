@@ -1,0 +1,95 @@
+"""Drawn tables of a network are read by the exact law of the counts behind them, or refused with the reason."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+import discreet as dc
+
+NET = dc.Network.naive_bayes(
+    "y", ["a", "b"], {"y": (0, 1), "a": (0, 1), "b": (0, 1, 2)}, prior={"y": 2, "a": 1, "b": 1.5}
+)
+
+
+def rows(total: int, levels: int) -> list[tuple[int, ...]]:
+    return [row for row in product(range(total + 1), repeat=levels) if sum(row) == total]
+
+
+def log_chance(counts: tuple[int, ...], alpha: float) -> float:
+    """Return the logarithm of the Dirichlet-multinomial probability of counts."""
+    k, a = np.array(counts), np.full(len(counts), alpha)
+    combinations = gammaln(k.sum() + 1) - gammaln(k + 1).sum()
+    return float(combinations + gammaln(a.sum()) - gammaln(a.sum() + k.sum()) + (gammaln(a + k) - gammaln(a)).sum())
+
+
+def test_drawn_tables_are_read_as_enumeration_reads_them() -> None:
+    """All tables of 4 records under a reader's own prior: evidence and expected tables of two draws together."""
+    mechanisms = [
+        dc.NetworkSampling(NET, 4, "3", "0.99", power="0.8", grid_bits=24),
+        dc.NetworkSampling(NET.with_prior(3), 4, "3", "0.99", draws=2, grid_bits=24),
+    ]
+    cells = np.array([1, 1, 2, 0, 0, 1, 1, 1, 0, 1])
+    releases = [dc.simulate(m, cells, dc.SeededBits(number)) for number, m in enumerate(mechanisms)]
+    read = dc.infer(*releases, prior={"y": 1.0, "a": 0.7, "b": 1.2})
+    logs, means = [], []
+    for n in range(5):
+        halves = [[(first, second) for first in rows(n, k) for second in rows(4 - n, k)] for k in (2, 3)]
+        for a, b in product(*halves):
+            table = np.array([*a[0], *a[1], *b[0], *b[1]])
+            prior = (
+                log_chance((n, 4 - n), 1.0) + sum(log_chance(r, 0.7) for r in a) + sum(log_chance(r, 1.2) for r in b)
+            )
+            logs.append(prior + sum(float(r.mechanism.log_likelihood(r.counts, table)) for r in releases))
+            means.append(
+                [(1 + n) / 6, (0.7 + a[0][0]) / (1.4 + n), (1.2 + b[1][2]) / (3.6 + 4 - n), (1.2 + b[0][0]) / (3.6 + n)]
+            )
+    weights = np.exp(np.array(logs) - max(logs))
+    wanted = weights @ np.array(means) / weights.sum()
+    tables = read.mean_tables()
+    found = [tables["y"][0], tables["a"][0, 0], tables["b"][1, 2], tables["b"][0, 0]]
+    assert found == pytest.approx(wanted, rel=1e-6)
+    assert read.log_evidence == pytest.approx(max(logs) + np.log(weights.sum()), abs=1e-5)
+
+
+def test_intervals_of_drawn_tables_cover_what_they_say() -> None:
+    generator, inside, repeats = np.random.default_rng(5), 0, 150
+    mechanism = dc.NetworkSampling.plain(NET.with_prior(5), size=60, delta="1e-3")
+    for repeat in range(repeats):
+        theta = {name: generator.dirichlet([1] * k, size=2) for name, k in (("y", 2), ("a", 2), ("b", 3))}
+        y = (generator.random(60) < theta["y"][0, 1]).astype(int)
+        records = {"y": y.tolist()} | {
+            name: [int(generator.choice(len(theta[name][c]), p=theta[name][c])) for c in y] for name in ("a", "b")
+        }
+        tables = [np.zeros((2, len(theta[name][0])), dtype=np.int64) for name in ("a", "b")]
+        for table, name in zip(tables, ("a", "b"), strict=True):
+            np.add.at(table, (y, np.array(records[name])), 1)
+        release = dc.simulate(mechanism, np.concatenate([t.ravel() for t in tables]), dc.SeededBits(repeat))
+        interval = dc.infer(release, prior=1).conditional("a=1", given="y=1").interval(0.8)
+        inside += interval.low <= theta["a"][1, 1] <= interval.high
+    assert abs(inside / repeats - 0.8) < 4 * (0.8 * 0.2 / repeats) ** 0.5
+
+
+def test_what_cannot_be_read_is_refused_with_the_reason() -> None:
+    chain = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", (0, 1)))
+    drawn = dc.simulate(
+        dc.NetworkSampling.plain(chain, size=2, delta="0.1"), [1, 0, 0, 1, 1, 0, 0, 1], dc.SeededBits(1)
+    )
+    with pytest.raises(dc.DeclarationError, match="naive Bayes"):
+        dc.infer(drawn)
+    cells = [1, 0, 0, 1, 1, 0, 0, 0, 0, 1]
+    truncated = dc.simulate(dc.NetworkSampling.truncated(NET, size=2, epsilon=3), cells, dc.SeededBits(1))
+    with pytest.raises(dc.DeclarationError, match="truncated"):
+        dc.infer(truncated)
+    coarse = dc.simulate(dc.NetworkSampling(NET, 2, "3", "0.99", grid_bits=5), cells, dc.SeededBits(1))
+    with pytest.raises(dc.DeclarationError, match="16 bits"):
+        dc.infer(coarse)
+    for reading in (dc.truncated_reading, dc.projected_reading):
+        with pytest.raises(dc.DeclarationError, match="no noisy tables"):
+            reading(coarse)
+    noisy = dc.simulate(dc.FamilyHistograms(NET, 2, 1), cells, dc.SeededBits(1))
+    fine = dc.simulate(dc.NetworkSampling(NET, 2, "3", "0.99"), cells, dc.SeededBits(1))
+    for pair in ((noisy, fine), (fine, noisy)):
+        with pytest.raises(dc.DeclarationError, match="not with noisy counts"):
+            dc.infer(*pair)
