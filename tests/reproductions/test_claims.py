@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.reproductions import Claim, Register, Verdict, claims_page, registers, reproductions
+from discreet.reproductions.paper_ours import OURS
 
 PROJECT = Path(__file__).parent.parent.parent
 REGISTERS = registers()
@@ -52,4 +53,5 @@ def test_evidence_exists(register: Register, claim: Claim) -> None:
 
 
 def test_every_paper_with_a_reproduction_has_a_register() -> None:
-    assert {reproduction.paper for reproduction in reproductions()} <= {register.paper for register in REGISTERS}
+    papers = {reproduction.paper for reproduction in reproductions()} - {OURS}  # what is ours claims nothing
+    assert papers == {register.paper for register in REGISTERS}

@@ -48,9 +48,9 @@ class ExactAccuracy:
 
     `hellinger` and `divergence` are distances of the plain reading from the exact posterior; `remapped_hellinger` is
     the least that a choice among the posteriors of n records after seeing the output can give. Log scores are nats
-    beyond the prior, widths those of intervals of the stated level, averaged over cells. The noise-aware reading covers
-    its level by construction; `plain_coverage` is what the plain one covers. `errors` holds standard errors of what was simulated
-    and is empty for exact sums; None stands for what is known from exact sums only.
+    beyond the prior, widths those of intervals of the stated level, averaged over cells. The noise-aware reading
+    covers its level by construction; `plain_coverage` is what the plain one covers. `errors` holds standard errors of
+    what was simulated and is empty for exact sums; None stands for what is known from exact sums only.
     """
 
     size: int
