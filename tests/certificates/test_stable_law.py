@@ -7,7 +7,7 @@ from flint import arb, ctx
 from discreet.certificates.posterior_distances import UNIT
 from discreet.certificates.stable_law import LOG_ERROR, chord_weights, log_probabilities
 
-NUMBERS = np.array([0, 1, 2, 5, 30, 63, 64, 65, 70, 100, 200, 511, 1_000, 5_000, 50_000, 10**6, 10**7])
+NUMBERS = np.array([0, 1, 2, 5, 30, 63, 100, 127, 128, 129, 140, 200, 511, 1_000, 5_000, 50_000, 10**6, 10**7])
 
 
 def closed_form(scale: float, k: int) -> arb:

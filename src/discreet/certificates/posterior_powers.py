@@ -13,7 +13,6 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.divergences import log_affinities
 from discreet.special import STIRLING
 
 Floats = NDArray[np.float64]
@@ -120,15 +119,27 @@ class PosteriorPowers:
 
 
 def cell_log_affinities(prior: float, count: int, changes: Counts) -> Floats:
-    """Return ln phi of counts that differ from `count` by whole numbers, as `log_affinities` does, in less time."""
+    """Return ln phi of counts that differ from `count` by rising whole numbers, as `log_affinities` does, in less time.
+
+    Small arguments are first moved up: ln phi(a, b) = ln phi(a + 32, b + 32) + (1/2) sum_{k < 32} ln(1 - x_k^2),
+    x_k = |b - a|/(a + b + 2k).
+    """
     first, second = prior + count, np.asarray(prior + (count + changes), dtype=np.float64)
     if first < _LARGE:
-        return log_affinities(first, second, changes)
-    found = np.empty(len(changes))
+        return _log_affinities_small(first, second, changes)
     small = int(np.searchsorted(second, _LARGE))
-    found[:small] = log_affinities(first, second[:small], changes[:small])
-    found[small:] = _log_affinities_large(first, second[small:], changes[small:])
-    return found
+    parts = zip((_log_affinities_small, _log_affinities_large), (slice(small), slice(small, None)), strict=True)
+    return np.concatenate([part(first, second[place], changes[place]) for part, place in parts])
+
+
+def _log_affinities_small(first: float, second: Floats, changes: Counts) -> Floats:
+    steps = np.arange(_LARGE)
+    ones, others = first + steps, second[:, None] + steps
+    totals = ones + others
+    x = np.abs(changes)[:, None] / totals
+    with np.errstate(divide="ignore"):  # 1 - x^2 may be rounded to 0 where the other form is taken
+        logs = np.where(x < _NEAR, np.log1p(-x * x), np.log(4 * (ones / totals) * (others / totals)))
+    return np.asarray(_log_affinities_large(first + _LARGE, second + _LARGE, changes) + logs.sum(axis=1) / 2)
 
 
 def _log_affinities_large(first: float, second: Floats, changes: Counts) -> Floats:

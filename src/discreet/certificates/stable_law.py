@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 LOG_ERROR = 2e-13  # of ln p_k, and 8 ulp of c beside it; tested against balls
-_SMALL = 64  # below, by the recurrence; from here on, by Debye's expansion
-_TERMS = 8
+_SMALL = 128  # below, by the recurrence; from here on, by Debye's expansion
+_TERMS = 6
 _STIRLING_AT_HALF = (1 / 24, -7 / 2880, 31 / 40320, -127 / 430080)  # -ln of Gamma(v + 1/2) e^v v^-v / sqrt(2 pi)
 _STEPS = 1024  # beyond this k, p is known at every k/1024-th number
 
@@ -58,7 +58,7 @@ def log_probabilities(scale: float, numbers: Counts) -> Floats:
 
 
 def _log_probabilities_small(scale: float) -> Floats:
-    """Return ln p_k for k = 0, ..., 63: ratios of neighbours by the recurrence."""
+    """Return ln p_k for k = 0, ..., 127: ratios of neighbours by the recurrence."""
     square, ratio, ratios = scale * scale / 4, scale / 2, [1.0]
     for k in range(_SMALL - 1):
         ratios.append(ratio)
@@ -91,8 +91,9 @@ def chord_weights(scale: float, nodes: Counts) -> Floats:
     """
     first = _grid(nodes)
     last = np.append(first[1:], nodes[-1]) - 1
-    numbers, places = np.unique(np.concatenate([first, last]), return_inverse=True)
-    at_first, at_last = np.split(log_probabilities(scale, numbers)[places.ravel()], 2)
+    at_first, long = log_probabilities(scale, first), np.flatnonzero(last > first)
+    at_last = at_first.copy()
+    at_last[long] = log_probabilities(scale, last[long])
     slack = 1.6 * (last - first) / np.maximum(first, 1)  # a number of the block has at most e^slack times the last's p
     count = np.log(last - first + 1.0)
     below = float(np.exp(at_first - slack + count).sum())
@@ -102,11 +103,12 @@ def chord_weights(scale: float, nodes: Counts) -> Floats:
 
 def _grid(nodes: Counts) -> Counts:
     """Return where blocks of numbers begin: single ones up to 1024, then of length k/1024, each between two nodes."""
-    starts, k = list(range(min(_STEPS, int(nodes[-1])))), _STEPS
-    while k < nodes[-1]:
-        starts.append(k)
-        k += k // _STEPS
-    return np.union1d(np.array(starts, dtype=np.int64), nodes[:-1])
+    if nodes[-1] <= _STEPS:
+        return np.arange(nodes[-1])
+    starts = [_STEPS]
+    while starts[-1] < nodes[-1]:
+        starts.append(starts[-1] + starts[-1] // _STEPS)
+    return np.unique(np.concatenate([np.arange(_STEPS), starts[:-1], nodes[:-1]]))
 
 
 def _shared(nodes: Counts, middles: Floats, logs: Floats, tail: float) -> Floats:
