@@ -66,6 +66,39 @@ def test_the_mixture_of_whole_numbers_lies_above_the_law_on_all_tables(
             assert mechanism.weight(table, candidate, scale) * arb(2) ** length < draws.above(candidate)
 
 
+LARGE: list[tuple[float, Any, int, int, str]] = [
+    (1, lambda i: 1, 600, 4, "1"),
+    (1, lambda i: 1, 10**6, 20, "1"),
+    (1e-3, lambda i: 0.3**i, 5_000, 10, "1000"),
+    (2, lambda i: float(i == 0), 10**6, 20, "1"),
+    (1, lambda i: float(i < 5), 50, 60, "3"),
+    (1e9, lambda i: 1, 1_000, 5, "100"),
+    (0.1, lambda i: 0.5**i, 2 * 10**6, 3, "1e-6"),
+    (1, lambda i: 1, 10**6, 2, "5"),
+]
+
+
+@pytest.mark.parametrize(("prior", "shape", "size", "cells", "epsilon"), LARGE)
+def test_the_mixture_lies_above_the_law_where_nothing_can_be_listed(
+    prior: float, shape: Any, size: int, cells: int, epsilon: str
+) -> None:
+    """On the true table, its neighbours, uniform tables, and draws near and far."""
+    shares = np.array([shape(i) for i in range(cells)], dtype=float)
+    table = (size * shares / shares.sum()).astype(np.int64)
+    table[0] += size - table.sum()
+    mechanism = HellingerReciprocal(model_of(*[prior] * cells), size, epsilon)
+    draws, generator = mechanism.exact_draws(table), np.random.default_rng(4)
+    moves = table + np.eye(cells, dtype=np.int64)[1:] - np.eye(cells, dtype=np.int64)[0]
+    near = [generator.multinomial(size, generator.dirichlet(table * share + 1)) for share in (1e-4, 0.01, 1, 100) * 5]
+    uniform = [np.diff(np.sort(generator.integers(0, size, cells - 1)), prepend=0, append=size) for _ in range(5)]
+    length = draws.shift + TABLE_BITS * cells
+    with ctx.workprec(256):
+        scale = mechanism.strength() / mechanism.sensitivity_ball(table)
+        for candidate in [table, *moves, *near, *uniform]:
+            assert mechanism.weight(table, candidate, scale) * arb(2) ** length < draws.above(candidate)
+    assert draws.draw(dc.SeededBits(1)).sum() == size
+
+
 @pytest.mark.parametrize(("prior", "counts", "epsilon"), GRID)
 def test_proposals_have_exactly_the_stated_rational_law(
     prior: tuple[float, ...], counts: tuple[int, ...], epsilon: str

@@ -122,7 +122,7 @@ def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
     distances = np.sqrt(-np.expm1(logs))
     weights, far = np.exp(-scale * distances), len(reach) - len(changes)
     share = 2 * scale * AFFINITY_ERROR + 64 * UNIT
-    values = np.array([weights.sum(), weights @ distances, weights @ distances**2])
+    values = np.array([(weights * distances**power).sum() for power in range(3)])
     yield _Term(0.0, values, values * (share + 2 * AFFINITY_ERROR))
     yield _Term(-scale, np.full(3, float(far)), np.full(3, far * (1 + scale) * exp(-scale - _SPARE)))
 
@@ -203,10 +203,10 @@ class _Group:
 def _quadrature(rows: Floats, angles: Floats, degree: int) -> Floats:
     """Return weights at the points middle - half cos(angle) that sum polynomials against each row of coefficients."""
     t = np.linspace(1.0, -1.0, rows.shape[1]) if rows.shape[1] > 1 else np.zeros(1)
-    before, here, sums = np.ones_like(t), t, [rows.sum(axis=1), rows @ t]
+    before, here, sums = np.ones_like(t), t, [rows.sum(axis=1), (rows * t).sum(axis=1)]
     for _ in range(degree - 1):
         before, here = here, 2 * t * here - before
-        sums.append(rows @ here)
+        sums.append((rows * here).sum(axis=1))  # pairwise sums: a product of matrices has no such bound
     halves = np.ones(degree + 1)
     halves[[0, -1]] = 0.5
     cosines = np.cos(np.outer(np.arange(degree + 1), angles))

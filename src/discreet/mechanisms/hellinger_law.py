@@ -49,6 +49,7 @@ FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 _FEW = 32  # up to so many tables are worked out one by one, more by a list of all
 _POINTS = 16  # of a privacy curve
+_PUBLIC_BITS = 128  # at which public bounds are computed
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -120,7 +121,8 @@ class HellingerMechanism(ABC):
     def _mixed(self) -> bool:
         """Tell whether draws can be made without a list; public facts alone decide, so c is replaced by a bound."""
         alpha = self.model.concentration
-        most_scale = float(self.epsilon) / float(least_sensitivity_ball(alpha, self.size).lower())
+        with ctx.workprec(_PUBLIC_BITS):
+            most_scale = float((ball(self.epsilon) / least_sensitivity_ball(alpha, self.size)).upper())
         return can_draw(self.size, float(alpha.sum()), len(alpha), most_scale)
 
     @property
