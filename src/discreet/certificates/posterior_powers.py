@@ -8,7 +8,7 @@ these weights have the right total on average. Cells of equal prior and count sh
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, sqrt
+from math import ceil, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,16 @@ class CellPowers:
     def tilted(self, theta: float) -> "CellPowers":
         """Return the logarithms with theta (r - x) added."""
         return CellPowers(self.start, self.logs + theta * self.changes) if theta else self
+
+
+@dataclass(frozen=True, eq=False)
+class Balanced:
+    """Tilted tables of each class, ln of their sums, the tilt theta, and the deviation of the total change."""
+
+    tables: list[CellPowers]
+    log_sums: list[float]
+    theta: float
+    deviation: float
 
 
 class PosteriorPowers:
@@ -93,29 +103,31 @@ class PosteriorPowers:
             logs += np.where(inside, table.logs[np.where(inside, places, 0)], -np.inf)
         return logs
 
-    def balanced(self, tables: list[CellPowers]) -> tuple[list[CellPowers], float, float]:
-        """Tilt tables until the expected total is within a fraction of its deviation; return theta and the deviation.
+    def balanced(self, tables: list[CellPowers]) -> "Balanced":
+        """Tilt tables until the expected total is within a fraction of its deviation.
 
         Newton's method for the derivative of sum_i ln sum_r phi_i^K e^(theta (r - x_i)), which is convex in theta.
         """
         theta = 0.0
         for _ in range(_NEWTON):
             tilted = [table.tilted(theta) for table in tables]
-            mean, variance = self._moments(tilted)
+            sums, mean, variance = self._moments(tilted)
             if mean * mean <= 0.1 * variance or variance == 0:
                 break
             theta -= mean / max(variance, abs(mean) / 2)
-        return tilted, theta, float(np.sqrt(variance))
+        return Balanced(tilted, sums, theta, sqrt(variance))
 
-    def _moments(self, tables: list[CellPowers]) -> tuple[float, float]:
-        """Return mean and variance of the total change of independent counts."""
-        mean = variance = 0.0
+    def _moments(self, tables: list[CellPowers]) -> tuple[list[float], float, float]:
+        """Return ln of each table's sum, and mean and variance of the total change of independent counts."""
+        sums, mean, variance = [], 0.0, 0.0
         for table, cells in zip(tables, self.sizes, strict=True):
-            weights, changes = np.exp(table.logs - table.logs.max()), table.changes
-            total, first = weights.sum(), weights @ changes
-            mean += cells * first / total
-            variance += cells * (weights @ (changes * changes) / total - (first / total) ** 2)
-        return float(mean), float(variance)
+            largest, changes = float(table.logs.max()), table.changes.astype(float)
+            weights = np.exp(table.logs - largest)
+            total = float(weights.sum())
+            first, second = float(weights @ changes) / total, float(weights @ (changes * changes)) / total
+            sums.append(largest + log(total))
+            mean, variance = mean + int(cells) * first, variance + int(cells) * max(0.0, second - first * first)
+        return sums, mean, variance
 
 
 def cell_log_affinities(prior: float, count: int, changes: Counts) -> Floats:

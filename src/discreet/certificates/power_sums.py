@@ -36,7 +36,8 @@ class PowerSum:
 
 def power_sum(powers: PosteriorPowers, power: float) -> PowerSum:
     """Return sum_r BC(x, r)^K over all tables r within the floor."""
-    tables, theta, deviation = powers.balanced(powers.at(power))
+    balanced = powers.balanced(powers.at(power))
+    tables, deviation = balanced.tables, balanced.deviation
     length = _length(powers, tables, deviation)
     spectrum, logs, norms, start = np.ones(length // 2 + 1, dtype=complex), 0.0, 0.0, 0
     for table, cells in zip(tables, powers.sizes.tolist(), strict=True):
@@ -50,7 +51,7 @@ def power_sum(powers: PosteriorPowers, power: float) -> PowerSum:
     found = max(float(law[-start % length]), UNIT)
     rounding = 8 * UNIT * (log2(length) + powers.cells) * (norms + float(np.sqrt(law @ law)))
     wrapped = _wrapped(powers, tables, length, deviation)
-    return PowerSum(logs + log(found), (rounding + wrapped) / found + _table_error(powers, tables, theta))
+    return PowerSum(logs + log(found), (rounding + wrapped) / found + _table_error(powers, tables, balanced.theta))
 
 
 def _length(powers: PosteriorPowers, tables: list[CellPowers], deviation: float) -> int:

@@ -28,7 +28,7 @@ Counts = NDArray[np.int64]
 
 SPARE = 30.0  # factors below e^-(c + 30) are left out; as w >= e^-c, that changes no weight by more than e^-30 of it
 MOST_CELLS, MOST_ENTRIES = 100, 2_000_000  # entries: of the tables of the first node
-_LEAST_LAST_NODE = 256.0
+_LEAST_LAST_NODE = 200.0
 _WIDEST = 2.0  # nodes grow by at most this share from one to the next
 _MOST_AT_ONCE = 4_096  # proposals drawn together
 
@@ -70,13 +70,11 @@ class Envelope:
     def component(self, number: int) -> Component:
         """Return the component of one node, worked out anew."""
         node, log_weight = int(self.nodes[number]), float(self.log_weights[number])
-        tables, _, _ = self.powers.balanced(self.powers.at(node))
-        special, mass = int(self.powers.cell_class[self.dependent]), log_weight
-        for number, (table, cells) in enumerate(zip(tables, self.powers.sizes, strict=True)):
-            largest = float(table.logs.max())
-            total = largest + log(float(np.exp(table.logs - largest).sum()))
-            mass += total * (cells - 1) + largest if number == special else total * cells
-        return Component(node, tables, float(mass))
+        balanced = self.powers.balanced(self.powers.at(node))
+        special = int(self.powers.cell_class[self.dependent])
+        sums = float(np.array(balanced.log_sums) @ self.powers.sizes) - balanced.log_sums[special]
+        largest = float(balanced.tables[special].logs.max())
+        return Component(node, balanced.tables, log_weight + sums + largest)
 
     @cached_property
     def log_masses(self) -> Floats:
@@ -89,7 +87,7 @@ class Envelope:
         shares = np.exp(self.log_masses - self.log_masses.max())
         kept, missing = [np.zeros((0, len(self.counts)), dtype=np.int64)], count
         while missing:
-            picks = generator.multinomial(min(_MOST_AT_ONCE, 2 * missing + 8), shares / shares.sum())
+            picks = generator.multinomial(min(_MOST_AT_ONCE, 2 * missing + 1), shares / shares.sum())
             rows = np.concatenate([self._proposals(j, int(n), generator) for j, n in enumerate(picks) if n])
             rows = generator.permutation(rows[self._accepted(rows, generator)])[:missing]
             kept.append(rows)
