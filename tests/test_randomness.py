@@ -18,6 +18,7 @@ from discreet.randomness import (
     FiniteLaw,
     SeededBits,
     SystemBits,
+    bernoulli,
     bernoulli_exponential,
     composition,
     discrete_laplace,
@@ -213,3 +214,21 @@ def test_both_kinds_of_bits_give_words(make: Callable[[], SystemBits]) -> None:
 def test_seeded_bits_repeat_and_system_bits_do_not() -> None:
     assert (SeededBits(5).words(4) == SeededBits(5).words(4)).all()
     assert (SystemBits().words(4) != SystemBits().words(4)).any()
+
+
+def test_an_event_is_decided_with_as_many_bits_as_it_takes() -> None:
+    third = lambda: arb(1) / 3  # noqa: E731
+    happened = sum(bernoulli(third, SeededBits(seed)) for seed in range(3_000))
+    assert abs(happened - 1_000) < 4 * (3_000 * 2 / 9) ** 0.5
+
+    class Repeated:
+        """Bits of one third for a while, then ones or zeros."""
+
+        def __init__(self, last: int) -> None:
+            self.left = [0x5555555555555555] * 3 + [last]
+
+        def words(self, count: int) -> NDArray[np.uint64]:
+            return np.array([self.left.pop(0)], dtype=np.uint64)
+
+    assert bernoulli(third, Repeated(0))
+    assert not bernoulli(third, Repeated(2**64 - 1))

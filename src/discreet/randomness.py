@@ -208,6 +208,22 @@ def composition(total: int, parts: int, bits: RandomBits) -> IntArray:
     return np.diff(edges) - 1
 
 
+def bernoulli(probability: Callable[[], arb], bits: RandomBits) -> bool:
+    """Draw an event of a probability that is known through enclosures at the working precision of the ball arithmetic.
+
+    A uniform number is compared with it, 64 bits at a time, until the comparison is certain.
+    """
+    drawn, length = 0, 0
+    while True:
+        drawn, length = drawn << 64 | int(bits.words(1)[0]), length + 64
+        with ctx.workprec(2 * length + 64):
+            scaled = probability() * arb(2) ** length
+            if scaled >= drawn + 1:
+                return True
+            if scaled <= drawn:
+                return False
+
+
 class FiniteLaw:
     """A law on {0, ..., k - 1} known through certified enclosures of its unnormalised weights.
 

@@ -216,9 +216,12 @@ def test_smooth_mechanisms_need_a_delta(kind: type[HellingerSmooth]) -> None:
 
 
 def test_too_many_candidates_are_refused_before_anything_is_charged() -> None:
-    with pytest.raises(dc.DeclarationError, match="200000 candidate"):
-        HellingerGlobal(model_of(1, 1, 1, 1), 600, 1)
+    for cells, size in ((4, 10**12), (101, 10), (1_000, 1_000)):
+        model = dc.Categories("x", levels=tuple(range(cells)))
+        with pytest.raises(dc.DeclarationError, match="more candidate posteriors"):
+            HellingerGlobal(model, size, 1)
     assert HellingerGlobal(model_of(1, 1, 1, 1), 100, 1).candidates == 176_851
+    assert HellingerGlobal(model_of(1, 1, 1, 1), 600, 1).candidates == 36_361_101
 
 
 def test_likelihoods_of_many_tables_are_those_of_one_at_a_time() -> None:

@@ -3,7 +3,8 @@
 Candidates are all posteriors Dirichlet(alpha + r), r a table of n counts, and H is the Hellinger distance from the true
 posterior Dirichlet(alpha + k). A mechanism of this kind says how strong it is (t) and which sensitivity S it divides
 by. Published draws follow this very law: weights are enclosed by balls of as many digits as a draw needs, so neither t
-nor S nor H is ever rounded. All that is stated about privacy is computed from the same three.
+nor S nor H is ever rounded. All that is stated about privacy is computed from the same three. Few candidates are
+listed; many are never looked at one by one, but drawn from a mixture of products that lies above the law.
 """
 
 from abc import ABC, abstractmethod
@@ -11,23 +12,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import comb
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss, compositions
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
 from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_moments
 from discreet.certificates.pair_bound import rounded_up
+from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
 from discreet.divergences import log_affinities
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mechanisms.hellinger_draws import ExactDraws
+from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.mechanisms.hellinger_sensitivity import (
     RELATIVE_ERROR,
     Decay,
+    least_sensitivity_ball,
     line_sensitivities,
     sensitivity,
     sensitivity_ball,
@@ -37,10 +44,12 @@ from discreet.randomness import FiniteLaw, RandomBits
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-MOST_CANDIDATES = 200_000
+FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
+"""Up to so many candidates draws go through a list of all; so many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 _FEW = 32  # up to so many tables are worked out one by one, more by a list of all
 _POINTS = 16  # of a privacy curve
+_PUBLIC_BITS = 128  # at which public bounds are computed
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -63,10 +72,11 @@ class HellingerMechanism(ABC):
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", number)
-        if number_of_tables(self.size, len(model.cells), MOST_CANDIDATES) > MOST_CANDIDATES:
+        if not self._listed and not self._mixed:
             raise DeclarationError(
-                f"{self.size} records in {len(model.cells)} cells give more than {MOST_CANDIDATES} candidate "
-                f"posteriors, the most that {type(self).__name__} draws from. Use fewer cells or GeometricHistogram."
+                f"{self.size} records in {len(model.cells)} cells at epsilon = {exact_text(number)} give more "
+                f"candidate posteriors than {type(self).__name__} draws from: {MOST_CANDIDATES} of any kind, or about "
+                f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
 
     def __repr__(self) -> str:
@@ -100,7 +110,26 @@ class HellingerMechanism(ABC):
     @property
     def candidates(self) -> int:
         """Return |R| = C(n + m - 1, m - 1)."""
-        return number_of_tables(self.size, len(self.model.cells), MOST_CANDIDATES)
+        return comb(self.size + len(self.model.cells) - 1, len(self.model.cells) - 1)
+
+    @property
+    def _listed(self) -> bool:
+        """Tell whether there are few enough candidates to list them."""
+        return number_of_tables(self.size, len(self.model.cells), MOST_CANDIDATES) <= MOST_CANDIDATES
+
+    @property
+    def _mixed(self) -> bool:
+        """Tell whether draws can be made without a list; public facts alone decide, so c is replaced by a bound."""
+        alpha = self.model.concentration
+        with ctx.workprec(_PUBLIC_BITS):
+            most_scale = float((ball(self.epsilon) / least_sensitivity_ball(alpha, self.size)).upper())
+        return can_draw(self.size, float(alpha.sum()), len(alpha), most_scale)
+
+    @property
+    def draws_from_list(self) -> bool:
+        """Tell whether a draw goes through all candidates: if they are few, or if there is no other way."""
+        few = number_of_tables(self.size, len(self.model.cells), FEW_CANDIDATES) <= FEW_CANDIDATES
+        return few or not self._mixed
 
     @cached_property
     def tables(self) -> Tables:
@@ -126,6 +155,8 @@ class HellingerMechanism(ABC):
 
     def sensitivities(self, tables: Counts) -> Floats:
         """Return S(k) for rows of counts."""
+        if not self._listed:
+            return np.array([self._sensitivity(table) for table in tables])
         if len(self.model.cells) == 2:
             return self._sensitivities[tables[:, 0]]
         if len(tables) <= _FEW and "_sensitivities" not in self.__dict__:
@@ -146,11 +177,18 @@ class HellingerMechanism(ABC):
 
     def log_normalisers(self, tables: Counts) -> Floats:
         """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts."""
+        if not self._listed:
+            return np.array([self.moments(table).log_normaliser.middle for table in tables])
         if len(self.model.cells) == 2:
             return self._log_normalisers[tables[:, 0]]
         if len(tables) <= _FEW and "_log_normalisers" not in self.__dict__:
             return self.tables.log_normalisers(tables, self.scales(tables))
         return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
+
+    def moments(self, table: Counts) -> HellingerMoments:
+        """Return bounds of log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
+        scale = float(self.scales(table[None])[0])
+        return hellinger_moments(self.model.concentration, table, scale, 2 * RELATIVE_ERROR)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
@@ -160,8 +198,8 @@ class HellingerMechanism(ABC):
         if (tables < 0).any() or (tables.sum(axis=1) != self.size).any():
             raise DeclarationError(f"The counts must not be negative and must sum to the public size {self.size}.")
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
-        kinds, inverse = _distinct(self.tables, tables)
-        scales, normalisers = self.scales(kinds)[inverse], self.log_normalisers(kinds)[inverse]
+        kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
+        scales, normalisers = (each(kinds)[inverse.ravel()] for each in (self.scales, self.log_normalisers))
         distances = self._distances(np.where(possible[:, None], outputs, tables), tables)
         return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
 
@@ -189,14 +227,44 @@ class HellingerMechanism(ABC):
             raise DeclarationError(f"The counts must sum to the public size {self.size}.")
         rows = table.reshape(-1, len(self.model.cells))
         kinds, inverse = np.unique(rows, axis=0, return_inverse=True)
-        drawn = np.empty(len(rows), dtype=np.int64)
+        drawn = np.empty_like(rows)
         for number, kind in enumerate(kinds):
             chosen = np.flatnonzero(inverse.ravel() == number)
             drawn[chosen] = self._draw(kind, len(chosen), bits)
-        return self.tables.all[drawn].reshape(table.shape)
+        return drawn.reshape(table.shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
-        return FiniteLaw(lambda: self.weights(table)).sample(count, bits)
+        """Draw rows for one table: from the list of all candidates, or from the mixture above the law."""
+        if self.draws_from_list:
+            return np.asarray(self.tables.all[FiniteLaw(lambda: self.weights(table)).sample(count, bits)])
+        draws = self.exact_draws(table)
+        return np.stack([draws.draw(bits) for _ in range(count)])
+
+    def envelope(self, table: Counts) -> Envelope:
+        """Return the mixture that lies above the law for one table."""
+        return Envelope(self.model.concentration, table, float(self.scales(table[None])[0]))
+
+    def exact_draws(self, table: Counts) -> ExactDraws:
+        """Return what draws for one table without a list of candidates."""
+        scales: dict[int, arb] = {}  # by working precision
+
+        def weight(candidate: Counts) -> arb:
+            if ctx.prec not in scales:
+                scales[ctx.prec] = self.strength() / self.sensitivity_ball(table)
+            return self.weight(table, candidate, scales[ctx.prec])
+
+        return ExactDraws(self.envelope(table), weight)
+
+    def weight(self, table: Counts, candidate: Counts, scale: arb) -> arb:
+        """Return an enclosure of e^(-c H(k, r)) for one candidate r, given one of c."""
+        if (table == candidate).all():
+            return arb(1)
+        logs = arb(0)
+        for prior, one, two in zip(self.model.concentration.tolist(), table.tolist(), candidate.tolist(), strict=True):
+            if one != two:
+                a, b = arb(prior) + one, arb(prior) + two
+                logs += ((a + b) / 2).lgamma() - (a.lgamma() + b.lgamma()) / 2
+        return (-scale * (-logs.expm1()).sqrt()).exp()
 
     def weights(self, table: Counts) -> list[arb]:
         """Return enclosures of e^(-c H(k, r)) for all candidates r, in the order of `compositions`."""
@@ -205,6 +273,11 @@ class HellingerMechanism(ABC):
         affinities = affinity_balls(self.model.concentration, table)
         logs = (-scale * (1 - affinity).sqrt() if r != here else arb(0) for r, affinity in enumerate(affinities))
         return [log.exp() for log in logs]
+
+    def pair_epsilon(self, first: Counts, second: Counts) -> float:
+        """Return an upper bound of the largest |ln P/Q| of two tables of made-up counts, at any size."""
+        one, two = self.scales(np.stack([first, second])).tolist()
+        return pair_certificate(self.model.concentration, first, second, (one, two), 2 * RELATIVE_ERROR)
 
     def neighbours(self, epsilons: Sequence[float] = ()) -> AdjacentPairs:
         """Compare all pairs of neighbouring data sets."""
@@ -269,12 +342,6 @@ def _compared(mechanism: HellingerMechanism, epsilons: tuple[float, ...]) -> Adj
         return np.asarray(every[mechanism.tables.places(tables)])
 
     return compare_neighbours(mechanism.model.concentration, mechanism.size, scales, RELATIVE_ERROR, epsilons)
-
-
-def _distinct(tables: Tables, rows: Counts) -> tuple[Counts, Counts]:
-    """Return the different tables among rows, and which of them each row is."""
-    places, inverse = np.unique(tables.places(rows), return_inverse=True)
-    return tables.all[places], inverse.ravel()
 
 
 def affinity_balls(alpha: Floats, table: Counts) -> Iterator[arb]:

@@ -89,7 +89,8 @@ class PermuteAndFlip(HellingerGlobal):
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
         chunks = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
         bounds = self._bounds(table, _BITS)
-        return np.concatenate([self._draw_chunk(table, bounds, size, bits) for size in chunks])
+        places = np.concatenate([self._draw_chunk(table, bounds, size, bits) for size in chunks])
+        return np.asarray(self.tables.all[places])
 
     def _draw_chunk(self, table: Counts, bounds: tuple[Words, Words], count: int, bits: RandomBits) -> Counts:
         """Draw side by side; a candidate that was seen already is passed over, which makes the order uniform."""

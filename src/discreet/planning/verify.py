@@ -61,8 +61,8 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
     reached = _delta(mechanism, loss)
-    if loss.epsilon > guarantee.epsilon and Fraction(reached) > guarantee.delta:
-        raise VerificationError(f"The exact delta {reached:.6g} exceeds the stated {guarantee!r}.")
+    if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
+        raise VerificationError(f"The exact delta {float(reached):.6g} exceeds the stated {guarantee!r}.")
     evidence, worst = guarantee.evidence, _extreme_pair(mechanism)
     checks = [_in_words(loss, guarantee, reached)]
     if isinstance(mechanism, NoisyCounts | PermuteAndFlip) and _comparisons(mechanism) <= _MOST_COMPARISONS:
@@ -88,16 +88,24 @@ def _comparable(mechanism: Mechanism) -> TypeGuard[HellingerMechanism]:
     return exponential and can_compare(mechanism.size, len(mechanism.model.cells))
 
 
-def _delta(mechanism: Mechanism, loss: PrivacyLoss) -> float:
-    """Return delta at the stated epsilon: compared anew where that is more exact than a loss made for composition."""
-    epsilon = mechanism.guarantee.epsilon
-    return _float_above(mechanism.delta_at(epsilon)) if _comparable(mechanism) else loss.delta_at(epsilon)
+def _delta(mechanism: Mechanism, loss: PrivacyLoss) -> Fraction:
+    """Return delta at the stated epsilon, compared anew where that can be done.
+
+    A loss made for composition is rounded up, and that of an exponential mechanism too large to compare is made from
+    what is proved: so what is proved stands for it.
+    """
+    guarantee = mechanism.guarantee
+    if _comparable(mechanism):
+        return Fraction(mechanism.delta_at(guarantee.epsilon))
+    if isinstance(mechanism, HellingerMechanism) and guarantee.evidence is Evidence.PROVED:
+        return guarantee.delta
+    return Fraction(loss.delta_at(guarantee.epsilon))
 
 
-def _in_words(loss: PrivacyLoss, guarantee: Guarantee, reached: float) -> str:
+def _in_words(loss: PrivacyLoss, guarantee: Guarantee, reached: Fraction) -> str:
     if loss.epsilon < inf:
         return f"exact privacy loss over all neighbours: at most {exact_text(Fraction(loss.epsilon))}"
-    return f"exact delta over all neighbours at epsilon = {exact_text(guarantee.epsilon)}: {reached:.6g}"
+    return f"exact delta over all neighbours at epsilon = {exact_text(guarantee.epsilon)}: {float(reached):.6g}"
 
 
 def _compared(found: Enumeration, loss: PrivacyLoss, guarantee: Guarantee) -> str:
