@@ -14,10 +14,9 @@ import discreet as dc
 from discreet.inference.regression import (
     MomentDensity,
     RegressionPosterior,
-    adaptive_ridge,
-    plug_in_regression,
     read_regression,
 )
+from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
