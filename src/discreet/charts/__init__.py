@@ -9,6 +9,7 @@ from discreet.charts.budget import MOST_CHARGES, budget_chart, composition_chart
 from discreet.charts.drawing import Spec, render
 from discreet.charts.network import MOST_VARIABLES, network_chart
 from discreet.charts.posterior import AWARE, MOST_CELLS, PLUG_IN, comparison_chart, posterior_chart
+from discreet.charts.regression import coefficient_chart
 
 __all__ = [
     "AWARE",
@@ -18,6 +19,7 @@ __all__ = [
     "PLUG_IN",
     "Spec",
     "budget_chart",
+    "coefficient_chart",
     "comparison_chart",
     "composition_chart",
     "network_chart",
