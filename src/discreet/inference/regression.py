@@ -25,6 +25,7 @@ from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import whole
 from discreet.inference.ensemble import Ensemble, effective_size, r_hat
+from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Moments
@@ -345,6 +346,12 @@ def check_moments(releases: tuple[Release, ...]) -> None:
     if not releases or not all(isinstance(release, Release) for release in releases):
         raise DeclarationError("A regression is read from one or more releases of publish, simulate or from_json.")
     for release in releases:
+        if isinstance(release.mechanism, BallDraw):
+            raise DeclarationError(
+                f"{release.label!r} is one draw of the coefficients by BallDraw. How far it lies from the truth cannot "
+                "be told from it: that depends on all moments of the records, which it does not tell. It is no interval "
+                "and no estimate with an error; `release.mechanism.coefficients(release.counts)` gives it in units."
+            )
         if not isinstance(release.mechanism, NoisyMoments):
             raise DeclarationError(f"A release by {type(release.mechanism).__name__} has no noisy moments to read.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
