@@ -349,8 +349,8 @@ def check_moments(releases: tuple[Release, ...]) -> None:
         if isinstance(release.mechanism, BallDraw):
             raise DeclarationError(
                 f"{release.label!r} is one draw of the coefficients by BallDraw. How far it lies from the truth cannot "
-                "be told from it: that depends on all moments of the records, which it does not tell. It is no interval "
-                "and no estimate with an error; `release.mechanism.coefficients(release.counts)` gives it in units."
+                "be told from it: that depends on all moments of the records, which it does not tell. It comes without "
+                "an interval; `release.mechanism.coefficients(release.counts)` gives it in the units of the table."
             )
         if not isinstance(release.mechanism, NoisyMoments):
             raise DeclarationError(f"A release by {type(release.mechanism).__name__} has no noisy moments to read.")
