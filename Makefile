@@ -29,6 +29,8 @@ bench: .venv/installed-dev
 peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py > .venv-peers/scores.json
 	$(BIN)/python benchmarks/naive_bayes.py .venv-peers/scores.json
+	.venv-peers/bin/python benchmarks/regression_peers.py > .venv-peers/coefficients.json
+	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

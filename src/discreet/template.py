@@ -20,13 +20,13 @@ delta = "0"
 ledger = "study.db"
 # population = "patients of 2026"  # who these people are; one ledger for one population
 
-# Declare each column that a question uses: its levels, or bands for numbers.
+# Declare each column that a question uses: its levels, or bands or bounds for numbers.
 # Values that are not declared, and gaps, go to a level of their own called "other", or to the one that `outside` names.
 """
 
 _COLUMN = """
 # [columns.{name}]
-# levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]
+# levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for a regression: bounds = [0, 120]
 # outside = "other"
 """
 
@@ -40,8 +40,9 @@ _TAIL = """
 # epsilon = "0.5"
 # label = "What readers will see"
 #
-# Two other models: "naive-bayes" takes target and features instead of columns, and "network" takes
-# edges = ["smoker -> cancer"], or bif = "graph.bif". Their mechanism may be left out: the one that suits is chosen.
+# Other models: "naive-bayes" takes target and features instead of columns, "network" takes
+# edges = ["smoker -> cancer"], or bif = "graph.bif", and "regression" takes formula = "income ~ age + education".
+# Their mechanism may be left out: the one that suits is chosen.
 
 [columns]
 

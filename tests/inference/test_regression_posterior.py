@@ -14,10 +14,9 @@ import discreet as dc
 from discreet.inference.regression import (
     MomentDensity,
     RegressionPosterior,
-    adaptive_ridge,
-    plug_in_regression,
     read_regression,
 )
+from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
@@ -231,3 +230,11 @@ def test_what_cannot_be_read_is_refused() -> None:
     )
     with pytest.raises(dc.DeclarationError, match="same records"):
         read_regression(one, other)
+
+
+def test_a_single_draw_is_refused_with_the_reason() -> None:
+    model = pinned_model(norm_bound=1)
+    _, data = pinned_records(100, np.random.default_rng(70))
+    draw = dc.simulate(BallDraw(model, 100, 4), model.rehearse(data), dc.SeededBits(70))
+    with pytest.raises(dc.DeclarationError, match="one draw of the coefficients by BallDraw"):
+        dc.infer(draw)

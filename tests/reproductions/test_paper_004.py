@@ -18,6 +18,7 @@ from discreet.reproductions.figure_1_004 import (
     without_privacy,
 )
 from discreet.reproductions.figure_1_004.setting import FEATURES, NETWORK, plug_in_scores, predictive, scores, splits
+from discreet.reproductions.paper_004 import appendix_d_privacy, figure_2
 
 
 def outcome(name: str) -> Outcome:
@@ -162,3 +163,49 @@ def test_the_predictive_without_privacy_is_what_the_library_reads_without_noise(
     codes = np.array([[[0] * 16, [1] * 16]])
     chances = predictive(tables[0].sum(axis=1)[None].astype(float), tables[None].astype(float), codes)
     assert dc.infer(release).predict_proba(test)[:, 1] == pytest.approx(chances[0], abs=1e-9)
+
+
+def test_figure_2_has_the_shape_that_the_paper_describes() -> None:
+    rows = outcome("004-figure-2").rows
+    ridge, draw = ([found[name] for found in rows] for name in ("ridge", "draw"))
+    assert ridge == sorted(ridge)
+    assert draw == sorted(draw)
+    assert all(found["draw"] > found["ridge"] for found in rows)
+    assert [round(found["record_epsilon"], 3) for found in rows] == [121, 1.789, 0.4]
+    assert all(found["claimed_epsilon"] > 1e5 for found in rows)
+    assert all(found["acceptance"] >= 0.02 for found in rows)
+
+
+@pytest.mark.parametrize("precision", figure_2.PRECISIONS)
+def test_every_setting_of_figure_2_keeps_one_draw_in_fifty(precision: int) -> None:
+    records = figure_2.made_up(np.random.default_rng([2016, 0]))
+    assert figure_2.truncated(records, precision).acceptance(20_000, np.random.default_rng(1)) >= 0.02
+
+
+def test_the_printed_gradient_is_not_the_gradient() -> None:
+    for found in outcome("004-appendix-d-gradient").rows:
+        assert found["exact_off_by"] < 1e-9 < 1 < found["printed_off_by"]
+        assert found["largest_norm"] == pytest.approx(found["proved_bound"]) == pytest.approx(11 * np.sqrt(101))
+        assert found["largest_norm"] > found["printed_bound"]
+
+
+def test_the_posterior_of_lemma_d1_is_bayes_rule() -> None:
+    assert all(found["off_by"] < 1e-10 for found in outcome("004-lemma-d1").rows)
+
+
+def test_the_printed_privacy_of_a_draw_is_too_small_and_too_large() -> None:
+    found = row(outcome("004-appendix-d-privacy"), w=-10.0)
+    assert found["printed_1"] == 31
+    assert found["largest_loss"] == pytest.approx(59.1, abs=0.05)
+    assert found["record_bound"] == 121
+    assert found["printed_37000"] == 1_147_000
+    assert appendix_d_privacy.largest_range(1, 10.0) == pytest.approx(61.1, abs=0.05)
+    assert appendix_d_privacy.largest_range(2, 10.0) == pytest.approx(121, abs=0.1)
+    assert appendix_d_privacy.largest_range(2, 0.5) == pytest.approx(2, abs=0.01)
+
+
+def test_the_truncated_density_of_appendix_d_integrates_to_one() -> None:
+    def density(w: float) -> float:
+        return float(np.exp(appendix_d_privacy.log_posterior(np.array(w), 0.5, -1.0, 10.0, 0.01)))
+
+    assert quad(density, -10, 10)[0] == pytest.approx(1, abs=1e-9)

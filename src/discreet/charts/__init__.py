@@ -10,6 +10,7 @@ from discreet.charts.drawing import Spec, render
 from discreet.charts.network import MOST_VARIABLES, network_chart
 from discreet.charts.planning import audit_chart, distance_chart, ranking_chart
 from discreet.charts.posterior import AWARE, MOST_CELLS, PLUG_IN, comparison_chart, posterior_chart
+from discreet.charts.regression import coefficient_chart
 
 __all__ = [
     "AWARE",
@@ -20,6 +21,7 @@ __all__ = [
     "Spec",
     "audit_chart",
     "budget_chart",
+    "coefficient_chart",
     "comparison_chart",
     "composition_chart",
     "distance_chart",

@@ -28,10 +28,10 @@ MOST_CHARGES = 40
 """A budget with more charges shows the earliest of them as one."""
 
 
-def width_chart(rows: Sequence[Mapping[str, float]], title: str) -> Spec:
-    """Draw the expected width of an interval against epsilon, and the width that exact counts would give.
+def width_chart(rows: Sequence[Mapping[str, float]], title: str, unit: str | None = None) -> Spec:
+    """Draw the expected width of an interval against epsilon, and the width that exact statistics would give.
 
-    Each row has the keys 'epsilon', 'width' and 'non_private'.
+    Each row has the keys 'epsilon', 'width' and 'non_private'. Widths are shares unless a unit is named.
     """
     values = [{key: float(row[key]) for key in ("epsilon", "width", "non_private")} for row in rows]
     values.sort(key=lambda row: row["epsilon"])
@@ -41,7 +41,10 @@ def width_chart(rows: Sequence[Mapping[str, float]], title: str) -> Spec:
     ticks = {"values": [row["epsilon"] for row in values]} if few else {}
     axis = {"title": "epsilon, on a logarithmic scale (more privacy to the left)", "format": "~g", "grid": False}
     x = measured("epsilon", scale={"type": "log", "nice": False}, axis={**axis, **ticks, "labelSeparation": 8})
-    y = measured("width", axis={"title": "Expected width of the interval", "format": "%", "tickCount": 5})
+    scale: Spec = {"title": "Expected width of the interval", "format": "%"}
+    if unit is not None:
+        scale = {"title": lines_of(f"Expected width of the interval, {unit}", 44), "format": ",~r"}
+    y = measured("width", axis={**scale, "tickCount": 5})
     exact = measured("non_private")
     point = {"filled": True, "fill": BLUE, "size": 70 if few else 25}
     line = {"type": "line", "stroke": BLUE, "strokeWidth": 3, "point": point}
@@ -51,7 +54,11 @@ def width_chart(rows: Sequence[Mapping[str, float]], title: str) -> Spec:
         layer({"type": "line", "stroke": GREY, "strokeDash": [6, 4]}, {"x": x, "y": exact}),
         layer(line, {"x": x, "y": y}),
         layer(private, {"x": x, "y": y, "text": {"value": "with privacy"}}, values[:1]),
-        layer(known, {"x": x, "y": exact, "text": {"value": "exact counts"}}, values[-1:]),
+        layer(
+            known,
+            {"x": x, "y": exact, "text": {"value": "exact counts" if unit is None else "exact sums"}},
+            values[-1:],
+        ),
     ]
     return chart(values, {"text": lines_of(title, 68)}, {"width": WIDTH, "height": 260, "layer": layers})
 

@@ -14,7 +14,7 @@ from typing import Any
 from discreet.columns import text_of
 from discreet.errors import DiscreetError
 from discreet.exact import exact_text
-from discreet.inference import CategoriesPosterior, NetworkPosterior
+from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
 from discreet.models.categories import Cell
 
 Spec = dict[str, Any]
@@ -93,7 +93,7 @@ def words(**how: Any) -> Spec:
     return {"type": "text", "baseline": "middle", **how}
 
 
-def reading_title(posterior: CategoriesPosterior | NetworkPosterior) -> Spec:
+def reading_title(posterior: CategoriesPosterior | NetworkPosterior | RegressionPosterior) -> Spec:
     """Return a title that says what was published, of how many records, and under which promise."""
     first, *more = posterior.releases
     label = ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")

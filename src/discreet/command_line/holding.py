@@ -10,17 +10,21 @@ import numpy as np
 
 from discreet import charts
 from discreet.command_line.categories import posterior_document, show_posterior
+from discreet.command_line.checking import fit_of_columns, fit_of_numbers, show_fit_of_columns, show_fit_of_numbers
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.networks import chosen_by, network_document, plan_network, show_network
 from discreet.command_line.reading import require_folder, show_totals
+from discreet.command_line.regressions import plan_regression, regression_document, show_regression
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant
 from discreet.inference import infer as read_release
 from discreet.mechanisms import NetworkCounts, with_fields
+from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.network_accuracy import rehearsed
+from discreet.planning.regression_accuracy import rehearsed_regression
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
 from discreet.sources import read
@@ -28,7 +32,7 @@ from discreet.study import Question, Study
 from discreet.template import template
 
 study_file = click.argument("study", type=click.Path(path_type=Path))
-_MADE_UP = "[bold yellow]A rehearsal on made-up data. The true probabilities are shown because they are made up.[/]"
+_MADE_UP = "[bold yellow]A rehearsal on made-up data. The truth is shown because it is made up.[/]"
 EYES = "For the data holder's eyes only: what follows is about the records and is not private."
 
 
@@ -71,43 +75,31 @@ def check(study: Path, as_json: bool) -> None:
     Example:  discreet check study.toml
     """
     declared = Study(study)
-    asked = {column.name: column for q in declared.questions.values() for column in q.columns}
-    if not asked:
+    questions = declared.questions.values()
+    columns = list({column.name: column for question in questions for column in question.columns}.values())
+    numbers = list({bounds.name: bounds for question in questions for bounds in question.bounds}.values())
+    if not columns and not numbers:
         raise DeclarationError(
             f"{str(study)!r} asks no question yet, so there is nothing to check. Add [questions.NAME]."
         )
     source = declared.source()
     with working("counting", as_json):
-        tables = source.count_families([[column] for column in asked.values()])
-        strangers = {name: source.strangers(column) for name, column in asked.items()}
-    records = int(tables[0].sum()) if tables else 0
-    outside = {n: int(t[c.levels.index(c.outside)]) for (n, c), t in zip(asked.items(), tables, strict=True)}
-    empty = {
-        n: [str(v) for v, k in zip(c.levels, t, strict=True) if k == 0]
-        for (n, c), t in zip(asked.items(), tables, strict=True)
-    }
+        records, fits = fit_of_columns(source, columns) if columns else (0, {})
+        summed, measured = fit_of_numbers(source, numbers) if numbers else (records, {})
+    records = records or summed
     if as_json:
-        show_json(
-            {"note": EYES, "records": records, "declared_size": declared.size, "fits": records == declared.size}
-            | {
-                "columns": {
-                    n: {"outside": outside[n], "undeclared": strangers[n], "empty_levels": empty[n]} for n in asked
-                }
-            }
-        )
+        facts = {"note": EYES, "records": records, "declared_size": declared.size, "fits": records == declared.size}
+        show_json(facts | {"columns": fits} | ({"numbers": measured} if numbers else {}))
         sys.exit(0 if records == declared.size else 1)
     console.print(f"[bold yellow]{EYES}[/]")
     verdict = (
         "as declared" if records == declared.size else f"but {declared.size} are declared: publishing will be refused"
     )
     say(f"{records} records, {verdict}.")
-    rows = [(n, c.outside, outside[n], strangers[n], empty[n]) for n, c in asked.items()]
-    show_table(
-        "What goes to the level for outside values",
-        ("column", "home", "records there", "most frequent undeclared values", "levels without records"),
-        [(n, str(home), str(k), ", ".join(f"{v!r} x {times}" for v, times in odd) or "-", ", ".join(e) or "-")
-         for n, home, k, odd, e in rows],
-    )  # fmt: skip
+    if columns:
+        show_fit_of_columns(columns, fits)
+    if numbers:
+        show_fit_of_numbers(numbers, measured)
     if records != declared.size:
         sys.exit(1)
     return
@@ -140,9 +132,10 @@ def plan(
     """Show how accurate a question will be, before any budget is spent. The data are not touched.
 
     Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
-    accurate the tables will be; --plot draws the graph. With --batch: what all questions of the study cost together
-    when they are published by `publish --batch`. With --compare: all mechanisms that could publish the question under
-    its guarantee, the most telling first.
+    accurate the tables will be; --plot draws the graph. Of a regression it shows how wide the intervals of the
+    coefficients will be. With --batch: what all questions of the study cost together when they are published by
+    `publish --batch`. With --compare: all mechanisms that could publish the question under its guarantee, the most
+    telling first.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
@@ -157,10 +150,11 @@ def plan(
     if compare:
         return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
-    if isinstance(mechanism, NetworkCounts):
+    if isinstance(mechanism, NetworkCounts | NoisyMoments):
         if width is not None:
-            raise DeclarationError("--width is for questions about categories; for a network, see plan without it.")
-        return plan_network(question, values, _sizes(sizes), level, plot, as_json)
+            raise DeclarationError("--width is for questions about categories; for this one, see plan without it.")
+        show = plan_network if isinstance(mechanism, NetworkCounts) else plan_regression
+        return show(question, values, _sizes(sizes), level, plot, as_json)
     with working("simulating made-up studies", as_json):
         rows = list(accuracy_curve(mechanism, values, level))
         rows += [expected_accuracy(with_fields(mechanism, size=size), level) for size in _sizes(sizes)]
@@ -232,6 +226,8 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     question = _question(Study(study), name)
     if isinstance(question.mechanism, NetworkCounts):
         return _rehearse_network(question, seed, as_json)
+    if isinstance(question.mechanism, NoisyMoments):
+        return _rehearse_regression(question, question.mechanism, seed, as_json)
     generator = np.random.default_rng(seed)
     theta = generator.dirichlet(question.model.concentration)
     counts = generator.multinomial(question.mechanism.size, theta)
@@ -259,6 +255,17 @@ def _rehearse_network(question: Question, seed: int, as_json: bool) -> None:
     console.print(_MADE_UP)
     say(*chosen_by(question))
     return show_network(posterior, 0.9, truth)
+
+
+def _rehearse_regression(question: Question, mechanism: NoisyMoments, seed: int, as_json: bool) -> None:
+    with working("reading a made-up study", as_json), warnings.catch_warnings():
+        warnings.simplefilter("ignore", LittleInformationWarning)
+        posterior, truth = rehearsed_regression(mechanism, f"rehearsal of {question.label}", seed)
+    if as_json:
+        return show_json({"simulated": True} | regression_document(posterior, 0.9, truth))
+    console.print(_MADE_UP)
+    say(*chosen_by(question))
+    return show_regression(posterior, 0.9, truth)
 
 
 @click.command()

@@ -14,11 +14,12 @@ from discreet.columns import text_of
 from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.networks import network_document, network_rows, show_network
+from discreet.command_line.regressions import regression_document, regression_rows, show_regression
 from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
 from discreet.errors import DeclarationError, DocumentError, LedgerError, LittleInformationWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger, Totals
-from discreet.inference import CategoriesPosterior, NetworkPosterior
+from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
 from discreet.inference import infer as read_release
 from discreet.inference.arviz import to_netcdf
 from discreet.models import Network
@@ -29,7 +30,8 @@ from discreet.releases import Release
 from discreet.statement import statement, statement_html
 from discreet.study import Study
 
-Posterior = CategoriesPosterior | NetworkPosterior
+Counted = CategoriesPosterior | NetworkPosterior
+Posterior = Counted | RegressionPosterior
 _file = click.Path(path_type=Path)
 
 
@@ -71,7 +73,7 @@ def infer(
 ) -> None:
     """Read one release, or several of the same counts: estimates with honest intervals.
 
-    Of a network, all conditional tables are shown: each variable given its parents.
+    Of a network, all conditional tables are shown: each variable given its parents. Of a regression, the coefficients.
 
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
@@ -85,16 +87,17 @@ def infer(
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         warnings.simplefilter("always", LittleInformationWarning)
         posterior: Posterior = read_release(*documents)
-    _check_fits(posterior, statements, pool, bif)
-    groups = {} if event is None or by is None else _groups(posterior, event, by, level)
-    answers: dict[str, Any] = {"event": None if event is None or by else _event(posterior, event, given, level)}
-    answers |= {"groups": groups}
+    _check_fits(posterior, statements, pool, bif, event, synthesize)
+    answers: dict[str, Any] = {}
+    if not isinstance(posterior, RegressionPosterior):
+        answers["event"] = None if event is None or by else _event(posterior, event, given, level)
+        answers["groups"] = {} if event is None or by is None else _groups(posterior, event, by, level)
     if isinstance(posterior, CategoriesPosterior):
         answers["statements"] = {text: posterior.probability_that(text) for text in statements}
         answers["pooled"] = pooled_rates(posterior, event, by, level) if pool and by is not None else {}
     with working("writing", as_json):
         _write(posterior, level, plot, table, arviz, bif, (event, by))
-        if synthesize is not None and out is not None:
+        if synthesize is not None and out is not None and not isinstance(posterior, RegressionPosterior):
             _write_records(posterior, synthesize, out)
         if account is not None:
             text = statement(documents[0], posterior, verify_release(documents[0]))
@@ -106,6 +109,8 @@ def infer(
         console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)
     if isinstance(posterior, NetworkPosterior):
         show_network(posterior, level)
+    elif isinstance(posterior, RegressionPosterior):
+        show_regression(posterior, level)
     else:
         show_posterior(posterior, level)
     _show_answers(answers, event, by, level)
@@ -136,9 +141,20 @@ def _check_options(
         raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
 
 
-def _check_fits(posterior: Posterior, statements: Sequence[str], pool: bool, bif: Path | None) -> None:
+def _check_fits(
+    posterior: Posterior,
+    statements: Sequence[str],
+    pool: bool,
+    bif: Path | None,
+    event: str | None,
+    synthesize: int | None,
+) -> None:
     """Refuse options that this kind of release does not have."""
-    if isinstance(posterior, CategoriesPosterior):
+    if isinstance(posterior, RegressionPosterior):
+        given = {"--that": statements, "--event": event, "--bif": bif, "--synthesize": synthesize}
+        if odd := [option for option, value in given.items() if value]:
+            raise DeclarationError(f"{odd[0]} is not for regressions, which have coefficients and no probabilities.")
+    elif isinstance(posterior, CategoriesPosterior):
         if bif is not None:
             raise DeclarationError("--bif is for releases of a network; this is a table of categories.")
     elif statements or pool:
@@ -172,18 +188,24 @@ def _write(
 def _document(posterior: Posterior, level: float) -> dict[str, Any]:
     if isinstance(posterior, NetworkPosterior):
         return network_document(posterior, level)
+    if isinstance(posterior, RegressionPosterior):
+        return regression_document(posterior, level)
     return posterior_document(posterior, level)
 
 
 def _rows(posterior: Posterior, level: float) -> list[dict[str, Any]]:
     if isinstance(posterior, NetworkPosterior):
         return network_rows(posterior, level)
+    if isinstance(posterior, RegressionPosterior):
+        return regression_rows(posterior, level)
     return posterior_rows(posterior, level)
 
 
 def _chart(posterior: Posterior, level: float, event: str | None, by: str | None) -> charts.Spec:
     if isinstance(posterior, NetworkPosterior):
         return charts.network_chart(posterior, level)
+    if isinstance(posterior, RegressionPosterior):
+        return charts.coefficient_chart(posterior, level)
     if event and by:
         return charts.comparison_chart(posterior, event, by, level)
     return charts.posterior_chart(posterior, level)
@@ -196,7 +218,7 @@ def _write_csv(rows: Sequence[dict[str, Any]], path: Path) -> None:
         writer.writerows(rows)
 
 
-def _write_records(posterior: Posterior, count: int, path: Path) -> None:
+def _write_records(posterior: Counted, count: int, path: Path) -> None:
     """Write made-up records, which are as safe as the release."""
     records = posterior.synthesize(count)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -205,13 +227,13 @@ def _write_records(posterior: Posterior, count: int, path: Path) -> None:
         writer.writerows(zip(*([text_of(value) for value in values] for values in records.values()), strict=True))
 
 
-def _event(posterior: Posterior, event: str, given: str | None, level: float) -> dict[str, Any]:
+def _event(posterior: Counted, event: str, given: str | None, level: float) -> dict[str, Any]:
     law = posterior.probability(event) if given is None else posterior.conditional(event, given)
     low, high = law.interval(level)
     return {"event": event, "given": given, "mean": law.mean, "low": low, "high": high}
 
 
-def _groups(posterior: Posterior, event: str, by: str, level: float) -> dict[str, dict[str, float]]:
+def _groups(posterior: Counted, event: str, by: str, level: float) -> dict[str, dict[str, float]]:
     model = posterior.model
     columns = model.variables if isinstance(model, Network) else model.columns
     column = next((column for column in columns if column.name == by), None)
@@ -226,7 +248,7 @@ def _show_answers(answers: dict[str, Any], event: str | None, by: str | None, le
         if found := answers.get(key):
             rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in found.items()]
             show_table(title, (str(by), "mean", f"{level:.0%} interval"), rows)
-    if one := answers["event"]:
+    if one := answers.get("event"):
         given = f" given {one['given']}" if one["given"] else ""
         interval = f"{one['low']:.4f} - {one['high']:.4f}"
         say(f"Probability of {one['event']}{given}: {one['mean']:.4f}, {100 * level:.4g}% interval {interval}.")

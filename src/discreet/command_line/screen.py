@@ -74,11 +74,11 @@ def say(*lines: str) -> None:
         console.print(escape(line), soft_wrap=True)
 
 
-def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; the first column is text, the others are figures."""
+def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> None:
+    """Print a table; the first column, or so many of them, are text, the others are figures."""
     table = Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim", box=SIMPLE_HEAD)
     for number, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="left" if number == 0 else "right", overflow="fold")
+        table.add_column(escape(heading), justify="left" if number < words else "right", overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table)

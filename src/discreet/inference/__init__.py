@@ -6,7 +6,8 @@ from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
-from discreet.inference.regression import RegressionPosterior, adaptive_ridge, plug_in_regression
+from discreet.inference.regression import RegressionPosterior
+from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 
 __all__ = [
     "CategoriesPosterior",

@@ -25,6 +25,7 @@ from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import whole
 from discreet.inference.ensemble import Ensemble, effective_size, r_hat
+from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Moments
@@ -97,7 +98,7 @@ class MomentDensity:
         good = np.isfinite(logs)
         logs[good] += self._log_prior(moments.total[good], _rows(spectrum, good), variance[good])
         for release in self.releases:
-            logs[good] += _mechanism(release).log_kernel(release.counts - released[good])
+            logs[good] += mechanism_of(release).log_kernel(release.counts - released[good])
         return logs
 
     def _possible(self, moments: Moments, spectrum: Spectrum) -> NDArray[np.bool_]:
@@ -123,7 +124,7 @@ class MomentDensity:
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw states as if nothing but the first release were known: the proposal of the ensemble."""
         first = self.releases[0]
-        moments = first.counts - _mechanism(first).real_noise(count, generator)
+        moments = first.counts - mechanism_of(first).real_noise(count, generator)
         if self.is_noise_known:
             return moments
         shape, scale = self._residual_law(moments)
@@ -133,7 +134,7 @@ class MomentDensity:
         """Return the log density of `draw` up to a constant."""
         first = self.releases[0]
         released, variance = self.parts(states)
-        logs = _mechanism(first).log_kernel(first.counts - released)
+        logs = mechanism_of(first).log_kernel(first.counts - released)
         if not self.is_noise_known:
             shape, scale = self._residual_law(released)
             logs = logs + shape * np.log(scale) - gammaln(shape) - shape * np.log(variance) - scale / variance
@@ -184,6 +185,16 @@ class RegressionPosterior:
         self.chains = chains
         self._states = chains.reshape(-1, chains.shape[-1])
 
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """Return the releases that were read."""
+        return self.density.releases
+
+    @property
+    def size(self) -> int:
+        """Return the public number of records."""
+        return self.density.size
+
     def __repr__(self) -> str:
         return f"<posterior of {self.model.target!r} given {self.density.releases[0].label!r}: R-hat {self.r_hat:.3f}>"
 
@@ -196,7 +207,7 @@ class RegressionPosterior:
     @cached_property
     def _centres(self) -> Floats:
         """Return E[w | moments] for every state of the chains: steps x walkers x coordinates."""
-        return _given_moments(self.density, *self.density.parts(self.chains))[0]
+        return coefficients_given(self.density, *self.density.parts(self.chains))[0]
 
     @property
     def r_hat(self) -> float:
@@ -248,7 +259,7 @@ class RegressionPosterior:
         few = count <= len(self._states)
         states = self._states[generator.choice(len(self._states), count, replace=not few)]
         moments, variance = self.density.parts(states)
-        means, roots = _given_moments(self.density, moments, variance)
+        means, roots = coefficients_given(self.density, moments, variance)
         steps = generator.standard_normal(means.shape)
         return means + np.einsum("...ij,...j->...i", roots, steps), variance
 
@@ -267,6 +278,15 @@ class RegressionPosterior:
         means = lines.mean(axis=0) * target.half + target.middle
         return [Prediction(*map(float, row)) for row in zip(means, low, high, strict=True)]
 
+    def expected(self, rows: Mapping[str, Sequence[Any]]) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of the targets of new records: variance x'Cov(w)x + E sigma^2."""
+        design, half = self.model.design(rows), self.model.ranges[self.model.target].half
+        weights, _ = self._weights(min(20_000, len(self._states)), np.random.default_rng(0))
+        variances = np.einsum("ij,jk,ik->i", design, np.atleast_2d(np.cov(weights.T)), design)
+        noise = float(np.mean(self.density.parts(self._states)[1]))
+        means = design @ self._centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
+        return means, half * np.sqrt(variances + noise)
+
 
 def read_regression(*releases: Release, model: LinearRegression | None = None, seed: int = 0) -> RegressionPosterior:
     """Return the noise-aware posterior given one release of noisy moments, or several of the same records.
@@ -275,7 +295,7 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     runs until its R-hat is at most 1.02 and it is worth 1,000 draws, or to a fixed end; look at `r_hat` and
     `effective_size`. `seed` makes the reading repeatable; no secret is involved.
     """
-    _check(releases)
+    check_moments(releases)
     read = releases[0].model if model is None else model
     if read.layout != releases[0].model.layout:
         raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
@@ -301,47 +321,7 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     return posterior
 
 
-def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation of each coefficient as if the noisy moments were true. What not to do.
-
-    Directions in which the noisy X'X is not positive are given the prior alone.
-    """
-    _check((release,))
-    density = MomentDensity(release.model, (release,))
-    moments = release.model.layout.unpack(release.counts, density.size)
-    variance = _plugged_variance(density, moments)
-    means, roots = _given_moments(density, release.counts.astype(float), np.array(variance))
-    model = release.model
-    jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
-    deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))
-    return dict(zip(model.names, zip(model.in_units(means).tolist(), deviations.tolist(), strict=True), strict=True))
-
-
-def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
-    if not isinstance(density.model.noise, InverseGamma):
-        return float(density.model.noise) ** 2
-    rest = float(moments.total - Spectrum.of(moments).explained)
-    return min(1.0, max(rest / (density.size - density.model.dimension), 1e-4))
-
-
-def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
-    """Return ridge coefficients whose penalty covers the noise: the rule of AdaSSP (Wang 2018) on one release.
-
-    The penalty is max(0, r - lowest eigenvalue of the noisy X'X), r the (1 - failure) quantile of the noise's norm.
-    """
-    _check((release,))
-    model, mechanism = release.model, _mechanism(release)
-    layout = model.layout
-    noise = layout.unpack(mechanism.real_noise(2000, np.random.default_rng(0)), 0)
-    reach = float(np.quantile(np.abs(np.linalg.eigvalsh(noise.squares)).max(axis=-1), 1 - failure))
-    moments = layout.unpack(release.counts, mechanism.size)
-    lowest = float(np.linalg.eigvalsh(moments.squares)[0])
-    penalty = max(0.0, reach - lowest)
-    w = np.linalg.solve(moments.squares + penalty * np.eye(model.dimension), moments.products)
-    return dict(zip(model.names, model.in_units(w).tolist(), strict=True))
-
-
-def _given_moments(density: MomentDensity, released: Floats, variance: Floats) -> tuple[Floats, Floats]:
+def coefficients_given(density: MomentDensity, released: Floats, variance: Floats) -> tuple[Floats, Floats]:
     """Return the mean of w given the moments, and a root of its covariance."""
     spectrum = Spectrum.of(density.model.layout.unpack(released, density.size))
     ridge = np.asarray(variance)[..., None] * float(density.model.prior_precision)
@@ -354,16 +334,24 @@ def _rows(spectrum: Spectrum, rows: NDArray[np.bool_]) -> Spectrum:
     return Spectrum(spectrum.values[rows], spectrum.vectors[rows], spectrum.turned[rows])
 
 
-def _mechanism(release: Release) -> NoisyMoments:
+def mechanism_of(release: Release) -> NoisyMoments:
+    """Return the mechanism of a release that was checked to hold noisy moments."""
     mechanism: Any = release.mechanism
     assert isinstance(mechanism, NoisyMoments)
     return mechanism
 
 
-def _check(releases: tuple[Release, ...]) -> None:
+def check_moments(releases: tuple[Release, ...]) -> None:
+    """Refuse what cannot be read together: other mechanisms, other records, the same release twice."""
     if not releases or not all(isinstance(release, Release) for release in releases):
         raise DeclarationError("A regression is read from one or more releases of publish, simulate or from_json.")
     for release in releases:
+        if isinstance(release.mechanism, BallDraw):
+            raise DeclarationError(
+                f"{release.label!r} is one draw of the coefficients by BallDraw. How far it lies from the truth cannot "
+                "be told from it: that depends on all moments of the records, which it does not tell. It comes without "
+                "an interval; `release.mechanism.coefficients(release.counts)` gives it in the units of the table."
+            )
         if not isinstance(release.mechanism, NoisyMoments):
             raise DeclarationError(f"A release by {type(release.mechanism).__name__} has no noisy moments to read.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]

@@ -106,6 +106,8 @@ class LinearRegression:
             raise DeclarationError(
                 f"These features have {self.dimension} coordinates; 1 to {MOST_COORDINATES} are allowed."
             )
+        if len(set(self.names)) < len(self.names):
+            raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
 
     @cached_property
     def ranges(self) -> dict[str, Bounds]:

@@ -65,7 +65,7 @@ def _place(reproduction: Reproduction) -> tuple[str, int, str]:
     """Return where a reproduction stands: in the order of the paper, by the first claim for which it is evidence."""
     rows = [row for register in registers() if register.paper == reproduction.paper for row in in_order(register)]
     named = f"reproduction {reproduction.name}"
-    places = [place for place, (_, claim) in enumerate(rows) if claim is not None and named in claim.evidence]
+    places = [place for place, claim in enumerate(rows) if named in claim.evidence]
     return reproduction.paper.number, min(places, default=len(rows)), reproduction.name
 
 
@@ -110,16 +110,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _register(register: Register) -> str:
-    rows = "\n".join(_claim(*row) for row in in_order(register))
+    rows = "\n".join(map(_claim, in_order(register)))
     head = "<tr><th>place</th><th>claim, verdict and evidence</th><th>the library</th></tr>"
     words = f"<h3>{escape(str(register.paper))}</h3>\n<p>{escape(summary(register))}</p>\n"
     return f'{words}<div class="wide"><table>\n{head}\n{rows}\n</table></div>'
 
 
-def _claim(place: str, claim: Claim | None) -> str:
-    first = f'<td class="place">{escape(place)}</td>'
-    if claim is None:
-        return f'<tr>{first}<td class="muted">not yet judged</td><td></td></tr>'
+def _claim(claim: Claim) -> str:
+    first = f'<td class="place">{escape(claim.place)}</td>'
     kind = claim.verdict.value.replace(" ", "-")
     evidence = ", ".join(_evidence(each) for each in claim.evidence)
     verdict = f'<b class="verdict {kind}">{claim.verdict.value}</b>'

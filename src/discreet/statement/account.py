@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees import Evidence, Guarantee
-from discreet.inference import CategoriesPosterior, NetworkPosterior
-from discreet.models import Network
+from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
+from discreet.models import LinearRegression, Network
 from discreet.releases import Release
 from discreet.statement.categories import published_table, table_results
 from discreet.statement.markdown import bullets, plain, table
 from discreet.statement.networks import network_results, published_network
+from discreet.statement.regressions import published_regression, regression_results
 
 if TYPE_CHECKING:
     from discreet.planning import Certificate
@@ -34,7 +35,9 @@ _SIMULATED = (
 
 
 def statement(
-    release: Release, posterior: CategoriesPosterior | NetworkPosterior, certificate: "Certificate | None" = None
+    release: Release,
+    posterior: CategoriesPosterior | NetworkPosterior | RegressionPosterior,
+    certificate: "Certificate | None" = None,
 ) -> str:
     """Return a plain-language account of a release, in Markdown.
 
@@ -46,6 +49,8 @@ def statement(
         raise DeclarationError(f"The certificate is not about {release.label!r}. No statement was written.")
     if isinstance(posterior, NetworkPosterior):
         published, results = published_network(release), network_results(posterior)
+    elif isinstance(posterior, RegressionPosterior):
+        published, results = published_regression(release), regression_results(posterior)
     else:
         published, results = published_table(release), table_results(posterior)
     blocks = [
@@ -143,9 +148,15 @@ def _not_promised(release: Release) -> list[str]:
         "**What is true of people in general is not protected.** If the release shows that something is common, "
         "readers will expect it of everyone, also of those who are not in the data.",
         "**Public facts are not protected:** the number of records, the columns and levels, "
-        f"{'the arrows between them, ' if isinstance(release.model, Network) else ''}epsilon and the label.",
+        f"{_other_facts(release)}epsilon and the label.",
     ]
     return ["## What is not promised", bullets(points)]
+
+
+def _other_facts(release: Release) -> str:
+    if isinstance(release.model, LinearRegression):
+        return "the bounds, "
+    return "the arrows between them, " if isinstance(release.model, Network) else ""
 
 
 def _power(epsilon: Fraction) -> Decimal:

@@ -26,11 +26,13 @@ class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
-    """[columns.NAME]: levels or bands."""
+    """[columns.NAME]: levels or bands for categories, bounds for numbers."""
 
     levels: list[str | int | bool] | None = None
     bands: list[float] | None = None
     outside: str | int | bool = CATCH_ALL
+    bounds: list[Number] | None = None
+    missing: Number | None = None
 
 
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,6 +55,8 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     features: list[str] | None = None
     edges: list[str] | None = None
     bif: str | None = None
+    formula: str | None = None
+    noise: Number | None = None
     mechanism: str | None = None
     delta: Number | None = None
     prior: Prior = 1.0

@@ -1,7 +1,7 @@
 """The questions of a study: from what is declared to a model and a mechanism.
 
-Every model has keys of its own, and a key of another model is refused. A network whose mechanism is not declared gets
-the one that suits it, chosen by declarations alone, and the reason is kept.
+Every model has keys of its own, and a key of another model is refused. A network or a regression whose mechanism is not
+declared gets the one that suits it, chosen by declarations alone, and the reason is kept.
 """
 
 import re
@@ -16,6 +16,7 @@ from discreet.exact import Exact
 from discreet.guarantees import Unit
 from discreet.inference.readable import reading_refusal
 from discreet.mechanisms import (
+    BallDraw,
     FamilyGaussians,
     FamilyHistograms,
     JointHistograms,
@@ -23,11 +24,20 @@ from discreet.mechanisms import (
     NetworkCounts,
     default_mechanism,
 )
-from discreet.models import Categories, EquivalentSize, Network
+from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.models import Categories, EquivalentSize, LinearRegression, Network
+from discreet.models.moments import Bounds
 from discreet.releases.document import MECHANISMS
 from discreet.study.file import DeclaredQuestion, Prior
+from discreet.study.regressions import Numbers, default_moments, regression_model
 
-_KEYS = {"categories": ("columns",), "naive-bayes": ("target", "features"), "network": ("edges", "bif")}
+_KEYS = {
+    "categories": ("columns",),
+    "naive-bayes": ("target", "features"),
+    "network": ("edges", "bif"),
+    "regression": ("formula", "noise"),
+}
+_OPTIONAL = ("edges", "bif", "noise")
 _EQUIVALENT_SIZE = "equivalent_size"
 
 
@@ -46,12 +56,14 @@ class Question:
 
     @property
     def model(self) -> Any:
-        """Return the model whose statistics the question asks for: `Categories` or a `Network`."""
+        """Return what the question asks about: `Categories`, a `Network` or a `LinearRegression`."""
         return self.mechanism.model
 
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the columns of each table that is counted."""
+        """Return the columns of each table that is counted; a regression counts none, it sums."""
+        if isinstance(self.model, LinearRegression):
+            return ()
         if not isinstance(self.model, Network):
             return (tuple(self.model.columns),)
         columns = {column.name: column for column in self.model.variables}
@@ -59,8 +71,15 @@ class Question:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return every column that is counted."""
+        """Return every column of categories."""
+        if isinstance(self.model, LinearRegression):
+            return tuple(feature for feature in self.model.features if isinstance(feature, Column))
         return tuple(dict.fromkeys(column for family in self.families for column in family))
+
+    @property
+    def bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of every column of numbers."""
+        return self.model.bounds if isinstance(self.model, LinearRegression) else ()
 
     @property
     def refusal(self) -> str | None:
@@ -69,14 +88,20 @@ class Question:
 
 
 def read_question(
-    name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], size: int, unit: Unit, folder: Path
+    name: str,
+    declared: DeclaredQuestion,
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Numbers],
+    size: int,
+    unit: Unit,
+    folder: Path,
 ) -> Question:
     """Return the question that is declared; a BIF file is looked for from the study's folder."""
     _check_keys(name, declared)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
     try:
-        model = _model(name, declared, columns, folder)
+        model = _regression(declared, columns, numbers) or _model(name, declared, columns, folder)
         mechanism, reason = _mechanism(name, declared, model, size)
     except DeclarationError as problem:
         place = f"questions.{name}"
@@ -95,15 +120,25 @@ def _check_keys(name: str, declared: DeclaredQuestion) -> None:
     if strange := [key for key in every if key not in own and getattr(declared, key) is not None]:
         raise DeclarationError(
             f"questions.{name}.{strange[0]} does not belong to the model {declared.model!r}, which takes "
-            f"{' and '.join(own) if declared.model != 'network' else 'edges or bif'}."
+            f"{' or '.join(own) if declared.model == 'network' else ' and '.join(own)}."
         )
     given = [key for key in own if getattr(declared, key) is not None]
     if declared.model == "network" and len(given) != 1:
         raise DeclarationError(
             f"questions.{name}: a network takes either edges, such as ['smoker -> cancer'], or bif, the name of a file."
         )
-    if declared.model != "network" and (missing := [key for key in own if key not in given]):
+    if missing := [key for key in own if key not in given and key not in _OPTIONAL]:
         raise DeclarationError(f"questions.{name}: the model {declared.model!r} needs {' and '.join(missing)}.")
+
+
+def _regression(
+    declared: DeclaredQuestion, columns: Mapping[str, Column], numbers: Mapping[str, Numbers]
+) -> LinearRegression | None:
+    if declared.formula is None:
+        return None
+    if isinstance(declared.prior, list | dict):
+        raise DeclarationError("The prior of a regression is one number, the precision of its coefficients.")
+    return regression_model(declared.formula, columns, numbers, declared.prior, declared.noise)
 
 
 def _model(name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], folder: Path) -> Categories | Network:
@@ -128,7 +163,9 @@ def _declared(name: str, key: str, wanted: list[str], columns: Mapping[str, Colu
     """Return the declared columns of these names."""
     missing = [column for column in wanted if column not in columns]
     if missing or not wanted:
-        raise DeclarationError(f"questions.{name}.{key} names {missing or 'nothing'}; declare it as [columns.NAME].")
+        raise DeclarationError(
+            f"questions.{name}.{key} names {missing or 'nothing'}; declare it as [columns.NAME], with levels or bands."
+        )
     return {column: columns[column] for column in wanted}
 
 
@@ -142,11 +179,15 @@ def _prior(prior: Prior, levels: Mapping[str, Column]) -> Any:
     return EquivalentSize(records)
 
 
-def _mechanism(name: str, declared: DeclaredQuestion, model: Categories | Network, size: int) -> tuple[Mechanism, str]:
+def _mechanism(
+    name: str, declared: DeclaredQuestion, model: Categories | Network | LinearRegression, size: int
+) -> tuple[Mechanism, str]:
     if declared.mechanism is None and isinstance(model, Network):
         return _readable_default(model, size, declared.epsilon, declared.delta or 0)
+    if declared.mechanism is None and isinstance(model, LinearRegression):
+        return default_moments(model, size, declared.epsilon, declared.delta or 0)
     written = declared.mechanism or "GeometricHistogram"
-    kinds = {k: v for k, v in MECHANISMS.items() if issubclass(v, NetworkCounts) == isinstance(model, Network)}
+    kinds = {kind: made for kind, made in MECHANISMS.items() if _kind_of(made) is type(model)}
     if written not in kinds:
         raise DeclarationError(
             f"questions.{name}.mechanism is {written!r}; for the model {declared.model!r} it must be one of "
@@ -159,6 +200,15 @@ def _mechanism(name: str, declared: DeclaredQuestion, model: Categories | Networ
     extra = {"delta": declared.delta} if takes_delta else {}
     mechanism: Mechanism = kinds[written](model, size=size, epsilon=declared.epsilon, **extra)
     return mechanism, ""
+
+
+def _kind_of(mechanism: type[Any]) -> type[Any]:
+    """Return the model whose questions may name a mechanism."""
+    if issubclass(mechanism, NetworkCounts):
+        return Network
+    if issubclass(mechanism, NoisyMoments):
+        return LinearRegression
+    return BallDraw if mechanism is BallDraw else Categories  # no reader could read a single draw of coefficients
 
 
 def _readable_default(network: Network, size: int, epsilon: Exact, delta: Exact) -> tuple[Mechanism, str]:

@@ -19,6 +19,7 @@ from discreet.releases.document import plan_document
 from discreet.sources import FrameSource, read
 from discreet.study.file import DeclaredColumn, read_study
 from discreet.study.questions import Question, read_question
+from discreet.study.regressions import Numbers
 
 
 class Study:
@@ -29,12 +30,15 @@ class Study:
         self._declared = read_study(self.path)
         self.unit = Unit(self._declared.data.unit, self._declared.data.rows_per_unit)
         self.size = whole(self._declared.data.size, "data.size")
-        self.columns = {name: self._column(name, each) for name, each in self._declared.columns.items()}
+        declared = self._declared.columns
+        self.numbers = {name: _numbers(name, each) for name, each in declared.items() if each.bounds is not None}
+        counted = {name: each for name, each in declared.items() if _is_counted(name, each)}
+        self.columns = {name: self._column(name, each) for name, each in counted.items()}
         self.epsilon = positive(self._declared.budget.epsilon, "budget.epsilon")
         self.delta = probability(self._declared.budget.delta, "budget.delta")
         self.accountant = self._accountant()
         self.questions = {
-            name: read_question(name, each, self.columns, self.size, self.unit, self.path.parent)
+            name: read_question(name, each, self.columns, self.numbers, self.size, self.unit, self.path.parent)
             for name, each in self._declared.questions.items()
         }
 
@@ -118,8 +122,10 @@ class Study:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
         plan, data = self.plan(), self._declared.data.path
         labels = [question.label for question in self.questions.values()]
-        source = _OnePass(self.source(), list(self.questions.values()))
-        secrets = [self._fitting(question, question.model.statistics(source)) for question in self.questions.values()]
+        source, questions = self.source(), list(self.questions.values())
+        counted = _OnePass(source, questions)
+        sources = [counted if question.families else source for question in questions]
+        secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]
         request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
         return publish_plan(plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data)
 
@@ -144,11 +150,28 @@ class Study:
             raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.") from None
 
     def _column(self, name: str, declared: DeclaredColumn) -> Column:
-        if (declared.levels is None) == (declared.bands is None):
-            raise DeclarationError(f"columns.{name} needs either levels or bands.")
         if declared.bands is not None:
             return Column.banded(name, declared.bands, str(declared.outside))
         return Column(name, declared.levels or (), declared.outside)
+
+
+def _is_counted(name: str, declared: DeclaredColumn) -> bool:
+    """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
+    if declared.missing is not None and declared.bounds is None:
+        raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
+    kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
+    if len(kinds) > 1 or (not kinds and declared.bounds is None):
+        raise DeclarationError(f"columns.{name} needs either levels or bands, or bounds if it is a column of numbers.")
+    return bool(kinds)
+
+
+def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
+    if declared.levels is not None:
+        raise DeclarationError(f"columns.{name} has levels and bounds: it is either categories or numbers.")
+    if declared.bounds is None or len(declared.bounds) != 2:
+        raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
+    low, high = declared.bounds
+    return Numbers(low, high, declared.missing)
 
 
 class _OnePass:
@@ -156,7 +179,7 @@ class _OnePass:
 
     def __init__(self, source: FrameSource, questions: Sequence[Question]) -> None:
         families = list(dict.fromkeys(family for question in questions for family in question.families))
-        self._tables = dict(zip(families, source.count_families(families), strict=True))
+        self._tables = dict(zip(families, source.count_families(families) if families else [], strict=True))
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[NDArray[np.int64]]:
         """Return the tables of counts, one for each family of columns."""

@@ -32,9 +32,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Register:
-    """All claims of a paper. `items` is every numbered thing in it; those in `pending` are not yet judged."""
+    """All claims of a paper. `items` is every numbered thing in it; each has one claim or several."""
 
     paper: Paper
     items: tuple[str, ...]
     claims: tuple[Claim, ...]
-    pending: frozenset[str]

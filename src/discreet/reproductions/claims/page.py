@@ -33,28 +33,22 @@ def summary(register: Register) -> str:
     """Return how many claims got which verdict, in words."""
     numbers = {verdict: sum(claim.verdict is verdict for claim in register.claims) for verdict in Verdict}
     words = [f"{number} {verdict.value}" for verdict, number in numbers.items() if number]
-    return f"{len(register.claims)} claims judged: {', '.join(words)}. {len(register.pending)} items not yet judged."
+    return f"{len(register.claims)} claims judged: {', '.join(words)}."
 
 
-def in_order(register: Register) -> list[tuple[str, Claim | None]]:
-    """Return claims in the order of the paper, with nothing where an item is not yet judged."""
-    rows: list[tuple[str, Claim | None]] = []
-    for item in register.items:
-        found = [claim for claim in register.claims if claim.place == item]
-        rows.extend([(item, claim) for claim in found] if found else [(item, None)])
-    return rows
+def in_order(register: Register) -> list[Claim]:
+    """Return claims in the order of the paper."""
+    return sorted(register.claims, key=lambda claim: register.items.index(claim.place))
 
 
 def _paper(register: Register) -> str:
     lines = [f"## {register.paper}", "", summary(register), "", "| place | claim | verdict | evidence | the library |"]
-    return "\n".join([*lines, "|---|---|---|---|---|", *(_row(*row) for row in in_order(register)), ""])
+    return "\n".join([*lines, "|---|---|---|---|---|", *(_row(claim) for claim in in_order(register)), ""])
 
 
-def _row(place: str, claim: Claim | None) -> str:
-    if claim is None:
-        return f"| {place} | | not yet judged | | |"
+def _row(claim: Claim) -> str:
     shown = "; ".join(_evidence(evidence) for evidence in claim.evidence) or "none"
-    cells = (place, claim.claim, f"**{claim.verdict.value}**", shown, claim.instead)
+    cells = (claim.place, claim.claim, f"**{claim.verdict.value}**", shown, claim.instead)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

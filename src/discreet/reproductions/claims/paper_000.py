@@ -147,4 +147,4 @@ CLAIMS = (
     ),
 )
 
-REGISTER = Register(PAPER_000, ITEMS, CLAIMS, frozenset())
+REGISTER = Register(PAPER_000, ITEMS, CLAIMS)

@@ -170,4 +170,4 @@ CLAIMS = (
     ),
 )
 
-REGISTER = Register(PAPER_001, ITEMS, CLAIMS, frozenset())
+REGISTER = Register(PAPER_001, ITEMS, CLAIMS)

@@ -341,4 +341,4 @@ CLAIMS = (
     ),
 )
 
-REGISTER = Register(PAPER_002, ITEMS, CLAIMS, frozenset())
+REGISTER = Register(PAPER_002, ITEMS, CLAIMS)

@@ -313,4 +313,4 @@ CLAIMS = (
     ),
 )
 
-REGISTER = Register(PAPER_003, ITEMS, CLAIMS, frozenset())
+REGISTER = Register(PAPER_003, ITEMS, CLAIMS)

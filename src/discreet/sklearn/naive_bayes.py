@@ -1,37 +1,22 @@
-"""A scikit-learn classifier over the same road: declared levels, a ledger, one release, an exact reading.
-
-`fit` counts the records, publishes the counts under pure epsilon-differential privacy and reads the release; nothing
-else of the records is kept. Levels and classes are declared, never read from the data, and values that are not declared
-count as the first level: so neither an error nor the fitted classifier tells more than the release does.
-"""
+"""A private naive Bayes classifier for scikit-learn. What is not declared counts as the first level."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.columns import Column, Level
-from discreet.errors import DeclarationError, DiscreetError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
 from discreet.inference.network import NetworkPosterior, read_network
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
-from discreet.releases import Release, publish
-
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils.validation import (
-        check_is_fitted,
-        column_or_1d,
-        validate_data,
-    )
-except ImportError:
-    raise DiscreetError('The classifier needs another package: pip install "discreet[sklearn]".') from None
+from discreet.sklearn.records import columns_of, labelled, names_of, published, unlabelled
 
 _TARGET = "class"
 
@@ -60,33 +45,16 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> "PrivateNaiveBayes":  # noqa: N803 - scikit-learn's name
         """Publish the counts of these records and read the release. Whatever the values are, this does not fail."""
-        table = validate_data(self, X, dtype=None, ensure_all_finite=False)
-        if y is None:
-            raise ValueError("PrivateNaiveBayes requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, dtype=object, warn=True)
-        if len(labels) != len(table):
-            raise ValueError(f"X has {len(table)} records and y has {len(labels)}: inconsistent numbers of samples.")
-        self.network_ = Network.naive_bayes(_TARGET, self._names, self._levels())
-        data = self._columns(table) | {_TARGET: labels.tolist()}
-        self.release_ = self._publish(len(table), data)
+        table, labels = labelled(self, X, y)
+        self.network_ = Network.naive_bayes(_TARGET, names_of(self.n_features_in_), self._levels())
+        kind = CubeCounts if cube_refusal(self.network_) is None else FamilyHistograms
+        mechanism = kind(self.network_, len(table), self.epsilon)
+        secret = self.network_.statistics(columns_of(table) | {_TARGET: labels.tolist()})
+        label = f"naive Bayes of {self.n_features_in_} features"
+        self.release_ = published(mechanism, secret, self.ledger, self.epsilon, label)
         self.posterior_: NetworkPosterior = read_network(self.release_)
         self.classes_ = np.array(self.network_.variables[0].levels)
         return self
-
-    def _publish(self, size: int, data: dict[str, list[Any]]) -> Release:
-        kind = CubeCounts if cube_refusal(self.network_) is None else FamilyHistograms
-        mechanism = kind(self.network_, size, self.epsilon)
-        secret = self.network_.statistics(data)
-        label = f"naive Bayes of {self.n_features_in_} features"
-        if self.ledger is not None:
-            return publish(mechanism, secret, self.ledger, label)
-        with TemporaryDirectory() as folder:
-            own = Ledger.create(Path(folder) / "ledger.db", self.epsilon)
-            return publish(mechanism, secret, own, label)
-
-    @property
-    def _names(self) -> list[str]:
-        return [f"feature {number}" for number in range(self.n_features_in_)]
 
     def _levels(self) -> dict[str, Column]:
         declared = self.feature_levels
@@ -94,17 +62,13 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         each = [declared] * self.n_features_in_ if alike else list(declared)
         if len(each) != self.n_features_in_:
             raise DeclarationError(f"feature_levels declares {len(each)} features; X has {self.n_features_in_}.")
-        columns = {name: _column(name, levels) for name, levels in zip(self._names, each, strict=True)}
+        columns = {name: _column(name, levels) for name, levels in zip(names_of(len(each)), each, strict=True)}
         return columns | {_TARGET: _column(_TARGET, self.classes)}
-
-    def _columns(self, table: NDArray[Any]) -> dict[str, list[Any]]:
-        return {name: column.tolist() for name, column in zip(self._names, table.T, strict=True)}
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the probability of every class for each record, exact given the release."""
         check_is_fitted(self)
-        table = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
-        return self.posterior_.predict_proba(self._columns(table))
+        return self.posterior_.predict_proba(columns_of(unlabelled(self, X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the logarithm of the probability of every class for each record."""

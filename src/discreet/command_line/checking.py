@@ -1,0 +1,72 @@
+"""What `check` shows the data holder: how the records fit the declarations. None of it is private."""
+
+from collections.abc import Mapping, Sequence
+from math import inf, nextafter
+from typing import Any
+
+from discreet.columns import LARGEST_WHOLE, Column
+from discreet.command_line.screen import show_table
+from discreet.models.moments import Bounds
+from discreet.sources import FrameSource
+
+
+def fit_of_columns(source: FrameSource, columns: Sequence[Column]) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Return the number of records, and for each column what goes to its level for outside values."""
+    tables = source.count_families([[column] for column in columns])
+    found = {}
+    for column, counts in zip(columns, tables, strict=True):
+        found[column.name] = {
+            "outside": int(counts[column.levels.index(column.outside)]),
+            "undeclared": source.strangers(column),
+            "empty_levels": [str(level) for level, count in zip(column.levels, counts, strict=True) if count == 0],
+        }
+    return int(tables[0].sum()), found
+
+
+def fit_of_numbers(source: FrameSource, bounds: Sequence[Bounds]) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Return the number of records, and for each column how many lie below, above, or are no numbers."""
+    bands = [_around(each) for each in bounds]
+    found, records = {}, 0
+    for band, counts in zip(bands, source.count_families([[band] for band in bands]), strict=True):
+        records, (below, _, above, nothing) = int(counts.sum()), counts
+        facts = {"below": int(below), "above": int(above), "no_number": int(nothing)}
+        found[band.name] = facts | {"undeclared": source.strangers(band)}
+    return records, found
+
+
+def _around(bounds: Bounds) -> Column:
+    """Return bands below, within and above bounds; a value on the upper bound is within."""
+    low, high = float(bounds.low), nextafter(float(bounds.high), inf)
+    return Column.banded(bounds.name, (-LARGEST_WHOLE, low, high, LARGEST_WHOLE), "no number")
+
+
+def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print what goes to the levels for outside values."""
+    rows = [
+        (
+            column.name,
+            str(column.outside),
+            str(found[column.name]["outside"]),
+            _strangers(found[column.name]),
+            ", ".join(found[column.name]["empty_levels"]) or "-",
+        )
+        for column in columns
+    ]
+    heads = ("column", "home", "records there", "most frequent undeclared values", "levels without records")
+    show_table("What goes to the level for outside values", heads, rows)
+
+
+def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print how many values are cut off at the bounds, and how many count as missing."""
+    rows = []
+    for each in bounds:
+        own = found[each.name]
+        ends = f"{float(each.low):g} to {float(each.high):g}"
+        counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
+        rows.append((each.name, ends, *counts, f"{float(each.missing):g}", _strangers(own)))
+    heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
+    show_table("Which numbers are cut off, and which are missing", heads, rows)
+
+
+def _strangers(found: Mapping[str, Any]) -> str:
+    return ", ".join(f"{value!r} x {times}" for value, times in found["undeclared"]) or "-"

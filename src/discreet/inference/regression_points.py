@@ -1,0 +1,51 @@
+"""What a private regression is compared with: noisy moments taken for true, and a ridge that covers the noise.
+
+Both give a point quickly. Neither gives an interval that covers what it says: read a release with `infer`.
+"""
+
+import numpy as np
+
+from discreet.inference.regression import MomentDensity, Spectrum, check_moments, coefficients_given, mechanism_of
+from discreet.models.linear_regression import InverseGamma
+from discreet.models.moments import Moments
+from discreet.releases import Release
+
+
+def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of each coefficient as if the noisy moments were true. What not to do.
+
+    Directions in which the noisy X'X is not positive are given the prior alone.
+    """
+    check_moments((release,))
+    density = MomentDensity(release.model, (release,))
+    moments = release.model.layout.unpack(release.counts, density.size)
+    variance = _plugged_variance(density, moments)
+    means, roots = coefficients_given(density, release.counts.astype(float), np.array(variance))
+    model = release.model
+    jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
+    deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))
+    return dict(zip(model.names, zip(model.in_units(means).tolist(), deviations.tolist(), strict=True), strict=True))
+
+
+def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
+    if not isinstance(density.model.noise, InverseGamma):
+        return float(density.model.noise) ** 2
+    rest = float(moments.total - Spectrum.of(moments).explained)
+    return min(1.0, max(rest / (density.size - density.model.dimension), 1e-4))
+
+
+def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
+    """Return ridge coefficients whose penalty covers the noise: the rule of AdaSSP (Wang 2018) on one release.
+
+    The penalty is max(0, r - lowest eigenvalue of the noisy X'X), r the (1 - failure) quantile of the noise's norm.
+    """
+    check_moments((release,))
+    model, mechanism = release.model, mechanism_of(release)
+    layout = model.layout
+    noise = layout.unpack(mechanism.real_noise(2000, np.random.default_rng(0)), 0)
+    reach = float(np.quantile(np.abs(np.linalg.eigvalsh(noise.squares)).max(axis=-1), 1 - failure))
+    moments = layout.unpack(release.counts, mechanism.size)
+    lowest = float(np.linalg.eigvalsh(moments.squares)[0])
+    penalty = max(0.0, reach - lowest)
+    w = np.linalg.solve(moments.squares + penalty * np.eye(model.dimension), moments.products)
+    return dict(zip(model.names, model.in_units(w).tolist(), strict=True))

@@ -1,0 +1,18 @@
+"""Estimators for scikit-learn over the same road: declarations, a ledger, one release, a noise-aware reading.
+
+`fit` counts or sums the records, publishes what it found under pure epsilon-differential privacy and reads the release;
+nothing else of the records is kept. Levels and bounds are declared, never read from the data, and values that do not
+fit have a declared place: so neither an error nor the fitted estimator tells more than the release does.
+"""
+
+from discreet.errors import DiscreetError
+
+try:
+    import sklearn  # noqa: F401 - the real one: imports are absolute
+except ImportError:
+    raise DiscreetError('Estimators need another package: pip install "discreet[sklearn]".') from None
+
+from discreet.sklearn.bayesian_ridge import PrivateBayesianRidge
+from discreet.sklearn.naive_bayes import PrivateNaiveBayes
+
+__all__ = ["PrivateBayesianRidge", "PrivateNaiveBayes"]

@@ -1,0 +1,94 @@
+"""A private Bayesian ridge regression for scikit-learn. What lies outside the declared bounds is clipped to them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive
+from discreet.guarantees import Ledger
+from discreet.inference.regression import RegressionPosterior, read_regression
+from discreet.mechanisms.box_moments import BoxMoments
+from discreet.models.linear_regression import LinearRegression
+from discreet.sklearn.records import columns_of, labelled, names_of, published, unlabelled
+
+_TARGET = "target"
+Floats = NDArray[np.float64]
+
+
+class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Bayesian linear regression, learnt under pure epsilon-differential privacy (one record replaced).
+
+    `feature_bounds` declares the ranges of the features: one pair (low, high) for all alike, or a list with a pair for
+    each; `target_bounds` is that of the target. They must not come from the data. Values outside are clipped, and what
+    is missing or no number counts as the middle of its range. `norm_bound` says how large coefficients may well be: in
+    public units (docs/regression.md) each has the prior N(0, norm_bound^2), which is not cut off. The variance of the
+    noise is unknown and has an Inverse-Gamma prior. `ledger` is what the release is charged to; left out, a ledger of
+    this epsilon is made for this fit alone: every further fit spends as much again.
+
+    After `fit`: `coef_` and `intercept_` (posterior means, in the units of the table), `release_` (public, may be
+    stored and shared), `posterior_` (what it says, with intervals).
+    """
+
+    def __init__(
+        self,
+        epsilon: Exact,
+        feature_bounds: Sequence[Any],
+        target_bounds: Sequence[Exact],
+        norm_bound: Exact = 1.0,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.norm_bound = norm_bound
+        self.ledger = ledger
+
+    def fit(self, X: Any, y: Any) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
+        """Publish noisy moments of these records and read the release. Whatever the values are, this does not fail."""
+        table, targets = labelled(self, X, y)
+        names = names_of(self.n_features_in_)
+        precision = 1 / positive(self.norm_bound, "norm_bound") ** 2
+        model = LinearRegression(_TARGET, names, self._bounds(names), prior_precision=precision)
+        if len(table) <= model.dimension:
+            raise DeclarationError(
+                f"X has {len(table)} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."
+            )
+        mechanism = BoxMoments(model, len(table), self.epsilon)
+        secret = model.statistics(columns_of(table) | {_TARGET: targets.tolist()})
+        label = f"regression on {self.n_features_in_} features"
+        self.release_ = published(mechanism, secret, self.ledger, self.epsilon, label)
+        self.posterior_: RegressionPosterior = read_regression(self.release_)
+        self.intercept_, *slopes = self.posterior_.mean.values()
+        self.coef_ = np.array(slopes)
+        return self
+
+    def _bounds(self, names: list[str]) -> dict[str, Sequence[Exact]]:
+        declared = list(self.feature_bounds)
+        alike = not any(isinstance(each, Sequence | np.ndarray) and not isinstance(each, str) for each in declared)
+        each = [declared] * len(names) if alike else [list(pair) for pair in declared]
+        if len(each) != len(names):
+            raise DeclarationError(f"feature_bounds declares {len(each)} features; X has {len(names)}.")
+        return {**dict(zip(names, each, strict=True)), _TARGET: list(self.target_bounds)}
+
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:  # noqa: N803
+        """Return the expected target of each record; with `return_std` also its standard deviation.
+
+        The features are clipped as the records were. The deviation is that of a new target: it holds the uncertainty of
+        the coefficients, from sampling and from privacy, and the noise of the target itself.
+        """
+        check_is_fitted(self)
+        means, deviations = self.posterior_.expected(columns_of(unlabelled(self, X)))
+        return (means, deviations) if return_std else means
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True  # a text of digits is a number; any other counts as missing
+        tags.non_deterministic = True  # noise is drawn from the system's secure bits, which cannot be seeded
+        tags.regressor_tags.poor_score = True  # as measured on few records, which the noise drowns
+        return tags

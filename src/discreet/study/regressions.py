@@ -1,0 +1,83 @@
+"""Regressions of a study: a formula such as `income ~ age + education` over declared columns.
+
+A column of numbers has declared bounds, a column of categories has declared levels. The target is a number. Nothing of
+this comes from the data, and neither does the choice of a mechanism.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from discreet.columns import Column
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, positive
+from discreet.mechanisms import BoxMoments, GaussianMoments
+from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.models import InverseGamma, LinearRegression
+from discreet.planning.regression_accuracy import expected_effect
+
+
+class Numbers(NamedTuple):
+    """A declared column of numbers: its public bounds, and what stands for a missing value (or the middle)."""
+
+    low: Exact
+    high: Exact
+    missing: Exact | None
+
+
+def terms_of(formula: str) -> tuple[str, list[str]]:
+    """Return the target and the features that a formula names; odd names stand between backquotes.
+
+    >>> terms_of("income ~ age + `blood + sugar`")
+    ('income', ['age', 'blood + sugar'])
+    """
+    parts = [part.strip() for part in re.findall(r"`[^`]*`|[~+]|[^`~+]+", formula) if part.strip()]
+    names, signs = parts[::2], parts[1::2]
+    plain = [name.strip("`") for name in names]
+    if len(parts) < 3 or len(parts) % 2 == 0 or signs != ["~", *"+" * (len(signs) - 1)] or {*names} & {"~", "+"}:
+        raise DeclarationError(f"A formula is written as 'income ~ age + education'; got {formula!r}.")
+    return plain[0], plain[1:]
+
+
+def regression_model(
+    formula: str, columns: Mapping[str, Column], numbers: Mapping[str, Numbers], precision: Exact, noise: Exact | None
+) -> LinearRegression:
+    """Return the model that a formula names. `noise` is a known standard deviation in the units of the target."""
+    target, names = terms_of(formula)
+    if target not in numbers:
+        raise DeclarationError(f"The target {target!r} needs bounds: declare [columns.{target}] bounds = [low, high].")
+    features = [name if name in numbers else _levels_of(name, columns) for name in names]
+    measured = {name: numbers[name] for name in (target, *names) if name in numbers}
+    return LinearRegression(
+        target,
+        features,
+        bounds={name: (each.low, each.high) for name, each in measured.items()},
+        prior_precision=precision,
+        noise=InverseGamma(1, "0.05") if noise is None else _in_public_units(noise, measured[target]),
+        missing={name: each.missing for name, each in measured.items() if each.missing is not None},
+    )
+
+
+def _levels_of(name: str, columns: Mapping[str, Column]) -> Column:
+    if name not in columns:
+        raise DeclarationError(f"The formula names {name!r}; declare it as [columns.NAME], with bounds or levels.")
+    if columns[name].edges:
+        raise DeclarationError(f"{name!r} has bands; a regression needs its bounds: bounds = [low, high].")
+    return columns[name]
+
+
+def _in_public_units(noise: Exact, target: Numbers) -> Exact:
+    """Return a standard deviation where the target lies in [-1, 1]."""
+    return 2 * positive(noise, "noise") / (exact(target.high, "a bound") - exact(target.low, "a bound"))
+
+
+def default_moments(model: LinearRegression, size: int, epsilon: Exact, delta: Exact) -> tuple[NoisyMoments, str]:
+    """Return the mechanism that tells more, and why: BoxMoments, or GaussianMoments if a delta is declared."""
+    box = BoxMoments(model, size, epsilon)
+    if not delta:
+        return box, "it has the least noise of those that need no delta"
+    bell = GaussianMoments(model, size, epsilon, delta)
+    first, second = (expected_effect(each)[0] for each in (box, bell))
+    least, most = sorted((first, second))
+    chosen = bell if second < first else box
+    return chosen, f"its intervals will be narrower, {least:.3g} against {most:.3g} in units of {model.target}"

@@ -1,0 +1,71 @@
+"""A regression as a picture and as a statement: right numbers in right units, and text that is nothing but text."""
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet import charts
+from discreet.inference import regression
+from discreet.inference.coefficients import coefficient_rows
+from discreet.planning import verify
+from discreet.statement import statement, statement_html
+
+WARD = dc.Column("<i>ward</i>", ("A", "B|C"))
+MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 80), "days": (0, 60)}, prior_precision="0.1")
+
+
+@pytest.fixture(scope="module")
+def posterior() -> dc.RegressionPosterior:
+    generator = np.random.default_rng(12)
+    age, ward = generator.uniform(0, 80, 2000), generator.integers(2, size=2000)
+    days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 3, 2000)
+    data = {"age": age.tolist(), WARD.name: [WARD.levels[w] for w in ward], "days": days.tolist()}
+    release = dc.simulate(dc.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regression, "_ROUNDS", 2)
+        return regression.read_regression(release)
+
+
+def test_rows_are_the_posterior_in_units(posterior: dc.RegressionPosterior) -> None:
+    rows = {row.name: row for row in coefficient_rows(posterior, 0.8)}
+    assert list(rows) == ["intercept", "age", "<i>ward</i>=B|C"]
+    assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval(0.8)["age"])
+    assert rows["age"].mean == pytest.approx(0.25, abs=0.05)
+    assert (rows["age"].reach, rows["<i>ward</i>=B|C"].reach) == (80, 1)
+    mean, low, high = rows["intercept"].figures
+    assert float(low) < float(mean) < float(high)
+
+
+def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.RegressionPosterior) -> None:
+    picture = charts.coefficient_chart(posterior, 0.9)
+    age, ward = picture["data"]["values"]
+    assert age["mean"] == pytest.approx(80 * posterior.mean["age"])
+    assert ward["mean"] == pytest.approx(posterior.mean["<i>ward</i>=B|C"])
+    assert picture["title"]["text"][0].startswith("SIMULATED")
+    assert age["text"].startswith(f"{posterior.mean['age']:.3f}"[:4])
+
+
+def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(posterior: dc.RegressionPosterior) -> None:
+    release = posterior.releases[0]
+    text = statement(release, posterior, verify(release))
+    assert "SIMULATED" in text
+    assert "**age** (0 to 80; values beyond are cut off there, gaps count as 40)" in text
+    assert "days per 1 of age" in text
+    assert "the bounds, epsilon" in text
+    assert "<i>" not in text
+    assert "<i>" not in statement_html(text)
+    table = [line for line in text.splitlines() if line.startswith("| age |")]
+    assert len(table) == 1
+    assert table[0].count("|") == 5
+
+
+def test_draws_for_other_programs_have_one_column_for_each_coefficient(posterior: dc.RegressionPosterior) -> None:
+    pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
+    from discreet.inference.arviz import to_arviz
+
+    assert to_arviz(posterior, draws=50)["posterior"]["coefficient"].shape == (1, 50, 3)
+
+
+def test_two_coefficients_cannot_have_the_same_name() -> None:
+    with pytest.raises(dc.DeclarationError, match="same name"):
+        dc.LinearRegression("y", ["intercept"], {"intercept": (0, 1), "y": (0, 1)})
