@@ -12,10 +12,10 @@ from discreet import charts
 from discreet.command_line.categories import posterior_document, show_posterior
 from discreet.command_line.checking import fit_of_columns, fit_of_numbers, show_fit_of_columns, show_fit_of_numbers
 from discreet.command_line.comparing import compare_mechanisms
+from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, network_document, plan_network, show_network
-from discreet.command_line.reading import require_folder, show_totals
 from discreet.command_line.regressions import plan_regression, regression_document, show_regression
-from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
+from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant

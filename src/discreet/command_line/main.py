@@ -3,7 +3,8 @@
 import click
 
 from discreet.command_line.holding import check, init, plan, publish, rehearse
-from discreet.command_line.reading import infer, ledger, verify
+from discreet.command_line.ledgers import ledger
+from discreet.command_line.reading import infer, verify
 from discreet.command_line.reproduce import reproduce
 from discreet.version import __version__
 

@@ -15,20 +15,18 @@ from discreet.command_line.categories import pooled_rates, posterior_document, p
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.networks import network_document, network_rows, show_network
 from discreet.command_line.regressions import regression_document, regression_rows, show_regression
-from discreet.command_line.screen import as_json, console, helpful, say, show_json, show_table, working
-from discreet.errors import DeclarationError, DocumentError, LedgerError, LittleInformationWarning
+from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
+from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning
 from discreet.exact import exact_text
-from discreet.guarantees import Ledger, Totals
+from discreet.guarantees import Ledger
 from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
 from discreet.inference import infer as read_release
 from discreet.inference.arviz import to_netcdf
 from discreet.models import Network
-from discreet.planning import ledger_totals
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
 from discreet.releases import Release
 from discreet.statement import statement, statement_html
-from discreet.study import Study
 
 Counted = CategoriesPosterior | NetworkPosterior
 Posterior = Counted | RegressionPosterior
@@ -256,37 +254,11 @@ def _show_answers(answers: dict[str, Any], event: str | None, by: str | None, le
         say(f"Probability that {text}: {chance:.4f}")
 
 
-def require_folder(path: Path | None) -> None:
-    """Refuse early if a file could not be written because its folder is not there."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise DeclarationError(
-            f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Nothing was done."
-        )
-
-
 def read_document(path: Path) -> Release:
     """Read a release from a file."""
     if not path.is_file():
         raise DocumentError(f"There is no file {str(path)!r}.")
     return Release.from_json(path.read_bytes())
-
-
-_RULES = {
-    "basic": ("basic: epsilons add", "any questions"),
-    "advanced": ("advanced, closed form", "epsilons fixed in advance"),
-    "zcdp": ("zCDP: rhos add", "any questions"),
-    "planned": ("privacy losses convolved", "a plan fixed in advance"),
-}
-
-
-def show_totals(totals: Totals, title: str, binding: str) -> None:
-    """Print what several releases cost together, by each rule; the binding one is marked."""
-    rows = []
-    for rule, (words, holds) in _RULES.items():
-        epsilon = float(getattr(totals, rule))
-        figure = "-" if epsilon == float("inf") else f"{epsilon:.6g}"
-        rows.append((words, figure, holds, "binds" if rule == binding else ""))
-    show_table(f"{title}, at delta = {exact_text(totals.delta)}", ("rule", "epsilon", "holds for", ""), rows)
 
 
 @click.command()
@@ -336,70 +308,3 @@ def verify(
         )
     console.print("[bold green]The promise holds.[/]")
     return say(f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines())
-
-
-@click.command()
-@click.argument("book", type=click.Path(path_type=Path))
-@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
-@click.option("--limit", help="Set a new limit for epsilon; needs --reason.")
-@click.option("--delta-limit", help="With --limit: a new limit for delta too.")
-@click.option("--reason", default="", help="Why the limit is changed; it is written into the ledger.")
-@as_json
-@helpful
-def ledger(
-    book: Path, plot: Path | None, limit: str | None, delta_limit: str | None, reason: str, as_json: bool
-) -> None:
-    """Show what has been spent, and check the whole chain. BOOK is a ledger or a study file.
-
-    \b
-    Example:  discreet ledger study.db --plot budget.png
-    """
-    require_folder(plot)
-    if limit is None and (reason or delta_limit):
-        raise DeclarationError("--reason and --delta-limit go with --limit: discreet ledger L --limit 3 --reason '...'")
-    path = Study(book).ledger_path if book.suffix == ".toml" else book
-    if book.suffix == ".toml" and not path.exists():
-        raise LedgerError(f"Nothing has been published under {str(book)!r} yet: there is no ledger at {str(path)!r}.")
-    opened = Ledger.open(path)
-    opened.check()
-    if limit is not None:
-        opened.change_limit(limit, delta_limit, reason=reason)
-    if plot is not None:
-        charts.render(charts.budget_chart(opened), plot)
-    entries = opened.entries()
-    totals = ledger_totals(opened)
-    if as_json:
-        sums: dict[str, Any] = {
-            "accountant": opened.accountant.value,
-            "declared_limit": opened.declared_limit.document(),
-        }
-        sums |= {"limit": opened.limit.document(), "spent": opened.spent.document(), "totals": totals.document()}
-        return show_json(sums | {"entries": [{"sequence": e.sequence, "digest": e.digest} | e.body for e in entries]})
-    created = entries[0].body
-    say(
-        f"{opened.path}: {created['adjacency']}, {created['unit']}, population {created['population'] or 'not named'!r}"
-    )
-    recorded = {e.body["charge"]: e for e in entries if e.kind == "release"}
-    rows = [
-        (
-            str(e.sequence),
-            e.body["label"],
-            *(e.body["cost"][name] for name in opened.limit.document()),
-            e.body["group"] or "everyone",
-            e.body["data"] or "-",
-            "yes" if e.sequence in recorded else "no",
-        )
-        for e in entries
-        if e.kind == "charge"
-    ]
-    spent, limits = opened.spent.document(), opened.limit.document()
-    show_table("Charges", ("entry", "label", *spent, "about", "data", "recorded"), rows)
-    show_totals(totals, "All charges together", opened.accountant.value)
-    rule = {"basic": "basic composition: all add up", "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}"}
-    say(
-        "Spent "
-        + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)
-        + f" ({rule[opened.accountant.value]}).",
-        f"The chain of {len(entries)} entries is intact; its head is {opened.head.digest[:16]}...",
-    )
-    return None

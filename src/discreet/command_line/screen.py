@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -18,7 +19,15 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from discreet.errors import BudgetError, DiscreetError, DocumentError, LedgerError, SourceError, VerificationError
+from discreet.errors import (
+    BudgetError,
+    DeclarationError,
+    DiscreetError,
+    DocumentError,
+    LedgerError,
+    SourceError,
+    VerificationError,
+)
 
 EXIT_CODES: dict[type[DiscreetError], int] = {
     BudgetError: 3,
@@ -98,3 +107,11 @@ def working(what: str, silent: bool = False) -> Iterator[None]:
 def cell_name(cell: Any) -> str:
     """Return a cell's name on one line."""
     return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
+
+
+def require_folder(path: Path | None) -> None:
+    """Refuse early if a file could not be written because its folder is not there."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise DeclarationError(
+            f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Nothing was done."
+        )
