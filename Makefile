@@ -25,6 +25,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/alarm.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/hellinger_draws.py
 
 peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py > .venv-peers/scores.json

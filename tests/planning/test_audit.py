@@ -209,6 +209,6 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
         with pytest.raises(dc.DeclarationError, match="takes a mechanism"):
             audit(nothing)  # type: ignore[arg-type]
         with pytest.raises(dc.DeclarationError, match="of a mechanism"):
-            dc.accuracy(nothing)  # type: ignore[arg-type]
+            dc.accuracy(nothing)  # type: ignore[call-overload]
         with pytest.raises(dc.DeclarationError, match="for Categories"):
             dc.optimum(nothing, 5, 1)  # type: ignore[arg-type]

@@ -136,7 +136,8 @@ def test_the_global_hellinger_mechanism_tells_almost_nothing(
     size: int, epsilon: Any, covered: float, widths: tuple[float, ...], scores: tuple[float, ...]
 ) -> None:
     """A density floored at 1e-300 would give -283 and -309 for the plain log scores of 1000 records."""
-    found = accuracy(HellingerGlobal(COIN, size, epsilon))
+    mechanism: Any = HellingerGlobal(COIN, size, epsilon)
+    found = accuracy(mechanism)
     assert found.plain_coverage == pytest.approx(covered, abs=6e-4)
     assert (found.plain_width, found.width) == pytest.approx(widths, abs=6e-4)
     assert (found.plain_log_score, found.log_score) == pytest.approx(scores, abs=5e-2)

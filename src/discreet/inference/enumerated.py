@@ -24,6 +24,11 @@ _MOST_RECORDS_OF_TWO_CELLS = 20_000
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
+def most_tables(cells: int) -> int:
+    """Return through how many tables a reading goes at most."""
+    return _MOST_RECORDS_OF_TWO_CELLS + 1 if cells == 2 else MOST_TABLES
+
+
 class EnumeratedCounts:
     """The joint posterior of counts with a known total, given the log weight of every table.
 
@@ -39,7 +44,7 @@ class EnumeratedCounts:
     def of(cls, mechanisms: Sequence[Any], outputs: Sequence[Counts], model: Categories) -> "EnumeratedCounts":
         """Read outputs of mechanisms that saw the same counts, under a model's prior."""
         size, cells = mechanisms[0].size, len(model.cells)
-        most = _MOST_RECORDS_OF_TWO_CELLS + 1 if cells == 2 else MOST_TABLES
+        most = most_tables(cells)
         if number_of_tables(size, cells, most) > most:
             raise DiscreetError(
                 f"Reading this release goes through all tables of {size} records in {cells} cells, more than {most}. "

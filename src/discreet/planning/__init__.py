@@ -11,6 +11,7 @@ from discreet.planning.bounds import (
 )
 from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.compare import Ranked, Ranking, compare
+from discreet.planning.distance_accuracy import DistanceAccuracy
 from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
@@ -21,6 +22,7 @@ __all__ = [
     "Accuracy",
     "Audit",
     "Certificate",
+    "DistanceAccuracy",
     "ExactAccuracy",
     "Optimum",
     "Ranked",

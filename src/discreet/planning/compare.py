@@ -30,6 +30,7 @@ from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.models import Categories
 from discreet.planning.accuracy import accuracy
+from discreet.planning.distance_accuracy import DistanceAccuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.optimum import can_optimise, optimum
 
@@ -138,7 +139,7 @@ def compare(
         try:
             mechanism = build()
             _check_publishable(mechanism, *asked)
-            entries.append(_ranked(kind, mechanism, accuracy(mechanism, level, repeats)))
+            entries.append(_ranked(kind, mechanism, _read(accuracy(mechanism, level, repeats))))
         except DiscreetError as problem:
             left_out[kind] = str(problem)
     entries.sort(key=lambda entry: -entry.accuracy.log_score)
@@ -170,8 +171,14 @@ def _candidates(
         yield from ((kind.__name__, partial(kind, model, size, epsilon, delta)) for kind in approximate)
         draw = partial(PosteriorSampling.tempered, model, size=size, epsilon=epsilon, delta=delta)
     else:
-        draw = partial(PosteriorSampling.truncated, model, size=size, epsilon=epsilon)
+        draw = partial(_truncated_draw, model, size, epsilon)
     yield "PosteriorSampling", lambda: _coarse(draw())
+
+
+def _truncated_draw(model: Categories, size: int, epsilon: Fraction) -> PosteriorSampling:
+    if len(model.cells) > 2:
+        raise DeclarationError("Truncated draws of three or more cells are not read. With a delta, tempered ones are.")
+    return PosteriorSampling.truncated(model, size=size, epsilon=epsilon)
 
 
 def _coarse(mechanism: Any) -> Any:
@@ -191,6 +198,14 @@ def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction)
     guarantee = mechanism.guarantee
     if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:
         raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
+
+
+def _read(found: ExactAccuracy | DistanceAccuracy) -> ExactAccuracy:
+    """Return figures that have a log score, or say what is known without one."""
+    if isinstance(found, DistanceAccuracy):
+        known = f"expected Hellinger distance {found.hellinger:.4f}"
+        raise DeclarationError(f"No log score: there are too many tables to read it; {found.warning or known}.")
+    return found
 
 
 def _ranked(kind: str, mechanism: Any, found: ExactAccuracy) -> Ranked:

@@ -1,0 +1,63 @@
+"""How far a Hellinger mechanism goes among more candidates than can be listed, and whether it says anything at all.
+
+What a reader would learn needs a sum over all candidates. The distance does not: E[H], E[H^2] and the share of a draw
+that is the same for all data are known between bounds for each table of counts, at any size. They are averaged over
+made-up tables.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.exact import whole
+from discreet.mechanisms import HellingerMechanism
+
+MOST_STUDIES = 20
+"""So many tables are made up: each takes up to a second."""
+_MOSTLY = 0.9
+
+
+@dataclass(frozen=True)
+class DistanceAccuracy:
+    """What to expect of a draw, on average over `studies` made-up tables: each figure with its standard error.
+
+    `hellinger` is E[H] of the drawn from the exact posterior and `hellinger_square` E[H^2]; `truth` is the chance to
+    draw the exact posterior itself, `uniform_share` that of the part that is the same for all data. `gap` is how far
+    the certified bounds of E[H] are apart, at most.
+    """
+
+    size: int
+    hellinger: float
+    hellinger_square: float
+    truth: float
+    uniform_share: float
+    gap: float
+    studies: int
+    errors: dict[str, float]
+
+    @property
+    def warning(self) -> str:
+        """Say that the output law is nearly the same for all data, if it is."""
+        if self.uniform_share < _MOSTLY:
+            return ""
+        return f"nearly the same output law for all data: {self.uniform_share:.1%} of it is uniform on all candidates"
+
+    def document(self) -> dict[str, Any]:
+        """Return all figures by name."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"warning": self.warning}
+
+
+def distance_accuracy(mechanism: HellingerMechanism, repeats: int, seed: int) -> DistanceAccuracy:
+    """Return averages over tables drawn from the prior."""
+    generator, model = np.random.default_rng(seed), mechanism.model
+    studies = min(whole(repeats, "repeats", least=2), MOST_STUDIES)
+    tables = generator.multinomial(mechanism.size, generator.dirichlet(model.concentration, size=studies))
+    found = [mechanism.moments(table) for table in tables]
+    names = {"hellinger": "distance", "hellinger_square": "square", "truth": "truth", "uniform_share": "uniform_share"}
+    values = {ours: np.array([getattr(each, theirs).middle for each in found]) for ours, theirs in names.items()}
+    errors = {name: float(each.std(ddof=1) / sqrt(studies)) for name, each in values.items()}
+    gap = max(each.distance.upper - each.distance.lower for each in found)
+    means = {name: float(each.mean()) for name, each in values.items()}
+    return DistanceAccuracy(mechanism.size, gap=gap, studies=studies, errors=errors, **means)

@@ -1,0 +1,42 @@
+"""Accuracy of Hellinger mechanisms whose candidates cannot be listed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.planning.distance_accuracy import distance_accuracy
+
+
+def model_of(cells: int) -> dc.Categories:
+    return dc.Categories("x", levels=tuple(f"level {number}" for number in range(cells)))
+
+
+def test_distances_agree_with_a_list_of_all_candidates() -> None:
+    mechanism = dc.HellingerReciprocal(model_of(3), 30, 4)
+    found = distance_accuracy(mechanism, repeats=5, seed=3)
+    generator = np.random.default_rng(3)
+    tables = generator.multinomial(30, generator.dirichlet(np.ones(3), size=5))
+    distances = mechanism.tables.distances(tables)
+    laws = np.exp(np.stack([mechanism.log_likelihood(mechanism.tables.all, table) for table in tables]))
+    assert found.hellinger == pytest.approx((laws * distances).sum(axis=1).mean(), abs=1e-9)
+    assert found.hellinger_square == pytest.approx((laws * distances**2).sum(axis=1).mean(), abs=1e-9)
+    assert found.truth == pytest.approx(laws.max(axis=1).mean(), abs=1e-9)
+    assert found.errors["hellinger"] == pytest.approx((laws * distances).sum(axis=1).std(ddof=1) / np.sqrt(5), abs=1e-9)
+    assert found.gap < 1e-9
+
+
+def test_a_draw_that_says_nothing_is_marked_at_any_size() -> None:
+    nothing: Any = dc.accuracy(dc.HellingerGlobal(model_of(4), 600, 1), repeats=3)
+    assert nothing.uniform_share > 0.99
+    assert "nearly the same output law for all data" in nothing.warning
+    assert nothing.document()["warning"] == nothing.warning
+    telling: Any = dc.accuracy(dc.HellingerReciprocal(model_of(4), 600, 40), repeats=3)
+    assert telling.hellinger < 0.2
+    assert telling.warning == ""
+
+
+def test_a_ranking_says_what_is_known_without_a_log_score() -> None:
+    ranking = dc.compare(model_of(4), 600, 1, repeats=2)
+    assert "nearly the same output law" in ranking.left_out["HellingerGlobal"]
