@@ -37,10 +37,12 @@ from discreet.guarantees import (
 )
 from discreet.inference import (
     CategoriesPosterior,
+    ConsistentTables,
     NetworkPosterior,
     PooledRates,
     RegressionPosterior,
     adaptive_ridge,
+    consistent_tables,
     infer,
     plug_in,
     plug_in_regression,
@@ -116,6 +118,7 @@ __all__ = [
     "ClampedLaplace",
     "Column",
     "Concentrated",
+    "ConsistentTables",
     "CountDistribution",
     "CubeCounts",
     "DeclarationError",
@@ -185,6 +188,7 @@ __all__ = [
     "across_groups",
     "adaptive_ridge",
     "compose",
+    "consistent_tables",
     "default_mechanism",
     "hellinger",
     "hockey_stick",

@@ -1,6 +1,7 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
 from discreet.inference.categories import CategoriesPosterior
+from discreet.inference.consistent_tables import ConsistentTables, consistent_tables
 from discreet.inference.infer import infer
 from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
@@ -10,11 +11,13 @@ from discreet.inference.regression import RegressionPosterior, adaptive_ridge, p
 
 __all__ = [
     "CategoriesPosterior",
+    "ConsistentTables",
     "NetworkPosterior",
     "PlugInNetwork",
     "PooledRates",
     "RegressionPosterior",
     "adaptive_ridge",
+    "consistent_tables",
     "infer",
     "plug_in",
     "plug_in_regression",

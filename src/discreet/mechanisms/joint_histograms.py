@@ -96,9 +96,9 @@ class JointHistograms(NetworkCounts):
         """Return the standard deviation of a cell given its row total, for the noisiest table."""
         levels = [self.model.shape(family)[-1] for family in self.model.maximal_families]
         different = set(zip(self.tables, levels, strict=True))
-        return max(given_row_total(self._cell_variance(cells), cells, count) for cells, count in different)
+        return max(given_row_total(self.cell_variance(cells), cells, count) for cells, count in different)
 
-    def _cell_variance(self, cells: int) -> float:
+    def cell_variance(self, cells: int) -> float:
         """Return sum_r P(r) S(r) / V(r), S(r) the sum of u_1^2 within r; over equal steps if there are many radii."""
         mean, variance = self.radius.moments()
         width = 12 * variance**0.5 + 40 / float(self.epsilon)
