@@ -11,6 +11,7 @@ from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, In
 from discreet.divergences import hellinger, hockey_stick, kullback_leibler, l1_distance, total_variation
 from discreet.errors import (
     BudgetError,
+    ConvergenceWarning,
     DeclarationError,
     DiscreetError,
     DocumentError,
@@ -119,6 +120,7 @@ __all__ = [
     "Column",
     "Concentrated",
     "ConsistentTables",
+    "ConvergenceWarning",
     "CountDistribution",
     "CubeCounts",
     "DeclarationError",
