@@ -123,8 +123,8 @@ def test_records_of_a_loop_are_classified_and_made_up(posterior: NetworkPosterio
     assert chances[1] == pytest.approx(posterior.mean_tables()["D"][0, 1, 1], abs=0.03)
     made_up = posterior.synthesize(20_000, seed=8)
     tables = posterior._parameters(1, int(np.random.default_rng(8).integers(2**32)))
-    both = [d for b, c, d in zip(made_up["B"], made_up["C"], made_up["D"], strict=True) if (b, c) == (0, 1)]
-    assert np.mean(np.array(both, dtype=float)) == pytest.approx(tables["D"][0, 1, 1], abs=4.5 * 0.5 / np.sqrt(len(both)))
+    both = [float(d) for b, c, d in zip(made_up["B"], made_up["C"], made_up["D"], strict=True) if (b, c) == (0, 1)]
+    assert np.mean(both) == pytest.approx(tables["D"][0, 1, 1], abs=4.5 * 0.5 / np.sqrt(len(both)))
 
 
 def test_two_releases_tell_more_than_one() -> None:

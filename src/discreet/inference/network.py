@@ -274,6 +274,10 @@ class NetworkPosterior:
         """Return the network with the expected probabilities, in the Bayesian interchange format."""
         return self.model.to_bif(self.mean_tables())
 
+    def to_pgmpy(self) -> Any:
+        """Return the network with the expected probabilities, as an object of pgmpy."""
+        return self.model.to_pgmpy(self.mean_tables())
+
     def to_arviz(self, draws: int = _DRAWS, seed: int = _SEED) -> Any:
         """Return independent draws as an ArviZ data tree: one variable for each table, one chain."""
         try:
