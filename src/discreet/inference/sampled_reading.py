@@ -24,11 +24,11 @@ from discreet.releases import Release
 MOST_COMBINATIONS = 2**10
 """A network of more combinations of levels is not sampled."""
 
-_CHAINS = 16
+_CHAINS = 8
 _WARM_UP, _LONGEST = 250, 8_000  # sweeps
 _WANTED_R_HAT, _WANTED_SIZE = 1.01, 400
 _KEPT = 8_000  # draws of the tables, of all chains together
-_CHECKED = 400  # draws of each chain from which agreement is judged
+_CHECKED = 1_000  # draws of each chain from which agreement is judged
 _SEED = 0
 
 
