@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -111,6 +112,63 @@ def test_one_probability_is_asked_for_by_event_and_condition() -> None:
     assert "Probability of cough=often: 0." in run("infer", "chain.release.json", "--event", "cough=often").output
     groups = as_json("infer", "chain.release.json", "--event", "cough=often", "--by", "smoker")["groups"]
     assert groups["yes"]["mean"] == found["mean"]
+
+
+ASIA = dc.Network.from_edges(
+    *("asia -> tub", "smoke -> lung", "smoke -> bronc", "tub -> either", "lung -> either", "either -> xray"),
+    *("either -> dysp", "bronc -> dysp"),
+    levels=dict.fromkeys(("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp"), ("no", "yes")),
+)
+BIF_STUDY = """
+[data]
+path = "records.csv"
+size = 500
+unit = "one row per patient"
+[budget]
+epsilon = "4"
+ledger = "study.db"
+[questions.graph]
+model = "network"
+bif = "graph.bif"
+epsilon = "4"
+mechanism = "FamilyHistograms"
+"""
+
+
+def write_graph(folder: Path, network: dc.Network) -> None:
+    """Write a BIF file, a study that names it, and records that are drawn from its expected probabilities."""
+    (folder / "graph.bif").write_text(network.to_bif())
+    (folder / "graph.toml").write_text(BIF_STUDY)
+    generator = np.random.default_rng(1)
+    columns = {v.name: generator.choice(np.array(v.levels), 500).tolist() for v in network.variables}
+    rows = [",".join(row) for row in zip(*columns.values(), strict=True)]
+    (folder / "records.csv").write_text(",".join(columns) + "\n" + "\n".join(rows) + "\n")
+
+
+def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The road, not the figures: chains stop after their first leg."""
+    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_R_HAT", 2.0)
+    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_SIZE", 1)
+    write_graph(folder, ASIA)
+    run("publish", "graph.toml", "--ask", "graph")
+    shown = run(
+        "infer", "graph.release.json", "--plot", "asia.png", "--event", "lung=yes", "--given", "dysp=yes"
+    ).output
+    assert "read by Markov chains (750 sweeps, R-hat" in " ".join(shown.split())
+    assert "Probability of lung=yes given dysp=yes: 0." in shown
+    assert (folder / "asia.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path) -> None:
+    names = [f"v{number}" for number in range(12)]
+    edges = [f"v{p} -> v{c}" for c in range(2, 12) for p in (c - 1, c - 2)]
+    write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes"))))
+    run("publish", "graph.toml", "--ask", "graph")
+    read = as_json("infer", "graph.release.json", "--plot", "graph.png")
+    assert "row by row" in read["method"]
+    assert read["log_evidence"] is None
+    assert len(read["tables"]) == 2 * (1 + 1 + 10 * 4)
+    assert (folder / "graph.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_command_speaks_json_about_networks() -> None:

@@ -35,7 +35,7 @@ _PLAIN = 60.0  # standard deviations from which on a row's total hardly matters
 class ApproximateRow:
     """The counts of one row, from fitted ones with normal noise of a standard deviation.
 
-    Every count is looked for from `low` upwards, in steps; a count that is fitted far below zero keeps zero.
+    Every count is looked for from `low` upwards, in steps that are judged by their middle and drawn from evenly.
     """
 
     def __init__(self, fitted: Floats, deviation: float, alpha: Floats, size: int) -> None:
@@ -50,14 +50,14 @@ class ApproximateRow:
             drawn = np.rint(self._fitted + self._deviation * generator.standard_normal(shape)).astype(np.int64)
             return np.asarray(np.maximum(0, drawn))
         totals = generator.choice(len(self._law), size=count, p=self._law)
-        within = generator.integers(self._step, size=shape) - self._step // 2
-        return np.asarray(np.maximum(0, self._low + self._rows.draw(totals, generator) * self._step + within))
+        within = generator.integers(self._step, size=shape)
+        return np.asarray(self._low + self._rows.draw(totals, generator) * self._step + within)
 
     @cached_property
     def _rows(self) -> RowCounts:
         tops = np.clip(self._fitted + _REACH * self._deviation, self._low + self._step, None)
         most = int((tops - self._low).sum() // self._step) + 1
-        counts = self._low[:, None] + np.arange(most + 1.0) * self._step
+        counts = self._low[:, None] + np.arange(most + 1.0) * self._step + (self._step - 1) / 2
         priors = log_gamma_ratio(counts + 1, self._alpha[:, None] - 1) - gammaln(self._alpha)[:, None]
         logs = priors - ((counts - self._fitted[:, None]) / self._deviation) ** 2 / 2
         centre = float((np.clip(self._fitted, 0, None) - self._low).sum() / self._step)
@@ -66,10 +66,11 @@ class ApproximateRow:
     @cached_property
     def _law(self) -> Floats:
         """Return the law of the total: every one as likely before, then by what the row says."""
-        totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step
+        middle = len(self._fitted) * (self._step - 1) / 2
+        totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step + middle
         logs = self._rows.log_sums - log_gamma_ratio(totals + 1, float(self._alpha.sum()) - 1)
-        if totals[0] <= self._size:
-            logs[totals > self._size] = -np.inf
+        within = np.where(totals <= self._size, logs, -np.inf)
+        logs = within if np.isfinite(within).any() else logs  # noise may leave no possible total within reach
         return np.exp(logs - logsumexp(logs))
 
 
