@@ -1,9 +1,11 @@
 """Pictures of networks show the true numbers, and boxes and arrows stand where one can read them."""
 
+import itertools
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import vl_convert
 
@@ -89,6 +91,46 @@ def test_children_stand_behind_their_parents_in_the_direction_of_reading() -> No
             for parent in above:
                 one, two = placed.boxes[parent], placed.boxes[child]
                 assert one.left + one.width < two.left if placed.sideways else one.top + one.height < two.top
+
+
+def asia() -> dc.Network:
+    edges = ("a -> t", "s -> l", "s -> b", "t -> e", "l -> e", "e -> x", "e -> d", "b -> d")
+    return dc.Network.from_edges(*edges, levels=dict.fromkeys("atslbexd", YES_NO))
+
+
+def tangle(size: int, seed: int) -> dc.Network:
+    generator, names = np.random.default_rng(seed), [f"n{number}" for number in range(size)]
+    edges = [f"n{p} -> n{c}" for c in range(1, size) for p in range(c) if generator.random() < 2 / c]
+    return dc.Network.from_edges(*names, *edges, levels=dict.fromkeys(names, YES_NO))
+
+
+@pytest.mark.parametrize("network", [asia(), tangle(12, seed=1), tangle(30, seed=2)], ids=["asia", "12", "30"])
+def test_arrows_of_a_graph_with_loops_pass_no_box(network: dc.Network) -> None:
+    """Points along every arrow, from the parent's edge to the child's, lie in no other box."""
+    parents = dict(zip((v.name for v in network.variables), network.parents, strict=True))
+    placed = layout(parents, dict.fromkeys(parents, (90, 36)), between=40, apart=10, widest=1000)
+    for child, above in parents.items():
+        for parent in above:
+            corners = placed.path(parent, child)
+            for (x, y), (x2, y2) in itertools.pairwise(corners):
+                for share in np.linspace(0.01, 0.99, 30):
+                    at = (x + share * (x2 - x), y + share * (y2 - y))
+                    for box in placed.boxes.values():
+                        inside = 0 < at[0] - box.left < box.width and 0 < at[1] - box.top < box.height
+                        assert not inside
+
+
+def test_layers_are_ordered_so_that_arrows_do_not_cross_where_they_need_not() -> None:
+    """Two ladders declared crosswise: every arrow can be straight."""
+    edges = ("a -> y", "b -> x", "c -> z", "y -> p", "x -> q", "z -> r", "a -> p", "b -> q")
+    network = dc.Network.from_edges(*edges, levels=dict.fromkeys("abcxyzpqr", YES_NO))
+    parents = dict(zip((v.name for v in network.variables), network.parents, strict=True))
+    placed = layout(parents, dict.fromkeys(parents, (90, 36)), between=40, apart=10, widest=1000)
+    lines = [placed.path(parent, child) for child, above in parents.items() for parent in above]
+    steps = [step for line in lines for step in itertools.pairwise(line)]
+    for ((x, y), (x2, y2)), ((u, v), (u2, v2)) in combinations(steps, 2):
+        if (x, x2) == (u, u2) and y != v and y2 != v2:
+            assert (y - v) * (y2 - v2) > 0
 
 
 def test_a_long_chain_runs_downwards_so_that_the_picture_stays_narrow() -> None:

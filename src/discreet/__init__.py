@@ -11,6 +11,7 @@ from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, In
 from discreet.divergences import hellinger, hockey_stick, kullback_leibler, l1_distance, total_variation
 from discreet.errors import (
     BudgetError,
+    ConvergenceWarning,
     DeclarationError,
     DiscreetError,
     DocumentError,
@@ -37,10 +38,12 @@ from discreet.guarantees import (
 )
 from discreet.inference import (
     CategoriesPosterior,
+    ConsistentTables,
     NetworkPosterior,
     PooledRates,
     RegressionPosterior,
     adaptive_ridge,
+    consistent_tables,
     infer,
     plug_in,
     plug_in_regression,
@@ -134,7 +137,9 @@ __all__ = [
     "ClampedLaplace",
     "Column",
     "Concentrated",
+    "ConsistentTables",
     "ContrastGaussians",
+    "ConvergenceWarning",
     "CountDistribution",
     "CubeCounts",
     "DeclarationError",
@@ -214,6 +219,7 @@ __all__ = [
     "audit",
     "compare",
     "compose",
+    "consistent_tables",
     "default_mechanism",
     "hellinger",
     "hockey_stick",

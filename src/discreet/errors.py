@@ -43,3 +43,7 @@ class VerificationError(DiscreetError):
 
 class LittleInformationWarning(UserWarning):
     """A release says almost nothing about the data: what is read from it is mostly the prior."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Chains have not reached the agreement that is wanted: what is read from them is rough."""

@@ -23,7 +23,7 @@ from discreet.distributions import CountDistribution
 from discreet.errors import DeclarationError, DiscreetError, SecretError
 from discreet.exact import whole
 from discreet.guarantees import ONE_RECORD, Ledger, Unit
-from discreet.inference.drawn_tables import event_chance
+from discreet.inference.elimination import Event, chance_of
 from discreet.inference.network_queries import both, read_event
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
@@ -60,8 +60,13 @@ class Probability:
     def answer(self, model: Any, theta: Any) -> float:
         """Return q(theta) = sum of theta over the event; in a network, by elimination of all other variables."""
         if isinstance(model, Network):
-            return event_chance(read_event(self.event, model), theta, model)
+            return _chance(read_event(self.event, model), theta, model)
         return float(theta[_cells(model).places(self.event)].sum())
+
+
+def _chance(event: Event, tables: Mapping[str, Floats], model: Network) -> float:
+    """Return P(event) under one set of tables with axes (parents..., levels)."""
+    return float(chance_of(event, {name: table.reshape(-1, table.shape[-1]) for name, table in tables.items()}, model))
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class ConditionalProbability:
         if not isinstance(model, Network):
             raise DeclarationError("conditional probabilities are asked of a Network")
         event, given = read_event(self.event, model), read_event(self.given, model)
-        return event_chance(both(event, given), theta, model) / event_chance(given, theta, model)
+        return _chance(both(event, given), theta, model) / _chance(given, theta, model)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -113,6 +114,63 @@ def test_one_probability_is_asked_for_by_event_and_condition() -> None:
     assert groups["yes"]["mean"] == found["mean"]
 
 
+ASIA = dc.Network.from_edges(
+    *("asia -> tub", "smoke -> lung", "smoke -> bronc", "tub -> either", "lung -> either", "either -> xray"),
+    *("either -> dysp", "bronc -> dysp"),
+    levels=dict.fromkeys(("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp"), ("no", "yes")),
+)
+BIF_STUDY = """
+[data]
+path = "records.csv"
+size = 500
+unit = "one row per patient"
+[budget]
+epsilon = "4"
+ledger = "study.db"
+[questions.graph]
+model = "network"
+bif = "graph.bif"
+epsilon = "4"
+mechanism = "FamilyHistograms"
+"""
+
+
+def write_graph(folder: Path, network: dc.Network) -> None:
+    """Write a BIF file, a study that names it, and records that are drawn from its expected probabilities."""
+    (folder / "graph.bif").write_text(network.to_bif())
+    (folder / "graph.toml").write_text(BIF_STUDY)
+    generator = np.random.default_rng(1)
+    columns = {v.name: generator.choice(np.array(v.levels), 500).tolist() for v in network.variables}
+    rows = [",".join(row) for row in zip(*columns.values(), strict=True)]
+    (folder / "records.csv").write_text(",".join(columns) + "\n" + "\n".join(rows) + "\n")
+
+
+def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The road, not the figures: chains stop after their first leg."""
+    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_R_HAT", 2.0)
+    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_SIZE", 1)
+    write_graph(folder, ASIA)
+    run("publish", "graph.toml", "--ask", "graph")
+    shown = run(
+        "infer", "graph.release.json", "--plot", "asia.png", "--event", "lung=yes", "--given", "dysp=yes"
+    ).output
+    assert "read by Markov chains (750 sweeps, R-hat" in " ".join(shown.split())
+    assert "Probability of lung=yes given dysp=yes: 0." in shown
+    assert (folder / "asia.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path) -> None:
+    names = [f"v{number}" for number in range(12)]
+    edges = [f"v{p} -> v{c}" for c in range(2, 12) for p in (c - 1, c - 2)]
+    write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes"))))
+    run("publish", "graph.toml", "--ask", "graph")
+    read = as_json("infer", "graph.release.json", "--plot", "graph.png")
+    assert "row by row" in read["method"]
+    assert read["log_evidence"] is None
+    assert len(read["tables"]) == 2 * (1 + 1 + 10 * 4)
+    assert (folder / "graph.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_every_command_speaks_json_about_networks() -> None:
     checked = as_json("check", "study.toml")
     assert set(checked["columns"]) == {"cancer", "smoker", "cough"}
@@ -141,7 +199,7 @@ def test_the_plan_says_what_noise_to_expect_why_and_what_is_not_planned(folder: 
     assert (folder / "graph.png").exists()
     signs = run("plan", "study.toml", "--ask", "signs").output
     assert "new records classified rightly" in signs
-    assert "several parents" in run("plan", "study.toml", "--ask", "several").output
+    assert "is not planned here" in run("plan", "study.toml", "--ask", "several").output
     assert not (folder / "study.db").exists()
 
 
@@ -208,9 +266,6 @@ BROKEN: list[tuple[tuple[str, ...], int, str]] = [
     (("infer", "signs.release.json", "coughs.release.json"), 1, ""),
     (("plan", "study.toml", "--ask", "signs", "--width", "0.1"), 1, "--width is for questions about categories"),
     (("plan", "study.toml", "--ask", "signs", "--level", "7"), 1, "between 0 and 1"),
-    (("rehearse", "study.toml", "--ask", "several"), 1, "several parents"),
-    (("publish", "study.toml", "--ask", "several"), 1, "nothing was charged"),
-    (("publish", "study.toml", "--batch"), 1, "nothing was charged"),
 ]
 
 

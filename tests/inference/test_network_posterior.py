@@ -264,26 +264,10 @@ def test_strengths_of_the_prior_are_weighted_by_their_evidence() -> None:
 
 
 def test_what_cannot_be_read_is_refused_with_words() -> None:
-    general = Network.from_edges("a -> c", "b -> c", levels={"a": TWO, "b": TWO, "c": TWO})
-    release = dc.simulate(FamilyHistograms(general, 8, 1), np.ones(8, dtype=np.int64), dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="general graphs"):
-        read_network(release)
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         read_network([])
-    with pytest.raises(dc.DeclarationError, match="shared radius"):
-        read_network(dc.simulate(_wide_joint(), np.full(90, 1000), dc.SeededBits(1)))
     with pytest.raises(dc.DeclarationError, match="independent between cells"):
         read_network([release_of("two classes", "cube"), release_of("two classes", "cube")])
-    chain, size = NETWORKS["chain"]
-    joint = dc.simulate(JointHistograms(chain, size, 1), np.array([2, 0, 1, 1, 3, 0, 0, 1]), dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="another tree"):
-        read_network(joint)
-
-
-def _wide_joint() -> JointHistograms:
-    names = [f"x{number}" for number in range(10)]
-    levels: dict[str, Any] = dict.fromkeys(["y", *names], THREE)
-    return JointHistograms(Network.naive_bayes("y", names, levels), 9000, 1)
 
 
 @pytest.mark.parametrize("kind", ["updates", "histograms", "gaussians", "cube", "joint"])

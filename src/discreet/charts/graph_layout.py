@@ -1,14 +1,17 @@
 """Where the boxes of a graph stand: parents before children, no two boxes on the same spot.
 
-A variable's depth is the length of the longest path that leads to it. Every variable hangs on its deepest parent, and
-each branch gets a strip of its own, so that the arrows of a tree never cross. Depth runs from left to right, or from
-top to bottom where that makes a picture less wide.
+In a tree, a variable's depth is the length of the path that leads to it, and each branch gets a strip of its own, so
+that arrows never cross. Other graphs are placed in layers. Depth runs from left to right, or from top to bottom where
+that makes a picture less wide.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from discreet.charts.layered_layout import layered
 
 Size = tuple[float, float]
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -28,19 +31,21 @@ class Box:
 
 @dataclass(frozen=True)
 class Layout:
-    """The boxes by name, how large the whole is, and whether depth runs from left to right."""
+    """The boxes by name, how large the whole is, whether depth runs from left to right, and what long arrows pass."""
 
     boxes: Mapping[str, Box]
     width: float
     height: float
     sideways: bool
+    passed: Mapping[tuple[str, str], Sequence[Point]] = field(default_factory=dict)
 
-    def ends(self, parent: str, child: str) -> tuple[float, float, float, float]:
-        """Return where the arrow from a parent to a child begins and ends: in the middle of facing sides."""
+    def path(self, parent: str, child: str) -> list[Point]:
+        """Return the corners of the arrow from a parent to a child, between the middles of facing sides."""
         first, second = self.boxes[parent], self.boxes[child]
+        between = self.passed.get((parent, child), ())
         if self.sideways:
-            return first.left + first.width, first.middle[1], second.left, second.middle[1]
-        return first.middle[0], first.top + first.height, second.middle[0], second.top
+            return [(first.left + first.width, first.middle[1]), *between, (second.left, second.middle[1])]
+        return [(first.middle[0], first.top + first.height), *between, (second.middle[0], second.top)]
 
 
 def layout(
@@ -52,37 +57,50 @@ def layout(
     runs from left to right if the whole is then not wider than `widest`, or not wider than the other way.
     """
     flipped = {name: (height, width) for name, (width, height) in sizes.items()}
-    sideways = _place(parents, sizes, between, apart)
-    down = _place(parents, flipped, between, apart)
+    place = _place if all(len(above) <= 1 for above in parents.values()) else _place_in_layers
+    sideways, passed = place(parents, sizes, between, apart)
+    down, passed_down = place(parents, flipped, between, apart)
     width, height = _extent(sideways)
     other_height, other_width = _extent(down)
     if width <= max(widest, other_width):
-        return Layout(sideways, width, height, sideways=True)
+        return Layout(sideways, width, height, True, passed)
     turned = {name: Box(box.top, box.left, box.height, box.width) for name, box in down.items()}
-    return Layout(turned, other_width, other_height, sideways=False)
+    passed = {arrow: [(y, x) for x, y in points] for arrow, points in passed_down.items()}
+    return Layout(turned, other_width, other_height, False, passed)
 
 
 def _extent(boxes: Mapping[str, Box]) -> Size:
     return max(box.left + box.width for box in boxes.values()), max(box.top + box.height for box in boxes.values())
 
 
+Passed = dict[tuple[str, str], list[Point]]
+
+
+def _place_in_layers(
+    parents: Mapping[str, Sequence[str]], sizes: Mapping[str, Size], between: float, apart: float
+) -> tuple[dict[str, Box], Passed]:
+    """Place boxes of any graph with depth from left to right, and the points that long arrows pass."""
+    corners, passed = layered(parents, sizes, between, apart)
+    return {name: Box(*corner, *sizes[name]) for name, corner in corners.items()}, passed
+
+
 def _place(
     parents: Mapping[str, Sequence[str]], sizes: Mapping[str, Size], between: float, apart: float
-) -> dict[str, Box]:
-    """Place boxes with depth from left to right."""
+) -> tuple[dict[str, Box], Passed]:
+    """Place boxes of a tree with depth from left to right; its arrows pass nothing."""
     depth: dict[str, int] = {}
     hanging: dict[str, list[str]] = {name: [] for name in parents}
     for name, above in parents.items():
         depth[name] = 1 + max((depth[parent] for parent in above), default=-1)
         if above:
-            hanging[max(above, key=lambda parent: depth[parent])].append(name)
+            hanging[above[0]].append(name)
     lefts, column = [0.0], 0.0
     for number in range(max(depth.values())):
         column += max(sizes[name][0] for name in parents if depth[name] == number) + between
         lefts.append(column)
     strips = _strips(list(parents), hanging, sizes, apart)
     tops = _tops([name for name, above in parents.items() if not above], hanging, sizes, strips, apart)
-    return {name: Box(lefts[depth[name]], tops[name], *sizes[name]) for name in parents}
+    return {name: Box(lefts[depth[name]], tops[name], *sizes[name]) for name in parents}, {}
 
 
 def _strips(

@@ -83,7 +83,7 @@ def network_chart(subject: NetworkPosterior | Network, level: float = 0.9) -> Sp
     marks = _Marks()
     for child, above in parents.items():
         for parent in above:
-            _draw_arrow(marks, placed.ends(parent, child), placed.sideways, network.is_tree)
+            _draw_arrow(marks, placed.path(parent, child), placed.sideways, network.is_tree)
         _draw_box(marks, child, heads[child], placed.boxes[child], contents.get(child, []))
     return chart(marks.boxes, _title(subject, level, bool(marks.bars)), _picture(marks, placed))
 
@@ -147,11 +147,10 @@ def _size(head: Lines, lines: Sequence[_Line]) -> tuple[float, float]:
     return max(90.0, name, *(_SMALL * len(line) for line in lines if isinstance(line, str))) + 2 * _EDGE, height
 
 
-def _draw_arrow(marks: _Marks, ends: tuple[float, float, float, float], sideways: bool, is_tree: bool) -> None:
-    """Draw an arrow in right angles where no other one can be in the way, as in a tree; else straight."""
-    x, y, x2, y2 = ends
-    corners = [(x, y), (x2, y2)]
+def _draw_arrow(marks: _Marks, corners: list[tuple[float, float]], sideways: bool, is_tree: bool) -> None:
+    """Draw an arrow in right angles where no other one can be in the way, as in a tree; else from point to point."""
     if is_tree:
+        (x, y), (x2, y2) = corners
         middle = ((x + x2) / 2, (y + y2) / 2)
         corners[1:1] = [(middle[0], y), (middle[0], y2)] if sideways else [(x, middle[1]), (x2, middle[1])]
     (x, y), (x2, y2) = corners[-2:]

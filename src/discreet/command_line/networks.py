@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import sqrt
+from math import isnan, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,8 @@ def network_document(posterior: NetworkPosterior, level: float, truth: Truth | N
         "mechanism": type(first.mechanism).__name__,
         "target": posterior.model.target,
         "tables": network_rows(posterior, level, truth),
-        "log_evidence": posterior.log_evidence,
+        "log_evidence": None if isnan(posterior.log_evidence) else posterior.log_evidence,
+        "method": posterior.method,
     }
 
 
@@ -73,7 +74,7 @@ def show_network(posterior: NetworkPosterior, level: float, truth: Truth | None 
     if len(rows) > MOST_SHOWN:
         words = f"These are the first {MOST_SHOWN} of {len(rows)} lines. --csv FILE writes all of them."
         console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
-    say("Intervals hold what sampling and what privacy leave open.")
+    say(f"Intervals hold what sampling and what privacy leave open. This release was {posterior.method}.")
 
 
 def plan_network(

@@ -1,6 +1,7 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
 from discreet.inference.categories import CategoriesPosterior
+from discreet.inference.consistent_tables import ConsistentTables, consistent_tables
 from discreet.inference.infer import infer
 from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
@@ -11,11 +12,13 @@ from discreet.inference.regression_points import adaptive_ridge, plug_in_regress
 
 __all__ = [
     "CategoriesPosterior",
+    "ConsistentTables",
     "NetworkPosterior",
     "PlugInNetwork",
     "PooledRates",
     "RegressionPosterior",
     "adaptive_ridge",
+    "consistent_tables",
     "infer",
     "plug_in",
     "plug_in_regression",

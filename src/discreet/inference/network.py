@@ -1,13 +1,13 @@
 """What a reader learns about a Bayesian network from a release of its noisy counts.
 
-The true tables have an exact posterior (naive Bayes, trees and forests), and given them every row of probabilities is
-Dirichlet. For naive Bayes the chance of the next record is a finite sum. For other trees it is averaged over exact,
-independent draws of the true tables, each with its probabilities integrated out.
+The true tables have a posterior, and given them every row of probabilities is Dirichlet. For naive Bayes the chance of
+the next record is a finite sum. For other graphs it is averaged over draws of the true tables, each with its
+probabilities integrated out; `method` says how these were found.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,22 +18,13 @@ from discreet.columns import Level
 from discreet.distributions import BetaMixture, Sampled
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import whole
-from discreet.inference.joint_reading import JointCounts, read_joint
+from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
 from discreet.inference.naive_bayes import NaiveBayesCounts
-from discreet.inference.naive_bayes_reading import (
-    PRODUCT_KINDS,
-    SPREAD_KINDS,
-    SPREAD_REFUSAL,
-    read_cube,
-    read_product,
-    read_tree,
-)
-from discreet.inference.network_draws import read_drawn
-from discreet.inference.network_queries import Event, Tables, both, chance_of, codes_of, read_event
+from discreet.inference.naive_bayes_reading import PRODUCT_KINDS
+from discreet.inference.network_queries import both, codes_of, levels_of, read_event
+from discreet.inference.network_reading import NetworkReading
+from discreet.inference.readable import Reading, reading_of, reading_refusal
 from discreet.inference.states import log_chances
-from discreet.inference.tree_counts import TreeCounts
-from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
 from discreet.releases import Release
@@ -42,58 +33,6 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 _DRAWS = 4_000
 _SEED = 0
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkReading:
-    """The true tables under one prior, and the evidence for that prior."""
-
-    model: Network
-    counts: NaiveBayesCounts | TreeCounts | JointCounts
-
-    @classmethod
-    def of(cls, releases: Sequence[Release], model: Network) -> "NetworkReading":
-        """Read releases of the same tables under a prior, by the engine that suits them."""
-        first = releases[0]
-        if isinstance(first.mechanism, CubeCounts):
-            return cls(model, read_cube(first, model))
-        if isinstance(first.mechanism, JointHistograms):
-            return cls(model, read_joint(first, model))
-        if any(isinstance(release.mechanism, NetworkSampling) for release in releases):
-            return cls(model, read_drawn(releases, model))
-        return cls(model, read_product(releases, model) if model.target else read_tree(releases, model))
-
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(releases | prior)."""
-        return self.counts.log_evidence
-
-    def draw(self, count: int, generator: np.random.Generator) -> dict[str, Counts]:
-        """Draw true tables (draws, parent levels, levels) of every variable."""
-        names = [variable.name for variable in self.model.variables]
-        if isinstance(self.counts, TreeCounts):
-            return dict(zip(names, self.counts.draw(count, generator), strict=True))
-        totals, features = self.counts.draw(count, generator)
-        tables = features if self.model.target is None else [totals[:, None, :], *features]
-        return dict(zip(names, tables, strict=True))
-
-    def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
-        """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
-        counts = self.counts
-        if not isinstance(counts, NaiveBayesCounts):
-            return None
-        place = [variable.name for variable in self.model.variables].index(name)
-        first = 0 if self.model.target is None else 1
-        split = counts.class_split(inside) if place < first else counts.feature_split(place - first, row, inside)
-        alpha = np.array(self.model.prior[place])
-        return BetaMixture(split.chances, alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside)
-
-    def shapes(self, count: int, generator: np.random.Generator) -> Tables:
-        """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""
-        drawn = self.draw(count, generator)
-        return {
-            v.name: np.array(a) + drawn[v.name] for v, a in zip(self.model.variables, self.model.prior, strict=True)
-        }
 
 
 class NetworkPosterior:
@@ -105,15 +44,24 @@ class NetworkPosterior:
         self.readings = tuple(readings)
         self.size = releases[0].mechanism.size
         self._log_evidences = np.array([reading.log_evidence for reading in readings])
-        self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
+        only = len(self.readings) == 1  # then its evidence does not matter, and need not be known
+        self._shares = np.ones(1) if only else np.exp(self._log_evidences - logsumexp(self._log_evidences))
 
     def __repr__(self) -> str:
         return f"<posterior of {self.model!r} given {self.releases[0].label!r}>"
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
+        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors.
+
+        It is not a number for graphs that are not read exactly.
+        """
         return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
+
+    @property
+    def method(self) -> str:
+        """Say in words how the release was read, and how well chains agree if it was read by chains."""
+        return self.readings[0].method
 
     @property
     def strength_probabilities(self) -> tuple[float, ...]:
@@ -143,7 +91,10 @@ class NetworkPosterior:
         return table.reshape(*table.shape[:-2], *self.model.shape(family))
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Draw independent tables of probabilities, axes (draws, parents..., levels): true tables, then Dirichlets."""
+        """Draw tables of probabilities, axes (draws, parents..., levels): true tables, then Dirichlets.
+
+        They are independent, except that chains give as many independent ones as their effective size says.
+        """
         return {name: self._shaped(name, table) for name, table in self._parameters(count, seed).items()}
 
     def _parameters(self, count: int, seed: int | None) -> Tables:
@@ -179,7 +130,7 @@ class NetworkPosterior:
         """Return P(target = level | the rest of each record, release), one column for each level of the target.
 
         Records are a list of mappings, a mapping of lists or a data frame. The target is the class of a naive Bayes
-        network; in another tree it must be named. Undeclared values belong to the level declared for them.
+        network; in another graph it must be named. Undeclared values belong to the level declared for them.
         """
         name = self._target(target)
         logs = self._log_joint(rows, name)
@@ -207,10 +158,27 @@ class NetworkPosterior:
             return np.asarray(logsumexp(parts, axis=0, b=self._shares[:, None, None]))
         if target == self.model.target:
             return self._log_joint_by_draws(codes)
+        levels = next(len(column.levels) for column in self.model.variables if column.name == target)
         found, which = np.unique(codes, axis=0, return_inverse=True)
-        chances = np.stack([self._chances_by_level(row, others, target) for row in found])
+        known = [dict(zip([c.name for c in others], row.tolist(), strict=True)) for row in found]
+        chances = np.array([[self._record_chance(row | {target: x}) for x in range(levels)] for row in known])
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(chances[which.ravel()]))
+            return np.asarray(np.log(chances.reshape(-1, levels)[which.ravel()]))
+
+    def _record_chance(self, record: Mapping[str, int]) -> float:
+        """Return P(next record has these levels), averaged over draws of the true tables."""
+        chance = np.ones(_DRAWS)
+        for column, above in zip(self.model.variables, self.model.parents, strict=True):
+            row = self._row_place(above, record)
+            chance = chance * self._predictive_tables[column.name][:, row, record[column.name]]
+        return float(chance.mean())
+
+    def _row_place(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
+        """Return the row of a table for the levels of its parents; records may be arrays."""
+        shape, row = self.model.shape(above), 0
+        for number, parent in enumerate(above):
+            row = row + record[parent] * prod(shape[number + 1 :])
+        return row
 
     def _log_joint_by_draws(self, codes: Counts) -> Floats:
         """Average naive Bayes over draws of the true tables."""
@@ -222,12 +190,6 @@ class NetworkPosterior:
             ],
             axis=1,
         )
-
-    def _chances_by_level(self, codes: Counts, others: list[Any], target: str) -> Floats:
-        levels = next(len(column.levels) for column in self.model.variables if column.name == target)
-        rest = {c.name: np.arange(len(c.levels)) == code for c, code in zip(others, codes, strict=True)}
-        events = [rest | {target: np.arange(levels) == level} for level in range(levels)]
-        return np.array([chance_of(event, self._predictive_tables, self.model).mean() for event in events])
 
     def probability(self, event: str) -> BetaMixture | Sampled:
         """Return the distribution of an event's probability, such as that of 'cancer=yes'."""
@@ -252,6 +214,29 @@ class NetworkPosterior:
         chance = chance_of(both(event, given), tables, self.model)
         return Sampled(chance / chance_of(given, tables, self.model) if given else chance)
 
+    def marginal(self, *names: str, given: str = "") -> Floats:
+        """Return the expected probabilities of all combinations of levels of some variables, axes in their order.
+
+        They are averages of P(names | given) over 4,000 draws of the probabilities.
+        """
+        known = {variable.name for variable in self.model.variables}
+        condition = read_event(given, self.model) if given else {}
+        if not names or len(set(names)) < len(names) or not known.issuperset(names) or set(names) & set(condition):
+            raise DeclarationError("Name one or more variables of the network, each once, that are not given.")
+        joint = joint_chances(names, condition, self._standard_parameters, self.model)
+        totals = joint.sum(axis=tuple(range(1, joint.ndim)), keepdims=True)
+        return np.asarray((joint / totals).mean(axis=0))
+
+    def most_probable(self, given: str = "") -> tuple[dict[str, Level], float]:
+        """Return the most probable record of which this is known, and P(that record | given).
+
+        Both are of the network of expected probabilities, `mean_tables`.
+        """
+        condition = read_event(given, self.model) if given else {}
+        tables = {name: table.reshape(-1, table.shape[-1]) for name, table in self.mean_tables().items()}
+        levels, chance = most_probable(condition, tables, self.model)
+        return levels_of(levels, self.model), chance / float(chance_of(condition, tables, self.model))
+
     def _row_law(self, name: str, place: int, inside: NDArray[np.bool_]) -> BetaMixture:
         """Return the law of one row of one table: the readings' own if they have it, else over draws of the tables."""
         laws = [law for reading in self.readings if (law := reading.row_law(name, place, inside)) is not None]
@@ -269,7 +254,7 @@ class NetworkPosterior:
         (name, *more) = event
         if more or set(given) != set(parents[name]) or any(levels.sum() != 1 for levels in given.values()):
             return None
-        return name, int(given[parents[name][0]].argmax()) if given else 0
+        return name, int(self._row_place(parents[name], {n: levels.argmax() for n, levels in given.items()}))
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.
@@ -280,7 +265,7 @@ class NetworkPosterior:
         tables = self._parameters(1, int(generator.integers(2**32)))
         codes: dict[str, Counts] = {}
         for column, above in zip(self.model.variables, self.model.parents, strict=True):
-            row = codes[above[0]] if above else np.zeros(whole(rows, "rows"), dtype=np.int64)
+            row = np.zeros(whole(rows, "rows"), dtype=np.int64) + self._row_place(above, codes)
             edges = np.cumsum(tables[column.name][0], axis=1)[row]
             marks = generator.random(len(row)) * edges[:, -1]
             codes[column.name] = np.minimum((marks[:, None] >= edges).sum(axis=1), len(column.levels) - 1)
@@ -289,6 +274,10 @@ class NetworkPosterior:
     def to_bif(self) -> str:
         """Return the network with the expected probabilities, in the Bayesian interchange format."""
         return self.model.to_bif(self.mean_tables())
+
+    def to_pgmpy(self) -> Any:
+        """Return the network with the expected probabilities, as an object of pgmpy."""
+        return self.model.to_pgmpy(self.mean_tables())
 
     def to_arviz(self, draws: int = _DRAWS, seed: int = _SEED) -> Any:
         """Return independent draws as an ArviZ data tree: one variable for each table, one chain."""
@@ -314,16 +303,21 @@ def _dirichlet(shapes: Floats, generator: np.random.Generator) -> Floats:
 def read_network(
     releases: Release | Sequence[Release], prior: Any = None, strengths: Sequence[float] | None = None
 ) -> NetworkPosterior:
-    """Return the exact noise-aware posterior of a network given one release, or several of the same tables.
+    """Return the noise-aware posterior of a network given one release, or several of the same tables.
 
     `prior` replaces the declared prior by the reader's own; `strengths` averages over several multiples of it, each
-    weighted by its evidence. Naive Bayes networks, trees and forests can be read.
+    weighted by its evidence. Naive Bayes networks, trees and forests are read exactly; other graphs by Markov chains,
+    or approximately if they are large. `method` of the posterior says which.
     """
     given = (releases,) if isinstance(releases, Release) else tuple(releases)
     _check(given)
     model: Network = given[0].model if prior is None else given[0].model.with_prior(prior)
     if strengths is not None and (not isinstance(strengths, Sequence) or not strengths):
         raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
+    if strengths is not None and reading_of(given[0].mechanism) is not Reading.EXACT:
+        raise DeclarationError(
+            "strengths are weighted by evidence, which is known for graphs that are read exactly only."
+        )
     scaled = [model] if strengths is None else [_strengthened(model, strength) for strength in strengths]
     return NetworkPosterior(model, given, [NetworkReading.of(given, each) for each in scaled])
 
@@ -335,18 +329,10 @@ def _strengthened(model: Network, strength: float) -> Network:
 def _check(releases: tuple[Release, ...]) -> None:
     if not releases or not all(isinstance(release, Release) for release in releases):
         raise DeclarationError("read_network takes one or more releases of a network.")
-    kinds = (*PRODUCT_KINDS, CubeCounts, JointHistograms, NetworkSampling)
     for release in releases:
-        if isinstance(release.mechanism, SPREAD_KINDS):
-            raise DeclarationError(f"{type(release.mechanism).__name__} is not read by infer: {SPREAD_REFUSAL}.")
-        if not isinstance(release.mechanism, kinds):
-            raise DeclarationError(f"Releases made by {type(release.mechanism).__name__} are not of a network.")
+        if (refusal := reading_refusal(release.mechanism)) is not None:
+            raise DeclarationError(f"{release.label!r}, by {type(release.mechanism).__name__}, is not read: {refusal}.")
     first = releases[0]
-    if not first.model.is_tree:
-        raise DeclarationError(
-            "Networks in which a variable has several parents cannot be read yet: general graphs need other methods. "
-            "Naive Bayes networks, trees and forests can be read."
-        )
     together = (*PRODUCT_KINDS, NetworkSampling)
     if len(releases) > 1 and not all(isinstance(release.mechanism, together) for release in releases):
         raise DeclarationError("Only releases with noise that is independent between cells can be read together.")

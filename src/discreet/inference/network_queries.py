@@ -1,7 +1,4 @@
-"""Questions to a tree of probabilities: events written as text, records to be classified, chances of evidence.
-
-A set of tables may have a leading axis of draws: then every answer has one, too.
-"""
+"""Questions to a network as text, and records to be classified as codes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,17 +7,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Column, text_of
+from discreet.columns import Column, Level, text_of
 from discreet.errors import DeclarationError, SourceError
+from discreet.inference.elimination import Event
 from discreet.models.network import Network
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Tables = dict[str, Floats]
-"""P(variable | parent) by name, axes (..., parent levels, levels); a root has one parent level."""
-
-Event = dict[str, NDArray[np.bool_]]
-"""For each variable that an event is about, which levels are meant."""
 
 
 def read_event(text: str, model: Network) -> Event:
@@ -41,6 +33,11 @@ def read_event(text: str, model: Network) -> Event:
     return event
 
 
+def levels_of(codes: Mapping[str, int], model: Network) -> dict[str, Level]:
+    """Return the level of each variable from its place."""
+    return {column.name: column.levels[codes[column.name]] for column in model.variables}
+
+
 def both(one: Event, two: Event) -> Event:
     """Return the event that two events happen."""
     return {name: _and(one.get(name), two.get(name)) for name in one | two}
@@ -52,23 +49,6 @@ def _and(one: NDArray[np.bool_] | None, two: NDArray[np.bool_] | None) -> NDArra
         assert found is not None
         return found
     return one & two
-
-
-def chance_of(event: Event, tables: Tables, model: Network) -> Floats:
-    """Return P(event) in a tree, from the leaves up: m_v(j) = sum_x theta_v(x | j) [x allowed] prod_children m_c(x)."""
-    messages: dict[str, Floats] = {}
-    result: Floats | float = 1.0
-    for column, above in zip(reversed(model.variables), reversed(model.parents), strict=True):
-        table = tables[column.name]
-        inside = np.broadcast_to(messages.pop(column.name, np.ones(1)), (*table.shape[:-2], len(column.levels)))
-        if column.name in event:
-            inside = np.where(event[column.name], inside, 0.0)
-        message = (table @ inside[..., None])[..., 0]
-        if above:
-            messages[above[0]] = messages.get(above[0], 1.0) * message
-        else:
-            result = result * message[..., 0]
-    return np.asarray(result)
 
 
 def codes_of(rows: Any, columns: Sequence[Column]) -> Counts:

@@ -120,6 +120,13 @@ class Network:
         return network.with_prior(prior)
 
     @classmethod
+    def from_pgmpy(cls, model: Any, prior: NetworkPrior = 1) -> "Network":
+        """Return the graph and the levels of a network of pgmpy; its probabilities are not used, the prior is."""
+        from discreet.models.pgmpy_networks import read_pgmpy
+
+        return read_pgmpy(model)[0].with_prior(prior)
+
+    @classmethod
     def learn(cls, *_: Any, **__: Any) -> NoReturn:
         """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
         raise DeclarationError(
@@ -136,6 +143,12 @@ class Network:
         from discreet.models.bif import write_bif
 
         return write_bif(self, tables)
+
+    def to_pgmpy(self, tables: Mapping[str, ArrayLike] | None = None) -> Any:
+        """Return the network as an object of pgmpy, with tables as `to_bif` takes them."""
+        from discreet.models.pgmpy_networks import write_pgmpy
+
+        return write_pgmpy(self, tables)
 
     def with_prior(self, prior: NetworkPrior) -> "Network":
         """Return the same network under another prior."""

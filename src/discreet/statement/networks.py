@@ -65,7 +65,8 @@ def _weight(posterior: NetworkPosterior) -> str:
     values = [value for row in posterior.model.prior for value in row]
     least, most = min(values), max(values)
     parameters = f"all its parameters {least:g}" if least == most else f"parameters from {least:g} to {most:g}"
-    text = f"The prior of every row of a table is a Dirichlet distribution, with {parameters}."
+    text = f"The release was {posterior.method}. "
+    text += f"The prior of every row of a table is a Dirichlet distribution, with {parameters}."
     if posterior.model.prior != posterior.releases[0].model.prior:
         text += " The holder had declared another prior."
     if len(posterior.releases) > 1:

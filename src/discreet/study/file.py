@@ -64,12 +64,12 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
-    """The whole file."""
+    """The whole file. A network from a BIF file brings its columns along."""
 
     data: DeclaredData
-    columns: dict[str, DeclaredColumn]
     budget: DeclaredBudget
     questions: dict[str, DeclaredQuestion]
+    columns: dict[str, DeclaredColumn] = {}
 
 
 def read_study(path: Path) -> DeclaredStudy:

@@ -14,7 +14,7 @@ from discreet.columns import Column
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Unit
-from discreet.inference.readable import reading_refusal
+from discreet.inference.readable import Reading, exact_refusal, reading_of, reading_refusal
 from discreet.mechanisms import (
     BallDraw,
     FamilyGaussians,
@@ -212,11 +212,15 @@ def _kind_of(mechanism: type[Any]) -> type[Any]:
 
 
 def _readable_default(network: Network, size: int, epsilon: Exact, delta: Exact) -> tuple[Mechanism, str]:
-    """Return the default mechanism and why; where nobody could read one shared radius, the best that can be read."""
+    """Return the default mechanism and why; where one shared radius is read less well, the best that is read better."""
     mechanism, why = default_mechanism(network, size, epsilon, delta)
-    if not isinstance(mechanism, JointHistograms) or (refusal := reading_refusal(mechanism)) is None:
-        return mechanism, why
     others: list[NetworkCounts] = [FamilyHistograms(network, size, epsilon)]
     others += [FamilyGaussians(network, size, epsilon, delta)] if delta else []
     chosen = min(others, key=lambda other: other.count_sd())
-    return chosen, f"the usual choice, {type(mechanism).__name__}, could not be read here: {refusal}"
+    if (
+        not isinstance(mechanism, JointHistograms)
+        or reading_of(mechanism) is reading_of(chosen) is not Reading.APPROXIMATE
+    ):
+        return mechanism, why
+    refusal = exact_refusal(mechanism)
+    return chosen, f"the usual choice, {type(mechanism).__name__}, could not be read here exactly: {refusal}"

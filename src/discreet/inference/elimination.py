@@ -1,0 +1,140 @@
+"""Questions to any graph, by variable elimination: sum or maximise one variable after another out of small tables.
+
+P(event) = sum over all levels of prod_v P(v | parents) [v as the event says]. A variable occurs in few of these
+factors; their product, summed over it, is a factor of its neighbours. Whoever makes the smallest new factor goes first.
+Only the variables of the event and what they depend on matter: all others sum to one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DeclarationError
+from discreet.models.network import Network
+
+Floats = NDArray[np.float64]
+Tables = dict[str, Floats]
+"""P(variable | parents) by name, axes (..., rows of parents, levels); a root has one row."""
+
+Event = dict[str, NDArray[np.bool_]]
+"""For each variable that an event is about, which levels are meant."""
+
+_MOST_NUMBERS = 200_000_000  # in one factor
+
+
+@dataclass(frozen=True, eq=False)
+class _Factor:
+    """Numbers for all combinations of levels of some variables, axes (..., *names)."""
+
+    names: tuple[str, ...]
+    values: Floats
+
+
+def chance_of(event: Event, tables: Tables, model: Network) -> Floats:
+    """Return P(event) under each set of tables."""
+    return joint_chances((), event, tables, model)
+
+
+def joint_chances(names: Sequence[str], event: Event, tables: Tables, model: Network) -> Floats:
+    """Return P(names, event), axes (..., *names)."""
+    if not names and not event:
+        return np.ones(())
+    wanted = _needed({*names, *event}, model)
+    factors = [_restricted(name, event, tables, model) for name in wanted]
+    for _ in range(len(wanted) - len(names)):
+        name = _next({each for factor in factors for each in factor.names} - set(names), factors, model)
+        touched = [factor for factor in factors if name in factor.names]
+        factors = [factor for factor in factors if name not in factor.names] + [_product(touched, (name,), model)]
+    return _product(factors, (), model, order=tuple(names)).values
+
+
+def most_probable(event: Event, tables: Tables, model: Network) -> tuple[dict[str, int], float]:
+    """Return the level of every variable in the most probable record of an event, and that record's probability.
+
+    `tables` are one set, without further axes. Logarithms are maximised out instead of summed out, and the best levels
+    are then read off in reverse order.
+    """
+    factors = [_restricted(variable.name, event, tables, model) for variable in model.variables]
+    with np.errstate(divide="ignore"):
+        factors = [_Factor(factor.names, np.log(factor.values)) for factor in factors]
+    done: list[tuple[str, _Factor]] = []
+    for _ in model.variables:
+        name = _next({each for factor in factors for each in factor.names}, factors, model)
+        touched = [factor for factor in factors if name in factor.names]
+        joined = _sum_of_logs(touched, model)
+        done.append((name, joined))
+        rest = tuple(each for each in joined.names if each != name)
+        best = _Factor(rest, joined.values.max(axis=joined.names.index(name)))
+        factors = [factor for factor in factors if name not in factor.names] + [best]
+    levels: dict[str, int] = {}
+    for name, joined in reversed(done):
+        place: Any = tuple(slice(None) if each == name else levels[each] for each in joined.names)
+        levels[name] = int(joined.values[place].argmax())
+    return levels, float(np.exp(sum(float(factor.values) for factor in factors)))
+
+
+def _needed(names: Iterable[str], model: Network) -> list[str]:
+    """Return these variables and all that they depend on, in the order of the network."""
+    needed = set(names)
+    for variable, above in zip(reversed(model.variables), reversed(model.parents), strict=True):
+        if variable.name in needed:
+            needed.update(above)
+    return [variable.name for variable in model.variables if variable.name in needed]
+
+
+def _restricted(name: str, event: Event, tables: Tables, model: Network) -> _Factor:
+    """Return P(variable | parents) with one axis for each of them, 0 where the event says otherwise."""
+    family = next(family for family in model.families if family[-1] == name)
+    table = tables[name]
+    values = table.reshape(*table.shape[:-2], *model.shape(family))
+    return _Factor(family, values * event[name] if name in event else values)
+
+
+def _next(left: set[str], factors: list[_Factor], model: Network) -> str:
+    """Return the variable whose elimination makes the smallest factor."""
+
+    def size(name: str) -> tuple[int, str]:
+        around = {each for factor in factors if name in factor.names for each in factor.names}
+        return prod(model.shape(around)), name
+
+    return min(left, key=size)
+
+
+def _product(
+    factors: Sequence[_Factor], without: tuple[str, ...], model: Network, order: tuple[str, ...] | None = None
+) -> _Factor:
+    """Return the product of factors, summed over some variables."""
+    every = dict.fromkeys(name for factor in factors for name in factor.names)
+    names = tuple(name for name in every if name not in without) if order is None else order
+    _check_size(every, factors, model)
+    labels = {name: number for number, name in enumerate(every)}
+    terms: list[Any] = []
+    for factor in factors:
+        terms += [factor.values, [..., *(labels[name] for name in factor.names)]]
+    values = np.einsum(*terms, [..., *(labels[name] for name in names)], optimize=len(factors) > 2)
+    return _Factor(names, np.asarray(values))
+
+
+def _sum_of_logs(factors: Sequence[_Factor], model: Network) -> _Factor:
+    """Return the sum of factors of logarithms, over all their variables."""
+    names = tuple(dict.fromkeys(name for factor in factors for name in factor.names))
+    _check_size(names, factors, model)
+    total = np.zeros(model.shape(names))
+    for factor in factors:
+        own = tuple(name for name in names if name in factor.names)
+        turned = factor.values.transpose([factor.names.index(name) for name in own])
+        total = total + turned.reshape([len_ if n in own else 1 for n, len_ in zip(names, total.shape, strict=True)])
+    return _Factor(names, total)
+
+
+def _check_size(names: Iterable[str], factors: Sequence[_Factor], model: Network) -> None:
+    batch = max(prod(factor.values.shape[: factor.values.ndim - len(factor.names)]) for factor in factors)
+    if batch * prod(model.shape(names)) > _MOST_NUMBERS:
+        raise DeclarationError(
+            "This question needs too large a table: too many variables of the graph depend on each other at once. "
+            "Ask about fewer variables, or condition on one that separates them."
+        )
