@@ -3,6 +3,7 @@
 import pytest
 
 from discreet.reproductions import reproduction_named
+from discreet.reproductions.recorded_peers import recorded
 
 
 def test_the_geometric_histogram_wins_and_reaches_the_floor_of_a_proportion() -> None:
@@ -30,3 +31,13 @@ def test_stated_and_true_epsilon_differ() -> None:
         assert row["exponent epsilon/S, as in the tables"] > 1.19
         assert row["calibrated (ours)"] == pytest.approx(1, abs=1e-6)
         assert row["calibrated (ours)"] <= 1
+
+
+def test_ours_stands_beside_the_recorded_peers() -> None:
+    assert set(recorded()["versions"]) == {"diffprivlib", "mbi"}
+    rows = reproduction_named("ours-naive-bayes").run(True).rows
+    ours, *peers = (row["log_loss"] for row in rows)
+    assert len(peers) == 2
+    assert ours < min(peers)
+    (row,) = reproduction_named("ours-regression").run(True).rows
+    assert row["least_squares"] < row["discreet"] < row["diffprivlib"]
