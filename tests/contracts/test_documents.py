@@ -83,3 +83,12 @@ def test_a_variance_too_small_for_what_is_promised_is_refused(kind: Any) -> None
     with pytest.raises(dc.DocumentError, match="A variance of 30 gives delta"):
         dc.Release.from_json(json.dumps(document))
     assert kind(MODELS[0], size=7, epsilon="1", delta="1e-6", variance=honest.variance * 2).rho < honest.rho
+
+
+@pytest.mark.parametrize("kind", [[], {}, 3, None, "Unknown"])
+def test_a_model_of_no_kind_is_refused_in_words(kind: Any) -> None:
+    release = dc.simulate(dc.GeometricHistogram(dc.Categories("x", levels=("a", "b")), 4, 1), (1, 3), dc.SeededBits(1))
+    document = json.loads(release.to_json())
+    document["mechanism"]["model"]["kind"] = kind
+    with pytest.raises(dc.DocumentError):
+        dc.Release.from_json(json.dumps(document))

@@ -353,3 +353,10 @@ def test_contrasts_and_fitted_maximal_tables_coincide_for_naive_bayes(levels: in
     kinds = dc.ContrastGaussians(network, 50, 1, "1e-6"), dc.FamilyGaussians(network, 50, 1, "1e-6")
     means = [mean_cell_variance(network, cell_variances(kind)) * float(kind.rho) for kind in kinds]
     assert means[0] == pytest.approx(means[1], rel=2e-3)
+
+
+def test_too_many_parents_are_refused_before_any_work() -> None:
+    names = [f"x{number}" for number in range(12)]
+    network = dc.Network([dc.Column(name, ("no", "yes")) for name in names], [()] * 11 + [tuple(names[:11])])
+    with pytest.raises(dc.DeclarationError, match="11 parents; at most 10"):
+        dc.FourierCounts(network, 100, 1)

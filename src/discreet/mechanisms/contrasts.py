@@ -26,7 +26,7 @@ from discreet.models.network import Family, Network
 Block = tuple[str, ...]
 """The names of a block's variables, in the order of the network."""
 
-MOST_BLOCKS = 100_000
+MOST_BLOCKS, LARGEST_FAMILY = 100_000, 11
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,12 @@ class ContrastBasis:
     network: Network
 
     def __post_init__(self) -> None:
+        largest = max(map(len, self.network.maximal_families))
+        if largest > LARGEST_FAMILY:
+            raise DeclarationError(
+                f"A variable has {largest - 1} parents; at most {LARGEST_FAMILY - 1} are allowed, as every set of them "
+                "has a coefficient."
+            )
         if (count := sum(2 ** len(family) for family in self.network.maximal_families)) > MOST_BLOCKS:
             raise DeclarationError(f"The families have {count} subsets; at most {MOST_BLOCKS} are allowed.")
 

@@ -128,7 +128,8 @@ def _regression_document(model: LinearRegression) -> dict[str, Any]:
 
 def read_model(document: Any) -> Any:
     """Return the model that a document describes."""
-    if isinstance(document, dict) and document.get("kind") in PLAIN:
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if isinstance(kind, str) and kind in PLAIN:
         return _read_plain(document)
     read = convert(document, _Categories | _Network | _LinearRegression)
     if isinstance(read, _Network):
