@@ -24,6 +24,7 @@ EXPECTED = {
     "check_fit_idempotent": FRESH_NOISE,
     "check_regressors_int": FRESH_NOISE,
     "check_supervised_y_no_nan": NO_ERROR,
+    "check_complex_data": NO_ERROR,
 }
 Floats = NDArray[np.float64]
 

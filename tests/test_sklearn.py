@@ -24,6 +24,7 @@ EXPECTED = {
     "check_classifiers_train": DECLARED,
     "check_classifiers_regression_target": NO_ERROR,
     "check_supervised_y_no_nan": NO_ERROR,
+    "check_complex_data": NO_ERROR,
 }
 
 

@@ -1,6 +1,6 @@
 """A private Bayesian ridge regression for scikit-learn. What lies outside the declared bounds is clipped to them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from discreet.guarantees import Ledger
 from discreet.inference.regression import RegressionPosterior, read_regression
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.models.linear_regression import LinearRegression
-from discreet.sklearn.records import columns_of, labelled, names_of, published, unlabelled
+from discreet.sklearn.records import as_numbers, labelled, names_of, published, unlabelled
 
 _TARGET = "target"
 Floats = NDArray[np.float64]
@@ -51,15 +51,15 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
         """Publish noisy moments of these records and read the release. Whatever the values are, this does not fail."""
         table, targets = labelled(self, X, y)
-        names = names_of(self.n_features_in_)
+        names, size = names_of(self.n_features_in_), len(targets)
         precision = 1 / positive(self.norm_bound, "norm_bound") ** 2
         model = LinearRegression(_TARGET, names, self._bounds(names), prior_precision=precision)
-        if len(table) <= model.dimension:
+        if size <= model.dimension:
             raise DeclarationError(
-                f"X has {len(table)} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."
+                f"X has {size} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."
             )
-        mechanism = BoxMoments(model, len(table), self.epsilon)
-        secret = model.statistics(columns_of(table) | {_TARGET: targets.tolist()})
+        mechanism = BoxMoments(model, size, self.epsilon)
+        secret = model.statistics(_named(table) | {_TARGET: as_numbers(targets)})
         label = f"regression on {self.n_features_in_} features"
         self.release_ = published(mechanism, secret, self.ledger, self.epsilon, label)
         self.posterior_: RegressionPosterior = read_regression(self.release_)
@@ -68,9 +68,14 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _bounds(self, names: list[str]) -> dict[str, Sequence[Exact]]:
+        if isinstance(self.feature_bounds, str) or not isinstance(self.feature_bounds, Iterable):
+            raise DeclarationError("feature_bounds are a pair (low, high) for all features, or a list of such pairs.")
+        if isinstance(self.target_bounds, str) or not isinstance(self.target_bounds, Iterable):
+            raise DeclarationError("target_bounds are a pair (low, high).")
         declared = list(self.feature_bounds)
         alike = not any(isinstance(each, Sequence | np.ndarray) and not isinstance(each, str) for each in declared)
-        each = [declared] * len(names) if alike else [list(pair) for pair in declared]
+        pairs = [list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else [] for pair in declared]
+        each = [declared] * len(names) if alike else pairs
         if len(each) != len(names):
             raise DeclarationError(f"feature_bounds declares {len(each)} features; X has {len(names)}.")
         return {**dict(zip(names, each, strict=True)), _TARGET: list(self.target_bounds)}
@@ -82,7 +87,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         the coefficients, from sampling and from privacy, and the noise of the target itself.
         """
         check_is_fitted(self)
-        means, deviations = self.posterior_.expected(columns_of(unlabelled(self, X)))
+        means, deviations = self.posterior_.expected(_named(unlabelled(self, X)))
         return (means, deviations) if return_std else means
 
     def __sklearn_tags__(self) -> Any:
@@ -92,3 +97,8 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = True  # noise is drawn from the system's secure bits, which cannot be seeded
         tags.regressor_tags.poor_score = True  # as measured on few records, which the noise drowns
         return tags
+
+
+def _named(table: list[list[Any]]) -> dict[str, list[Any]]:
+    """Return features by name, as numbers."""
+    return {name: as_numbers(column) for name, column in zip(names_of(len(table)), table, strict=True)}

@@ -16,7 +16,7 @@ from discreet.inference.network import NetworkPosterior, read_network
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
-from discreet.sklearn.records import columns_of, labelled, names_of, published, unlabelled
+from discreet.sklearn.records import as_levels, labelled, names_of, published, unlabelled
 
 _TARGET = "class"
 
@@ -46,10 +46,12 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> "PrivateNaiveBayes":  # noqa: N803 - scikit-learn's name
         """Publish the counts of these records and read the release. Whatever the values are, this does not fail."""
         table, labels = labelled(self, X, y)
+        size = len(labels)
         self.network_ = Network.naive_bayes(_TARGET, names_of(self.n_features_in_), self._levels())
         kind = CubeCounts if cube_refusal(self.network_) is None else FamilyHistograms
-        mechanism = kind(self.network_, len(table), self.epsilon)
-        secret = self.network_.statistics(columns_of(table) | {_TARGET: labels.tolist()})
+        mechanism = kind(self.network_, size, self.epsilon)
+        target = self.network_.variables[0]
+        secret = self.network_.statistics(self._columns(table) | {_TARGET: as_levels(labels, target.levels)})
         label = f"naive Bayes of {self.n_features_in_} features"
         self.release_ = published(mechanism, secret, self.ledger, self.epsilon, label)
         self.posterior_: NetworkPosterior = read_network(self.release_)
@@ -65,10 +67,14 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns = {name: _column(name, levels) for name, levels in zip(names_of(len(each)), each, strict=True)}
         return columns | {_TARGET: _column(_TARGET, self.classes)}
 
+    def _columns(self, table: list[list[Any]]) -> dict[str, list[Any]]:
+        features = self.network_.variables[1:]
+        return {v.name: as_levels(column, v.levels) for v, column in zip(features, table, strict=True)}
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the probability of every class for each record, exact given the release."""
         check_is_fitted(self)
-        return self.posterior_.predict_proba(columns_of(unlabelled(self, X)))
+        return self.posterior_.predict_proba(self._columns(unlabelled(self, X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Return the logarithm of the probability of every class for each record."""

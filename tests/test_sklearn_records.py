@@ -1,0 +1,87 @@
+"""One record never changes what the others mean to an estimator, whatever it holds and however the table comes."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from discreet.errors import DeclarationError
+from discreet.sklearn import PrivateBayesianRidge, PrivateNaiveBayes
+from discreet.sklearn.records import as_levels, as_numbers, labelled
+
+ODD = ["?", None, float("nan"), float("inf"), True, 2**70, 1j, b"x", "1e400", (1, 2), object()]
+ROWS = [[True, 0.5], [False, 0.25], [True, 1.0], [False, 0.0]]
+
+
+def features(records: Any) -> list[list[Any]]:
+    table, _ = labelled(PrivateNaiveBayes(), records, [0] * len(ROWS))
+    return [as_numbers(column) for column in table]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__ + str(odd)[:4])
+@pytest.mark.parametrize("place", [0, 1])
+def test_rows_of_python_values_keep_their_meaning(odd: Any, place: int) -> None:
+    changed = [list(row) for row in ROWS]
+    changed[1][place] = odd
+    for make in (list, lambda rows: pd.DataFrame(rows), lambda rows: np.array([np.array(r, object) for r in rows])):
+        before, after = features(make(ROWS)), features(make(changed))
+        for one, two in zip(before, after, strict=True):
+            assert [x for i, x in enumerate(one) if i != 1] == [x for i, x in enumerate(two) if i != 1]
+
+
+@pytest.mark.parametrize("odd", ["?", None, 2.5])
+def test_truth_values_mean_the_same_in_every_table(odd: Any) -> None:
+    truths = [True, False, True, odd]
+    tables: list[Any] = [
+        pd.DataFrame({"a": truths}),
+        pd.DataFrame({"a": truths}, dtype=object),
+        pl.DataFrame({"a": truths}, strict=False),
+        [[value] for value in truths],
+        np.array([[value] for value in truths]),  # the array has one type for all: float, text or object
+    ]
+    for table in tables:
+        (column,) = features(table)
+        assert [float(value) for value in column[:3]] == [1, 0, 1]
+        assert as_levels(column[:3], (0, 1)) == column[:3]
+        assert as_levels(column[:3], (True, False)) == [True, False, True]
+
+
+def test_a_released_sum_moves_by_no_more_than_noise_if_one_record_is_odd() -> None:
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame({"smoker": generator.random(2000) < 0.5, "age": generator.random(2000)})
+    odd = frame.astype({"age": object})
+    odd.loc[7, "age"] = "refused"
+    y = generator.random(2000)
+    one, two = (PrivateBayesianRidge(1000, (0, 1), (0, 1)).fit(table, y).release_ for table in (frame, odd))
+    most = 1.2 * one.mechanism.model.reach  # of one record, and a little for the noise at this epsilon
+    assert np.abs(np.array(one.output, dtype=float) - np.array(two.output, dtype=float)).max() < most
+
+
+@pytest.mark.parametrize("odd", ["?", 1j, None])
+def test_the_classifier_is_as_good_with_one_odd_record(odd: Any) -> None:
+    generator = np.random.default_rng(2)
+    y = generator.integers(0, 2, 1000)
+    rows: list[list[Any]] = [[bool(label), bool(label)] for label in y]
+    rows[3] = [odd, True]
+    fitted = PrivateNaiveBayes(5).fit(rows, y.tolist())
+    assert fitted.score([[True, True], [False, False]], [1, 0]) == 1
+
+
+@pytest.mark.parametrize("records", [[0.123, 0.456], np.array([0.123, 0.456]), [[0.123], [0.456, 1]]])
+def test_errors_of_shape_show_no_value(records: Any) -> None:
+    with pytest.raises(ValueError, match="Expected 2D array") as problem:
+        PrivateNaiveBayes().fit(records, [0, 1])
+    assert "0.123" not in str(problem.value)
+    assert "0.456" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [{"feature_bounds": None}, {"feature_bounds": "01"}, {"feature_bounds": [(0, 1), 3]}, {"target_bounds": 3}],
+)
+def test_bounds_that_are_none_are_refused_in_words(bounds: dict[str, Any]) -> None:
+    estimator = PrivateBayesianRidge(**({"epsilon": 1, "feature_bounds": (0, 1), "target_bounds": (0, 1)} | bounds))
+    with pytest.raises(DeclarationError):
+        estimator.fit(np.random.default_rng(1).random((20, 2)), np.zeros(20))
