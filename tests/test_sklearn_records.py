@@ -55,7 +55,7 @@ def test_a_released_sum_moves_by_no_more_than_noise_if_one_record_is_odd() -> No
     odd.loc[7, "age"] = "refused"
     y = generator.random(2000)
     one, two = (PrivateBayesianRidge(1000, (0, 1), (0, 1)).fit(table, y).release_ for table in (frame, odd))
-    most = 1.2 * one.mechanism.model.reach  # of one record, and a little for the noise at this epsilon
+    most = 1.2 * one.mechanism.model.layout.reach  # of one record, and a little for the noise at this epsilon
     assert np.abs(np.array(one.output, dtype=float) - np.array(two.output, dtype=float)).max() < most
 
 
@@ -77,11 +77,8 @@ def test_errors_of_shape_show_no_value(records: Any) -> None:
     assert "0.456" not in str(problem.value)
 
 
-@pytest.mark.parametrize(
-    "bounds",
-    [{"feature_bounds": None}, {"feature_bounds": "01"}, {"feature_bounds": [(0, 1), 3]}, {"target_bounds": 3}],
-)
-def test_bounds_that_are_none_are_refused_in_words(bounds: dict[str, Any]) -> None:
-    estimator = PrivateBayesianRidge(**({"epsilon": 1, "feature_bounds": (0, 1), "target_bounds": (0, 1)} | bounds))
+@pytest.mark.parametrize("bounds", [(None, (0, 1)), ("01", (0, 1)), ([(0, 1), 3], (0, 1)), ((0, 1), 3)])
+def test_bounds_that_are_none_are_refused_in_words(bounds: tuple[Any, Any]) -> None:
+    estimator = PrivateBayesianRidge(1, *bounds)
     with pytest.raises(DeclarationError):
         estimator.fit(np.random.default_rng(1).random((20, 2)), np.zeros(20))

@@ -297,5 +297,5 @@ def test_a_document_holds_all_figures() -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(dc.DeclarationError, match="level"):
         accuracy(dc.GeometricHistogram(COIN, 10, 1), level=1.0)
-    with pytest.raises(dc.DeclarationError, match="Categories"):
+    with pytest.raises(dc.DeclarationError, match="of a mechanism"):
         accuracy(type("Other", (), {"model": Statistics, "size": 3})())
