@@ -103,3 +103,16 @@ def test_a_pair_bound_knows_which_scale_is_smaller() -> None:
         p, q = (each - np.logaddexp.reduce(each) for each in logs)
         bound = pair_certificate(alpha, one, two, scales)
         assert np.abs(p - q).max() <= bound <= pair_certificate(alpha, two, one, scales[::-1]) + 1e-15
+
+
+@pytest.mark.parametrize(("prior", "epsilon"), [(2e-5, 18), (1e-3, 18), (0.02, 100), (1e-6, 1000)])
+def test_bounds_are_narrow_where_all_records_lie_in_one_cell(prior: float, epsilon: int) -> None:
+    mechanism = HellingerGlobal(dc.Categories("x", levels=tuple("abcd"), prior=prior), 149, epsilon)
+    table = np.array([149, 0, 0, 0])
+    distances = Tables(np.full(4, prior), 149).distances(table[None])[0]
+    weights = np.exp(-float(mechanism.scales(table[None])[0]) * distances)
+    found = mechanism.moments(table)
+    wanted = (np.log(weights.sum()), weights @ distances / weights.sum())
+    for bounds, value in zip((found.log_normaliser, found.distance), wanted, strict=True):
+        assert bounds.lower - 1e-12 <= value <= bounds.upper + 1e-12
+        assert bounds.upper - bounds.lower < 1e-9
