@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import chisquare
 
 import discreet as dc
+from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.posterior_powers import PosteriorPowers
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_draws import TABLE_BITS
-from discreet.mechanisms.hellinger_envelope import Envelope
+from discreet.mechanisms.hellinger_envelope import Envelope, _uniform_tables
+from discreet.mechanisms.hellinger_simulation import simulate_draws
 
 Counts = NDArray[np.int64]
 MOST_PROPOSALS = 3.0  # for each draw; measured: at most 2.03 over the grid below
@@ -108,3 +111,44 @@ def test_a_release_of_records_that_are_all_alike_ends(tmp_path: Any) -> None:
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=100, delta=0, population="people who are all alike")
     release = dc.publish(HellingerGlobal(model, 149, 18), model.statistics({"x": ["a"] * 149}), ledger, "alike")
     assert sum(release.output) == 149
+
+
+class Counted:
+    """A generator that counts how many numbers are asked for, and gives up beyond a limit."""
+
+    def __init__(self, seed: int, most: int) -> None:
+        self._generator, self.left = np.random.default_rng(seed), most
+
+    def integers(self, places: int, size: tuple[int, int]) -> Counts:
+        self.left -= size[0] * size[1]
+        assert self.left >= 0, "too many numbers were drawn"
+        return self._generator.integers(places, size=size)
+
+    def choice(self, places: int, number: int, *, replace: bool, shuffle: bool) -> Counts:
+        self.left -= number
+        return self._generator.choice(places, number, replace=replace, shuffle=shuffle)
+
+
+@pytest.mark.parametrize("cells", [2, 3, 10, 40, 100])
+@pytest.mark.parametrize("size", [1, 30, 200, 1_000, 9_000, 20_000])
+def test_uniform_tables_take_few_random_numbers(size: int, cells: int) -> None:
+    """A row with two equal bars is drawn anew: that must not happen to most rows."""
+    generator: Any = Counted(5, 3 * 400 * cells)
+    rows = _uniform_tables(size, cells, 400, generator)
+    assert rows.shape == (400, cells)
+    assert (rows.sum(axis=1) == size).all()
+    assert rows.min() >= 0
+
+
+@pytest.mark.parametrize(("size", "cells"), [(5, 3), (6, 3), (7, 3), (8, 3), (13, 4), (14, 4), (3, 5)])
+def test_uniform_tables_are_uniform(size: int, cells: int) -> None:
+    """On both sides of the size from which equal bars are drawn anew."""
+    tables = Tables(np.ones(cells), size)
+    rows = _uniform_tables(size, cells, 40_000, np.random.default_rng(11))
+    assert chisquare(np.bincount(tables.places(rows), minlength=len(tables.all))).pvalue > 1e-3
+
+
+def test_simulated_draws_of_few_records_in_many_cells_end() -> None:
+    mechanism = HellingerReciprocal(model_of(100, 1.0), 200, 1)
+    rows = simulate_draws(mechanism, np.full((50, 100), 2), np.random.default_rng(1))
+    assert (rows.sum(axis=1) == 200).all()
