@@ -23,13 +23,21 @@ from discreet.reproductions.pictures import axis, lines
 Counts = NDArray[np.int64]
 GENERATOR = np.random.default_rng(1)
 BARS = {(500, 3): 4, (300, 4): 400, (600, 4): 3_000}
+WIDTHS = (  # records, cells, prior, epsilon
+    (600, 4, 1.0, 1_000),
+    (59, 3, 6e8, 1_000),
+    (10**6, 20, 1.0, 1),
+    (10**6, 3, 1.0, 1),
+    (600, 4, 1e6, 1),
+    (600, 4, 1e6, 100),
+)
 SIZES = (300, 600, 2_400, 9_600, 38_400, 153_600, 614_400)
 
 
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the least processor time of some runs: others may use the machine at the same time, which only adds."""
+def seconds(work: Callable[[], object]) -> float:
+    """Return the least processor time of three runs: others may use the machine at the same time, which only adds."""
     times = []
-    for _ in range(repeats):
+    for _ in range(3):
         start = process_time()
         work()
         times.append(process_time() - start)
@@ -126,8 +134,8 @@ def batches() -> None:
     heads = GENERATOR.binomial(sizes, GENERATOR.random(10_000))
     rows = np.column_stack([heads, sizes - heads])
     coin = dc.Categories("x", levels=(0, 1))
-    fast = seconds(lambda: simulate_batch(lambda n: HellingerReciprocal(coin, n, 1), rows, GENERATOR), 3) / len(rows)
-    slow = seconds(lambda: naive_batch(rows[:300]), 1) / 300
+    fast = seconds(lambda: simulate_batch(lambda n: HellingerReciprocal(coin, n, 1), rows, GENERATOR)) / len(rows)
+    slow = seconds(lambda: naive_batch(rows[:300])) / 300
     print(f"batch of 10,000 tables of 5 to 50 records in 2 cells: {1 / fast:,.0f} a second", end=", ")
     print(f"{slow / fast:.0f} times as fast as one by one")
 
@@ -141,11 +149,11 @@ def picture(path: str, ours: dict[str, dict[int, float]]) -> None:
 
 
 if __name__ == "__main__":
-    listed: dict[int, float] = {n: seconds(lambda n=n: naive(n, 4), 1) for n in (75, 150)}  # type: ignore[misc]
+    listed: dict[int, float] = {n: seconds(lambda n=n: naive(n, 4)) for n in (75, 150)}  # type: ignore[misc]
     for (size, cells), bar in BARS.items():
-        slow = seconds(lambda n=size, m=cells: naive(n, m), 1)  # type: ignore[misc]
-        fast = seconds(lambda n=size, m=cells: simulated(n, m), 15)  # type: ignore[misc]
-        exact = seconds(lambda n=size, m=cells: published(n, m), 15)  # type: ignore[misc]
+        slow = seconds(lambda n=size, m=cells: naive(n, m))  # type: ignore[misc]
+        fast = seconds(lambda n=size, m=cells: simulated(n, m))  # type: ignore[misc]
+        exact = seconds(lambda n=size, m=cells: published(n, m))  # type: ignore[misc]
         print(
             f"({size}, {cells}), {mechanism(size, cells).candidates:,} candidates: list {1e3 * slow:,.0f} ms", end="; "
         )
@@ -155,7 +163,7 @@ if __name__ == "__main__":
         if cells == 4:
             listed[size] = slow
     found = {
-        name: {n: seconds(lambda n=n, w=work: w(n, 4), 7) for n in SIZES}  # type: ignore[misc]
+        name: {n: seconds(lambda n=n, w=work: w(n, 4)) for n in SIZES}  # type: ignore[misc]
         for name, work in (("mixture, simulated", simulated), ("mixture, published", published))
     }
     for name, times in found.items():
@@ -171,15 +179,20 @@ if __name__ == "__main__":
             ("simulated", lambda t=table: simulate_draws(huge, t, GENERATOR)),
             ("published", lambda t=table: huge.sample(t, dc.SystemBits())),
         ):
-            print(f"  {name}, {kind}: {1e3 * seconds(work, 3):.0f} ms, peak {peak(work):.1f} MB (goal: below 100)")
+            print(f"  {name}, {kind}: {1e3 * seconds(work):.0f} ms, peak {peak(work):.1f} MB (goal: below 100)")
     for size, cells in ((600, 4), (10_000, 8), (10**6, 20)):
         subject, table = mechanism(size, cells), balanced(size, cells)
         known = subject.moments(table)
-        time = seconds(lambda s=subject, t=table: s.moments(t), 3)  # type: ignore[misc]
+        time = seconds(lambda s=subject, t=table: s.moments(t))  # type: ignore[misc]
         width = known.distance.upper - known.distance.lower
         share = known.uniform_share.middle
         print(f"E[H] at ({size:,}, {cells}): {known.distance.middle:.9f}, known to {width:.0e}", end=", ")
         print(f"uniform share {share:.3g}; {1e3 * time:.0f} ms")
+    for size, cells, prior, epsilon in WIDTHS:
+        model = dc.Categories("x", levels=tuple(range(cells)), prior=prior)
+        bounds = HellingerReciprocal(model, size, epsilon).moments(balanced(size, cells)).distance
+        print(f"E[H] at ({size:,}, {cells}), prior {prior:g}, epsilon {epsilon}: {bounds.middle:.3g}", end=", ")
+        print(f"known to {bounds.upper - bounds.lower:.0e}")
     batches()
     if sys.argv[1:]:
         picture(sys.argv[1], {"list of all candidates": listed, **found})

@@ -1,13 +1,18 @@
 """Bounds of normalisers and moments: against enumeration, the papers' digits, and draws where nothing can be listed."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.certificates import hellinger_moments as certified
 from discreet.certificates.hellinger_moments import Bounds, hellinger_moments
 from discreet.certificates.pair_bound import pair_bound
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables
+from discreet.certificates.stable_law import log_probabilities
 from discreet.divergences import hellinger
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_envelope import Envelope
@@ -26,25 +31,80 @@ GRID = [
     ((1, 1, 1), (150, 40, 10), 40.0),
     ((1, 1, 1, 1), (25, 25, 25, 25), 10.0),
 ]
+LARGE_SCALES = [
+    ((1, 1, 1, 1), (8, 6, 6, 6), 200.0),
+    ((1, 1, 1, 1), (8, 6, 6, 6), 4_284.0),
+    ((100, 100, 100), (20, 10, 5), 100.0),
+    ((100, 100, 100), (20, 10, 5), 2_000.0),
+]
 
 
-@pytest.mark.parametrize(("alpha", "counts", "scale"), GRID)
-def test_bounds_hold_what_enumeration_finds(alpha: tuple[float, ...], counts: tuple[int, ...], scale: float) -> None:
-    prior, table = np.array(alpha, dtype=float), np.array(counts)
+def compared(prior: Any, table: Any, scale: float) -> list[tuple[Bounds, float]]:
+    """Return bounds, and beside them what a list of all tables says."""
     distances = Tables(prior, int(table.sum())).distances(table[None])[0]
     weights = np.exp(-scale * distances)
     normaliser = weights.sum()
     found = hellinger_moments(prior, table, scale)
-    pairs = [
+    return [
         (found.log_normaliser, np.log(normaliser)),
         (found.distance, weights @ distances / normaliser),
         (found.square, weights @ distances**2 / normaliser),
         (found.truth, 1 / normaliser),
         (found.uniform_share, len(weights) * np.exp(-scale) / normaliser),
     ]
-    for bounds, wanted in pairs:
+
+
+@pytest.mark.parametrize("listed", [0, 20_000])
+@pytest.mark.parametrize(("alpha", "counts", "scale"), [*GRID, *LARGE_SCALES])
+def test_bounds_hold_what_enumeration_finds(
+    monkeypatch: pytest.MonkeyPatch, alpha: tuple[float, ...], counts: tuple[int, ...], scale: float, listed: int
+) -> None:
+    monkeypatch.setattr(certified, "_MOST_LISTED", listed)
+    for bounds, wanted in compared(np.array(alpha, dtype=float), np.array(counts), scale):
         assert bounds.lower - 1e-13 <= wanted <= bounds.upper + 1e-13  # the error of enumeration itself
         assert bounds.upper - bounds.lower < 1e-9
+
+
+@pytest.mark.parametrize("scale", [3.0, 20.0, 45.0, 200.0, 3_000.0])
+def test_bounds_hold_if_the_sum_is_cut_short(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
+    """From k = 256 on only 1 <= Z_k <= Z_256 is used: h and s are negative there for the first two scales alone."""
+    monkeypatch.setattr(certified, "_MOST_LISTED", 0)
+    monkeypatch.setattr(certified, "_MOST_LAST", 256)
+    for prior, table in ((np.ones(3), np.array([40, 30, 9])), (np.full(4, 500.0), np.array([6, 6, 6, 6]))):
+        found = compared(prior, table, scale)
+        for bounds, wanted in found:
+            assert bounds.lower - 1e-13 <= wanted <= bounds.upper + 1e-13
+        assert found[0][0].upper - found[0][0].lower > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("prior", "counts", "scale", "listed"),
+    [(1.0, (150, 150, 150, 150), 9_818.0, 20_000), (1.0, (8, 6, 6, 6), 4_284.0, 0), (1e6, (20, 20, 19), 8e5, 20_000)],
+)
+def test_large_scales_take_few_coefficients(
+    monkeypatch: pytest.MonkeyPatch, prior: float, counts: tuple[int, ...], scale: float, listed: int
+) -> None:
+    """Most of p lies near c^2/6 and above, where Z_k = 1 to all digits: nothing of it has to be worked out."""
+    asked: list[int] = []
+
+    def counted(number: float, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        asked.append(len(k))
+        return log_probabilities(number, k)
+
+    monkeypatch.setattr(certified, "_MOST_LISTED", listed)
+    monkeypatch.setattr(certified, "log_probabilities", counted)
+    found = hellinger_moments(np.full(len(counts), prior), np.array(counts), scale)
+    assert sum(asked) < 2**17
+    for bounds in (found.log_normaliser, found.distance, found.square):
+        assert bounds.upper - bounds.lower < 1e-9
+
+
+@pytest.mark.parametrize("prior", [1e6, 6e8])
+def test_bounds_are_narrow_for_large_priors_of_few_tables(prior: float) -> None:
+    for scale in (prior**0.5, 20 * prior**0.5):
+        for bounds, wanted in compared(np.full(3, prior), np.array([20, 20, 19]), scale):
+            assert bounds.lower - 1e-12 <= wanted <= bounds.upper + 1e-12
+            assert bounds.upper - bounds.lower < 1e-9
 
 
 @pytest.mark.parametrize(("size", "wanted"), [(100, 0.348103779044), (400, 0.068972100053), (1000, 0.043161881564)])
@@ -103,3 +163,16 @@ def test_a_pair_bound_knows_which_scale_is_smaller() -> None:
         p, q = (each - np.logaddexp.reduce(each) for each in logs)
         bound = pair_certificate(alpha, one, two, scales)
         assert np.abs(p - q).max() <= bound <= pair_certificate(alpha, two, one, scales[::-1]) + 1e-15
+
+
+@pytest.mark.parametrize(("prior", "epsilon"), [(2e-5, 18), (1e-3, 18), (0.02, 100), (1e-6, 1000)])
+def test_bounds_are_narrow_where_all_records_lie_in_one_cell(prior: float, epsilon: int) -> None:
+    mechanism = HellingerGlobal(dc.Categories("x", levels=tuple("abcd"), prior=prior), 149, epsilon)
+    table = np.array([149, 0, 0, 0])
+    distances = Tables(np.full(4, prior), 149).distances(table[None])[0]
+    weights = np.exp(-float(mechanism.scales(table[None])[0]) * distances)
+    found = mechanism.moments(table)
+    wanted = (np.log(weights.sum()), weights @ distances / weights.sum())
+    for bounds, value in zip((found.log_normaliser, found.distance), wanted, strict=True):
+        assert bounds.lower - 1e-12 <= value <= bounds.upper + 1e-12
+        assert bounds.upper - bounds.lower < 1e-9

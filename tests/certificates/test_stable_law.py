@@ -62,3 +62,10 @@ def test_weights_of_chords_are_sums_of_hats() -> None:
     slow[-1] += 1 - p.sum()
     assert np.exp(chord_weights(scale, nodes)) == pytest.approx(slow, rel=1e-6)
     assert (np.exp(chord_weights(scale, nodes)) >= slow * (1 - 1e-13)).all()
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 7.0, 60.0, 1_000.0])
+def test_no_number_has_more_than_its_share(scale: float) -> None:
+    """At most 1/2 for k p_k, as the p from k on add up to 2 k p_k or more."""
+    k = np.arange(1, 400_000)
+    assert (np.log(k) + log_probabilities(scale, k)).max() < np.log(0.5)

@@ -9,8 +9,8 @@ With e^(-c sqrt(1 - b)) = sum_k p_k b^k and Z_k = sum_r BC(x, r)^k, three sums o
 because (1 - b)(d/db) e^(-c sqrt(1 - b)) = (c/2) sqrt(1 - b) e^(-c sqrt(1 - b)) and H^2 = 1 - b. Z_0 = |R|. Small k
 are taken one by one. For a <= k < 2a, Z is interpolated at Chebyshev points: it is a sum of exponentials of k, so
 |Z_k| <= Z_(Re k), and on the ellipse that reaches down to a/2 it is at most Z_(a/2). The error of degree N is then
-below 4 Z_(a/2) rho^-N / (rho - 1), rho = 2 + sqrt(3). For k beyond the last group 1 <= Z_k <= Z_last; there h and s are
-negative, as each changes its sign once: both are integrals of e^-s s^k against a function of s that does.
+below 4 Z_(a/2) rho^-N / (rho - 1), rho = 2 + sqrt(3). For k beyond the last group 1 <= Z_k <= Z_last; there h and s
+change their sign at most once: both are integrals of e^-s s^k against a function of s that does. Few tables are listed.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,9 @@ from math import comb, exp, expm1, inf, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.certificates.enumeration import compositions
 from discreet.certificates.posterior_distances import UNIT
-from discreet.certificates.posterior_powers import PosteriorPowers
+from discreet.certificates.posterior_powers import PosteriorPowers, cell_log_affinities
 from discreet.certificates.power_sums import AFFINITY_ERROR, PowerSum, power_sum
 from discreet.certificates.stable_law import LOG_ERROR, log_probabilities
 
@@ -32,6 +33,8 @@ _SPARE = 42.0  # powers below e^-(c + 42) are left out; they change no weight by
 _SINGLE = 16  # below, every k by itself
 _RHO = 2 + sqrt(3)
 _LEAST_LAST, _MOST_LAST = 256, 2**22
+_MOST_LISTED = 20_000  # so many tables are gone through one by one
+_CHUNK = 2**13  # coefficients that are summed together
 _ENOUGH = 1e-13  # of the sum: what the tail may leave open before the last group
 
 
@@ -82,25 +85,39 @@ def hellinger_moments(alpha: Floats, counts: Counts, scale: float, scale_error: 
     >>> round(found.distance.lower, 9), found.distance.upper - found.distance.lower < 1e-9
     (0.260778961, True)
     """
-    log_tables = log(comb(int(counts.sum()) + len(counts) - 1, len(counts) - 1))
-    powers = PosteriorPowers(alpha, counts, scale + _SPARE)
-    terms = list(_two_cells(alpha, counts, scale) if len(counts) == 2 else _many_cells(powers, scale, log_tables))
+    tables = comb(int(counts.sum()) + len(counts) - 1, len(counts) - 1)
+    terms = list(_terms(alpha, counts, scale, tables))
     top = max(term.log for term in terms)
     values = sum(np.exp(term.log - top) * term.values for term in terms)
     errors = sum(np.exp(term.log - top) * (term.errors + 8 * UNIT * np.abs(term.values)) for term in terms)
-    return _moments(values, errors * (1 + 1e-6), top, log_tables - scale, scale * scale_error)
+    return _moments(values, errors * (1 + 1e-6), top, log(tables) - scale, scale * scale_error)
+
+
+def _terms(alpha: Floats, counts: Counts, scale: float, tables: int) -> Iterator[_Term]:
+    """Choose a way: along a line, through a list of all tables, or over k."""
+    if len(counts) == 2:
+        return _two_cells(alpha, counts, scale)
+    if tables <= _MOST_LISTED:
+        return _few_tables(alpha, counts, scale)
+    return _many_cells(PosteriorPowers(alpha, counts, scale + _SPARE), scale, log(tables))
 
 
 def _moments(values: Floats, errors: Floats, top: float, log_uniform: float, shift: float) -> HellingerMoments:
-    """Divide the sums; d ln Z/dc = -E[H], and E[H], E[H^2] change by a covariance, at most 1/4, for a change of c."""
+    """Divide the sums; if c changes, so do ln Z by -E[H] and E[H], E[H^2] by covariances, at most 1/4 and E[H^2]."""
     low, high = np.maximum(values - errors, 0.0).tolist(), (values + errors).tolist()
-    least = max(0.0, log_uniform - 1e-12, top + _log(low[0]) - shift - 1e-15)  # Z >= 1, and >= |R| e^-c
-    logs = Bounds(least, max(least, top + log(high[0]) + shift + 1e-15))
+    least = max(0.0, log_uniform - 1e-12)  # Z >= 1, and >= |R| e^-c
     lowest = max(low[0], exp(least - top))
-    distance, square = (
-        Bounds(max(0.0, low[i] / high[0] - shift / 4), min(1.0, high[i] / lowest + shift / 4)) for i in (1, 2)
+    mean, covariance = (min(most, high[i] / lowest + shift / 4) for i, most in ((1, 1.0), (2, 0.25)))
+    logs = Bounds(
+        max(0.0, least - shift, top + _log(low[0]) - shift * mean - 1e-15), top + log(high[0]) + shift * mean + 1e-15
     )
-    share = Bounds(exp(log_uniform - logs.upper), min(1.0, exp(log_uniform - logs.lower + 1e-12)))
+    distance, square = (
+        Bounds(max(0.0, low[i] / high[0] - shift * covariance), min(1.0, high[i] / lowest + shift * covariance))
+        for i in (1, 2)
+    )
+    wide = shift + 1e-12
+    share = Bounds(exp(log_uniform - logs.upper - wide), min(1.0, exp(log_uniform - logs.lower + wide)))
+    logs = Bounds(logs.lower, max(logs.lower, logs.upper))
     return HellingerMoments(logs, distance, square, Bounds(exp(-logs.upper), exp(-logs.lower)), share)
 
 
@@ -108,10 +125,28 @@ def _log(number: float) -> float:
     return log(number) if number > 0 else -inf
 
 
+def _sums(scale: float, logs: Floats, cells: int) -> _Term:
+    """Return the three sums over tables of given ln BC, sums of one term for each cell."""
+    distances = np.sqrt(-np.expm1(logs))
+    weights = np.exp(-scale * distances)
+    values = np.array([(weights * distances**power).sum() for power in range(4)])
+    share = AFFINITY_ERROR + cells * UNIT
+    return _Term(0.0, values[:3], share * scale * values[1:] + (2 * share + 64 * UNIT) * values[:3])
+
+
+def _few_tables(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
+    """Give the sums over a list of all tables."""
+    size = int(counts.sum())
+    tables = np.array(list(compositions(size, len(counts))))
+    logs = np.zeros(len(tables))
+    for cell, (prior, count) in enumerate(zip(alpha.tolist(), counts.tolist(), strict=True)):
+        logs += cell_log_affinities(prior, count, np.arange(size + 1) - count)[tables[:, cell]]
+    yield _sums(scale, logs, len(counts))
+
+
 def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
     """Give the sums for two cells: candidates on a line, and beyond some distance all with H = 1."""
     powers = PosteriorPowers(alpha, counts, scale + _SPARE)
-    reach = np.arange(-int(counts[0]), int(counts[1]) + 1)
     first, second = powers.at(1.0)[powers.cell_class[0]], powers.at(1.0)[powers.cell_class[1]]
     low, high = (
         max(first.start, 1 - second.start - len(second.logs)),
@@ -119,11 +154,8 @@ def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
     )
     changes = np.arange(low, high + 1)
     logs = first.logs[changes - first.start] + second.logs[-changes - second.start]
-    distances = np.sqrt(-np.expm1(logs))
-    weights, far = np.exp(-scale * distances), len(reach) - len(changes)
-    share = 2 * scale * AFFINITY_ERROR + 64 * UNIT
-    values = np.array([(weights * distances**power).sum() for power in range(3)])
-    yield _Term(0.0, values, values * (share + 2 * AFFINITY_ERROR))
+    far = int(counts.sum()) + 1 - len(changes)
+    yield _sums(scale, logs, 2)
     yield _Term(-scale, np.full(3, float(far)), np.full(3, far * (1 + scale) * exp(-scale - _SPARE)))
 
 
@@ -148,20 +180,27 @@ def _many_cells(powers: PosteriorPowers, scale: float, log_tables: float) -> Ite
         last = power_sum(powers, float(start))
         left = max(0.0, 1 - mass) + 4 * LOG_ERROR + 16 * UNIT * scale
         open_ = left * max(0.0, expm1(last.log) - 4 * last.error)
-        settled = group.falling and start >= _LEAST_LAST
-        if settled and (start >= _MOST_LAST or log(open_ + 1e-300) < largest + log(_ENOUGH)):
+        if start >= _LEAST_LAST and (start >= _MOST_LAST or open_ < _ENOUGH * exp(min(600.0, max(0.0, largest)))):
             break
-    yield _tail(scale, start, last, mass, left)
+    yield _tail(scale, start, last, (1 - mass, left), falling=group.falling)
     yield _Term(log_tables - powers.floor, np.zeros(3), 2 * used + 2)
 
 
-def _tail(scale: float, start: int, last: PowerSum, mass: float, left: float) -> _Term:
-    """Return what k >= K adds: sum p_k is what is missing to 1, sum h_k = -(2/c) K p_K and sum s_k = -p_{K-1}."""
+def _tail(scale: float, start: int, last: PowerSum, left: tuple[float, float], *, falling: bool) -> _Term:
+    """Return what k >= K adds: sum p_k is what is missing to 1, sum h_k = -(2/c) K p_K and sum s_k = -p_{K-1}.
+
+    Z_k - 1 <= Z_K - 1 there. If h and s are negative from K on, that bounds the rest on one side; if not, on both, with
+    sum |h_k| <= (4/c) max k p_k <= 2/c and sum |s_k| <= 2 max p_k <= 1/(K - 1).
+    """
     before, at = np.exp(log_probabilities(scale, np.array([start - 1, start])))
     slack = 4 * LOG_ERROR + 16 * UNIT * scale
-    least = np.array([max(0.0, 1 - mass - slack), -2 / scale * start * at, -before])
-    most = np.array([left, least[1], least[2]]) * exp(last.log) * (1 + last.error)
-    return _Term(0.0, (least + most) / 2, np.abs(most - least) / 2 + np.abs(most) * slack)
+    above = max(0.0, expm1(last.log)) + exp(last.log) * last.error
+    sums = np.array([max(0.0, left[0]), -2 / scale * start * at, -before])
+    one_sided = np.array([True, falling, falling])
+    rest = np.where(one_sided, sums * above / 2, 0.0)
+    open_ = np.where(one_sided, np.abs(rest), np.array([0.0, 2 / scale, 1 / (start - 1)]) * above)
+    wrong = slack * np.abs(sums) + np.array([left[1] - left[0], 0.0, 0.0])
+    return _Term(0.0, sums + rest, open_ + wrong * (1 + above))
 
 
 def _coefficients(scale: float, start: int, stop: int) -> tuple[float, Floats, Floats]:
@@ -202,12 +241,19 @@ class _Group:
 
 def _quadrature(rows: Floats, angles: Floats, degree: int) -> Floats:
     """Return weights at the points middle - half cos(angle) that sum polynomials against each row of coefficients."""
-    t = np.linspace(1.0, -1.0, rows.shape[1]) if rows.shape[1] > 1 else np.zeros(1)
-    before, here, sums = np.ones_like(t), t, [rows.sum(axis=1), (rows * t).sum(axis=1)]
-    for _ in range(degree - 1):
-        before, here = here, 2 * t * here - before
-        sums.append((rows * here).sum(axis=1))  # pairwise sums: a product of matrices has no such bound
+    t = np.linspace(1.0, -1.0, rows.shape[1])
+    parts = [slice(start, start + _CHUNK) for start in range(0, len(t), _CHUNK)]
+    sums = np.stack([_chebyshev_sums(rows[:, part], t[part], degree) for part in parts], axis=-1).sum(axis=-1)
     halves = np.ones(degree + 1)
     halves[[0, -1]] = 0.5
     cosines = np.cos(np.outer(np.arange(degree + 1), angles))
-    return np.asarray(2 / degree * (np.stack(sums, axis=1) * halves) @ cosines * halves)
+    return np.asarray(2 / degree * (sums * halves) @ cosines * halves)
+
+
+def _chebyshev_sums(rows: Floats, t: Floats, degree: int) -> Floats:
+    """Return sum_k row_k T_d(t_k) for each row and d; in pairs, as a product of matrices has no such bound."""
+    before, here, sums = np.ones_like(t), t, [rows.sum(axis=1), (rows * t).sum(axis=1)]
+    for _ in range(degree - 1):
+        before, here = here, 2 * t * here - before
+        sums.append((rows * here).sum(axis=1))
+    return np.stack(sums, axis=1)

@@ -8,7 +8,7 @@ these weights have the right total on average. Cells of equal prior and count sh
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log, sqrt
+from math import ceil, inf, isinf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ Counts = NDArray[np.int64]
 
 _LARGE = 32.0  # from here on five terms of Stirling's series are exact to double precision
 _NEAR = 0.3
-_NEWTON = 40
+_NEAR_ZERO = 0.1  # of the variance: what the square of an expected total may be
+_MOST_TURNS = 200  # never reached: an interval of floats is halved away before
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +107,17 @@ class PosteriorPowers:
     def balanced(self, tables: list[CellPowers]) -> "Balanced":
         """Tilt tables until the expected total is within a fraction of its deviation.
 
-        Newton's method for the derivative of sum_i ln sum_r phi_i^K e^(theta (r - x_i)), which is convex in theta.
+        The expected total is the derivative of sum_i ln sum_r phi_i^K e^(theta (r - x_i)), which is convex in theta, so
+        it rises with theta: Newton's method and halving take turns in an interval around its zero.
         """
-        theta = 0.0
-        for _ in range(_NEWTON):
+        theta, low, high = 0.0, -inf, inf
+        for turn in range(_MOST_TURNS + 1):
             tilted = [table.tilted(theta) for table in tables]
             sums, mean, variance = self._moments(tilted)
-            if mean * mean <= 0.1 * variance or variance == 0:
+            if mean * mean <= _NEAR_ZERO * variance or turn == _MOST_TURNS:
                 break
-            theta -= mean / max(variance, abs(mean) / 2)
+            low, high = (theta, high) if mean < 0 else (low, theta)
+            theta = _next_tilt(theta, mean, variance, (low, high), turn)
         return Balanced(tilted, sums, theta, sqrt(variance))
 
     def _moments(self, tables: list[CellPowers]) -> tuple[list[float], float, float]:
@@ -128,6 +131,16 @@ class PosteriorPowers:
             sums.append(largest + log(total))
             mean, variance = mean + int(cells) * first, variance + int(cells) * max(0.0, second - first * first)
         return sums, mean, variance
+
+
+def _next_tilt(theta: float, mean: float, variance: float, interval: tuple[float, float], turn: int) -> float:
+    """Return where to look for the zero next: a step by Newton or half of the interval; if it has one end, outwards."""
+    low, high = interval
+    farthest = 2.0 ** (1 + turn)
+    newton = theta - mean / max(variance, abs(mean) / farthest)
+    if isinf(high - low) or (turn % 2 == 0 and low < newton < high):
+        return newton
+    return (low + high) / 2
 
 
 def cell_log_affinities(prior: float, count: int, changes: Counts) -> Floats:

@@ -7,7 +7,7 @@ E e^(-s (1 - b)) over that mean s is e^(-c sqrt(1 - b)). Differentiating twice g
 
 whose terms are positive, so nothing cancels. In closed form p_k = sqrt(2c/pi) (c/2)^k K_{k-1/2}(c) / k!, which for
 large k is evaluated by Debye's expansion of the Bessel function. The recurrence also says that p falls slowly,
-p_{k+1} >= p_k (1 - 3/(2 (k + 1))): what is known at a few k bounds all between them.
+p_{k+1} >= p_k (1 - 3/(2 (k + 1))): what is known at a few k bounds all between them, and k p_k <= 1/2.
 """
 
 from fractions import Fraction
@@ -75,7 +75,7 @@ def _log_probabilities_large(scale: float, k: Floats) -> Floats:
     v = k - 0.5
     w = np.hypot(v, scale)
     d = scale * scale / (w + v)
-    gamma = sum(coefficient * v ** -(2 * j + 1.0) for j, coefficient in enumerate(_STIRLING_AT_HALF))
+    gamma = np.polyval(_STIRLING_AT_HALF[::-1], 1 / (v * v)) / v
     bessel = np.zeros_like(v)
     for u in reversed(_DEBYE):  # U_j(v/w)/v^j = polynomial((v/w)^2)/w^j
         bessel = (np.polyval(u, (v / w) ** 2) + bessel) / -w

@@ -150,10 +150,11 @@ def _nodes(alpha: Floats, counts: Counts, scale: float) -> Counts:
 
 
 def _uniform_tables(total: int, cells: int, count: int, generator: np.random.Generator) -> Counts:
-    """Draw uniform tables: bars among stars, rows with two equal bars drawn anew."""
+    """Draw uniform tables: bars among stars; rows with two equal bars are drawn anew, if these are less than half."""
     places = total + cells - 1
-    if 2 * (cells - 1) > total:
-        bars = np.stack([np.sort(generator.choice(places, cells - 1, replace=False)) for _ in range(count)])
+    if cells * cells > places:
+        rows = (generator.choice(places, cells - 1, replace=False, shuffle=False) for _ in range(count))
+        bars = np.sort(np.stack(list(rows)), axis=1)
     else:
         bars = np.sort(generator.integers(places, size=(count, cells - 1)), axis=1)
         late = np.flatnonzero((np.diff(bars, axis=1) == 0).any(axis=1))
