@@ -29,7 +29,7 @@ from discreet.certificates.posterior_draw import Curve, dominating_loss, last_th
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.posterior_grid import GridLaw, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, SLACK, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
@@ -80,7 +80,7 @@ class NetworkSampling:
             "delta": probability(delta, "delta"),
             "power": positive(power, "power"),
             "draws": whole(draws, "draws", most=1000),
-            "grid_bits": whole(grid_bits, "grid_bits", most=56),
+            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
         }
         for name, value in values.items():

@@ -24,7 +24,8 @@ Counts = NDArray[np.int64]
 FARTHEST = 2**62
 """On an infinite support the outermost cells, this many units from zero, hold all that lies beyond them."""
 
-MOST_GRID_BITS = 56
+MOST_GRID_BITS = 50
+"""Beyond, the middle of the last cell, as a float, would be one, and probabilities zero."""
 
 _WORD = 64
 

@@ -35,7 +35,7 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_grid import FARTHEST, MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
@@ -94,7 +94,7 @@ class PosteriorSampling:
             "delta": probability(delta, "delta"),
             "power": positive(power, "power"),
             "draws": whole(draws, "draws", most=1000),
-            "grid_bits": whole(grid_bits, "grid_bits", most=56),
+            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
         }
         for name, value in values.items():

@@ -70,7 +70,7 @@ class Truncation:
             return None
         return (
             f"A grid of {self._grid_bits} bits is too coarse for probabilities of at least "
-            f"{float(self._least):.6g} and so many records: use more grid_bits."
+            f"{float(self._least):.6g} and so many records: use more grid_bits or a larger least."
         )
 
     @property
