@@ -64,3 +64,19 @@ def test_every_fresh_answer_is_charged_and_nonsense_is_not(session: QuerySession
     session.ask(ConditionalProbability("a=1", given="d=0"))
     with pytest.raises(dc.BudgetError):
         session.ask(Probability("d=1"))
+
+
+def test_outermost_cells_of_the_finest_grid_are_probabilities_above_zero() -> None:
+    """The middle of the last cell of 2^53 or more is 1 as a float: 50 bits are the most, for all draws."""
+    pair = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, prior=0.01)
+    coin = dc.Categories("x", levels=("no", "yes"))
+    for bits in (51, 56):
+        with pytest.raises(dc.DeclarationError, match="grid_bits"):
+            dc.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=bits, power="0.0005")
+        with pytest.raises(dc.DeclarationError, match="grid_bits"):
+            dc.PosteriorSampling(coin, 20, 1500, "0.01", grid_bits=bits, power="0.0005")
+    mechanism = dc.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=50, power="0.0005")
+    for output in product((0, 2**50 - 1), repeat=3):
+        tables = {name: table[0] for name, table in mechanism.parameters(np.array(output)).items()}
+        assert all((table > 0).all() and (table < 1).all() for table in tables.values())
+        assert 0 < ConditionalProbability("b=yes", given="a=yes").answer(pair, tables) < 1

@@ -93,3 +93,43 @@ def test_what_cannot_be_read_is_refused_with_the_reason() -> None:
     for pair in ((noisy, fine), (fine, noisy)):
         with pytest.raises(dc.DeclarationError, match="not with noisy counts"):
             dc.infer(*pair)
+
+
+EDGE = 2**32 - 1
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        (EDGE, EDGE, EDGE - 120, 0, 5, 2**30, EDGE),
+        (0, 1, EDGE, 0, 0, 0, 0),
+        (2**31, 0, EDGE, 2**31, EDGE - 3, 2, 2**31),
+    ],
+    ids=str,
+)
+def test_draws_in_the_outermost_cells_are_read_as_enumeration_reads_them(output: tuple[int, ...]) -> None:
+    """Near the ends of the grid a density is far from even over a cell; the slow twin sums over all tables."""
+    net = NET.with_prior(0.01)
+    mechanism = dc.NetworkSampling(net, 3, "500", "0.999", power="0.01")
+    release = dc.Release(mechanism, output, "edges")
+    read, logs, means = dc.infer(release), [], []
+    for n in range(4):
+        halves = [[(first, second) for first in rows(n, k) for second in rows(3 - n, k)] for k in (2, 3)]
+        for a, b in product(*halves):
+            prior = log_chance((n, 3 - n), 0.01) + sum(log_chance(row, 0.01) for row in (*a, *b))
+            table = np.array([*a[0], *a[1], *b[0], *b[1]])
+            logs.append(prior + float(mechanism.log_likelihood(release.counts, table)))
+            means.append([(0.01 + n) / 3.02, (0.01 + a[0][0]) / (0.02 + n), (0.01 + b[1][2]) / (0.03 + 3 - n)])
+    weights = np.exp(np.array(logs) - max(logs))
+    wanted = weights @ np.array(means) / weights.sum()
+    tables = read.mean_tables()
+    assert [tables["y"][0], tables["a"][0, 0], tables["b"][1, 2]] == pytest.approx(wanted, rel=1e-6)
+    assert read.log_evidence == pytest.approx(max(logs) + np.log(weights.sum()), abs=1e-5)
+
+
+def test_an_early_stick_at_the_far_end_is_refused() -> None:
+    """Its mass depends on the sum of all later counts of the row, so the likelihood is no product."""
+    mechanism = dc.NetworkSampling(NET.with_prior(0.01), 3, "500", "0.999", power="0.01")
+    for output in ((0, 0, 0, EDGE, 0, 0, 0), (0, 0, 0, 0, 0, EDGE - 20, 0)):
+        with pytest.raises(dc.DeclarationError, match="end of the grid"):
+            dc.infer(dc.Release(mechanism, output, "edges"))

@@ -95,3 +95,22 @@ def test_what_cannot_be_read_is_refused() -> None:
     for releases in wrong:
         with pytest.raises(dc.DeclarationError):
             read_draws(*releases)
+
+
+@pytest.mark.parametrize("output", [(0, 2**32 - 1), (3, 0), (2**30, 2**32 - 2)])
+def test_draws_in_the_outermost_cells_are_read_by_the_mass_of_the_cells(output: tuple[int, int]) -> None:
+    model = dc.Categories("x", levels=("a", "b", "c"), prior=0.01)
+    mechanism = PosteriorSampling(model, 12, "500", "0.999", power="0.01")
+    tables = np.array(list(compositions(12, 3)))
+    logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
+    weights = np.exp(logs - logsumexp(logs))
+    posterior = read_draws(release_of(mechanism, output))
+    assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-7)
+    assert list(posterior.mean.values()) == pytest.approx(list(weights @ (tables + 0.01) / 12.03), rel=1e-6)
+
+
+def test_a_first_stick_at_the_far_end_is_refused() -> None:
+    model = dc.Categories("x", levels=("a", "b", "c"), prior=0.01)
+    mechanism = PosteriorSampling(model, 12, "500", "0.999", power="0.01")
+    with pytest.raises(dc.DeclarationError, match="end of the grid"):
+        read_draws(release_of(mechanism, (2**32 - 1, 5)))

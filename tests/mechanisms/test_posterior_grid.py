@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, LazyUniform, Truncation, enclosing_integers
+from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, LazyUniform, enclosing_integers
+from discreet.mechanisms.truncation import Truncation
 from discreet.models.bounded_family import BetaLaw, GammaLaw, Law, NormalLaw
 
 F = Fraction

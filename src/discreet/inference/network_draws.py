@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from discreet.errors import DeclarationError
 from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass
-from discreet.inference.posterior_draws import LEAST_GRID_BITS
+from discreet.inference.posterior_draws import LEAST_GRID_BITS, StickEnds
 from discreet.inference.row_counts import log_prior_factors
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
@@ -71,12 +71,31 @@ class _Rows:
         self._alpha = [np.array(prior) for prior in self._mechanism.model.prior]
         tables = self._mechanism.parameters(release.counts).values()
         self.theta = [table.reshape(self._draws, -1, table.shape[-1]) for table in tables]
+        self._ends = [
+            [StickEnds(sticks[:, row], self._mechanism.grid_bits) for row in range(sticks.shape[1])]
+            for sticks in self._sticks(release)
+        ]
+        for alpha, table in zip(self._alpha, self._ends, strict=True):
+            for row in table:
+                row.check(alpha, self._power * self._mechanism.size, release.label)
+
+    def _sticks(self, release: Release) -> list[NDArray[np.int64]]:
+        """Return the drawn cells of each table, axes (draws, rows, sticks)."""
+        shapes = [(rows, levels - 1) for rows, levels in self._mechanism.shapes]
+        parts = np.split(
+            release.counts.reshape(self._draws, -1), np.cumsum([rows * sticks for rows, sticks in shapes])[:-1], axis=1
+        )
+        return [part.reshape(self._draws, *shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def cells(self, place: int, row: int) -> Floats:
-        """Return sum over draws of log theta_x^(tau k) / Gamma(alpha_x + tau k) for each level and count k."""
+        """Return sum over draws of log theta_x^(tau k) / Gamma(alpha_x + tau k) for each level and count k.
+
+        At the ends of the grid, the mass of a cell takes the place of that of its middle: see `StickEnds`.
+        """
         logs = np.log(self.theta[place][:, row]).sum(axis=0)[:, None]
         shapes = self._alpha[place][:, None] + self._power * self._counts
-        return np.asarray(self._power * self._counts * logs - self._draws * gammaln(shapes))
+        product = self._power * self._counts * logs - self._draws * gammaln(shapes)
+        return np.asarray(product + self._ends[place][row].log_factors(np.arange(len(shapes))[:, None], shapes))
 
     def totals(self) -> Floats:
         """Return sum over draws and features of log Gamma(sum alpha + tau n), for each class count n."""

@@ -9,6 +9,10 @@ and the reader's posterior is the mixture over k, as for noisy counts. With two 
 mass of the grid's cells. With more, the density of a Dirichlet draw is a product over cells but for the known total,
 f_i(k) = Gamma(a_i + k) / k! prod_draws theta_i^(tau k) / Gamma(alpha_i + tau k), and the counts are read by the same
 transform as noisy ones (see `LatentCounts`).
+
+The middle of a cell stands for all of it but near zero and one: there cell j of a stick v ~ Beta(a, b) has the mass
+((j + 1)^a - j^a) / (a (j + 1/2)^(a - 1)) times that of its middle, and likewise with b from the other end. That a is
+the shape of one cell's count, so this is a factor of the product; b is one only for the last stick.
 """
 
 from collections.abc import Sequence
@@ -30,7 +34,9 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 LEAST_GRID_BITS = 16
-"""From here on the density in the middle of a grid cell stands for its mass, with a relative error below 1e-6."""
+"""From here on the density in the middle of a grid cell, but for the ends, stands for its mass."""
+
+_NEGLIGIBLE = 1e-6  # of the logarithm of a likelihood
 
 
 def read_draws(*releases: Release, prior: Any = None) -> CategoriesPosterior:
@@ -81,6 +87,8 @@ class _Kernel:
         self.theta = mechanism.parameters(release.counts)
         self._alpha, self._power, self._draws = mechanism.model.concentration, float(mechanism.power), mechanism.draws
         self._logs = np.log(self.theta).sum(axis=0)
+        self._ends = StickEnds(release.counts.reshape(self._draws, -1), mechanism.grid_bits)
+        self._ends.check(self._alpha, self._power * mechanism.size, release.label)
         total = self._alpha.sum() + self._power * mechanism.size
         jacobian = np.log1p(-np.cumsum(self.theta, axis=1)[:, :-2]).sum()  # from theta to sticks
         width = -self._draws * mechanism.sticks * mechanism.grid_bits * np.log(2.0)
@@ -89,7 +97,39 @@ class _Kernel:
 
     def __call__(self, places: Counts, counts: Counts) -> Floats:
         shapes = self._alpha[places] + self._power * counts
-        return np.asarray(self._power * counts * self._logs[places] - self._draws * gammaln(shapes))
+        product = self._power * counts * self._logs[places] - self._draws * gammaln(shapes)
+        return np.asarray(product + self._ends.log_factors(places, shapes))
+
+
+class StickEnds:
+    """How far the mass of the cells of drawn sticks is from what their middles say; axes of cells (draws, sticks)."""
+
+    def __init__(self, cells: Counts, grid_bits: int) -> None:
+        ends = (1 << grid_bits) - 1 - cells
+        self._near = np.concatenate([cells, ends[:, -1:]], axis=1)  # the last cell has what the last stick leaves
+        self._ends = ends[:, :-1]
+
+    def log_factors(self, places: Counts, shapes: Floats) -> Floats:
+        """Return the sum over draws of the log factor of given cells (of the table) with given shapes."""
+        return np.asarray(sum(_log_end_factor(near[places], shapes) for near in self._near))
+
+    def check(self, alpha: Floats, added: float, label: str) -> None:
+        """Refuse draws in which a stick before the last is so close to one that several counts share a factor."""
+        rests = np.cumsum(alpha[::-1])[::-1][1:-1]
+        worst = (abs(_log_end_factor(self._ends, rests + more)) for more in (0.0, added))
+        if any((factor > _NEGLIGIBLE).any() for factor in worst):
+            raise DeclarationError(
+                f"{label!r} cannot be read: a draw of three or more probabilities lies at the end of the grid, where "
+                "its likelihood is no product over cells. Publish with more grid_bits, or under a larger prior."
+            )
+
+
+def _log_end_factor(cells: Counts, shapes: Any) -> Floats:
+    """Return log ((1 + h)^a - (1 - h)^a) / (2 h a), h = 1 / (2 j + 1): the mass of cell j over that of its middle."""
+    half = 1 / (2.0 * cells + 1)
+    with np.errstate(divide="ignore"):
+        width = 2 * np.arctanh(half)
+    return np.asarray(shapes * np.log1p(half) + np.log(-np.expm1(-shapes * width)) - np.log(2 * half * shapes))
 
 
 def _two_cells(releases: Sequence[Release], alpha: Floats, size: int) -> LatentCounts:

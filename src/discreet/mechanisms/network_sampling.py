@@ -29,8 +29,9 @@ from discreet.certificates.posterior_draw import Curve, dominating_loss, last_th
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.posterior_grid import GridLaw, Truncation, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, SLACK, nearest
+from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
 from discreet.models.network import Network
 from discreet.randomness import RandomBits
@@ -79,7 +80,7 @@ class NetworkSampling:
             "delta": probability(delta, "delta"),
             "power": positive(power, "power"),
             "draws": whole(draws, "draws", most=1000),
-            "grid_bits": whole(grid_bits, "grid_bits", most=56),
+            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
         }
         for name, value in values.items():
@@ -120,6 +121,10 @@ class NetworkSampling:
             )
         if any(self._truncation(levels).is_empty for levels in set(_levels(self.model))):
             raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+        for prior in _priors(self.model):
+            found = self._truncation(len(prior)).refusal(sum(prior, self.power * self.size), min(prior))
+            if found is not None:
+                raise DeclarationError(found)
 
     @classmethod
     def plain(cls, model: Network, *, size: int, delta: Exact, draws: int = 1) -> "NetworkSampling":
@@ -163,10 +168,19 @@ class NetworkSampling:
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         if least is None:
             found = _least_for(_levels(_network(model)), float(each))
-            return nearest(lambda w: cls(model, size, epsilon, draws=draws, least=rounded_up(w)), found, 1)
+            return nearest(lambda w: cls._cut(model, size, epsilon, draws, rounded_up(w)), found, 1)
         floor = positive(least, "least")
         most = min(Fraction(1), each / network_range(_levels(_network(model)), floor))
-        return cls(model, size, epsilon, power=rounded_down(most), draws=draws, least=floor)
+        return cls._cut(model, size, epsilon, draws, floor, rounded_down(most))
+
+    @classmethod
+    def _cut(
+        cls, model: Network, size: int, epsilon: Exact, draws: int, least: Fraction, power: Fraction = Fraction(1)
+    ) -> "NetworkSampling":
+        """Return truncated draws on a grid that is fine enough."""
+        added = power * whole(size, "size")
+        bits = max(enough_grid_bits(GRID_BITS, len(prior), least, prior, added) for prior in _priors(model))
+        return cls(model, size, epsilon, power=power, draws=draws, grid_bits=bits, least=least)
 
     @classmethod
     def published(cls, model: Network, *, size: int, claimed: Exact, draws: int = 1) -> "NetworkSampling":
@@ -184,7 +198,7 @@ class NetworkSampling:
                 f"{2 * log(max(levels)):.4f}; got {exact_text(stated)}."
             )
         true = whole(draws, "draws", most=1000) * network_range(levels, floor)
-        return cls(model, size, rounded_up(true), draws=draws, least=floor)
+        return cls._cut(model, size, rounded_up(true), draws, floor)
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -324,6 +338,10 @@ def _network(model: Any) -> Network:
 
 def _levels(model: Network) -> list[int]:
     return [len(variable.levels) for variable in model.variables]
+
+
+def _priors(model: Network) -> list[list[Fraction]]:
+    return [[Fraction(value) for value in prior] for prior in model.prior]
 
 
 def _nodes(model: Network, draws: int) -> dict[Fraction, int]:

@@ -10,13 +10,11 @@ How long this takes depends on the law, and so on the secret; see the threat mod
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil, floor, log
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from discreet.errors import DeclarationError
 from discreet.exact import ball
 from discreet.models.bounded_family import BetaLaw, Law
 from discreet.randomness import RandomBits
@@ -26,8 +24,10 @@ Counts = NDArray[np.int64]
 FARTHEST = 2**62
 """On an infinite support the outermost cells, this many units from zero, hold all that lies beyond them."""
 
+MOST_GRID_BITS = 50
+"""Beyond, the middle of the last cell, as a float, would be one, and probabilities zero."""
+
 _WORD = 64
-_MOST_SUMMED = 14  # bits: normalisers of truncated draws are summed over at most this many cells
 
 
 class GridLaw:
@@ -147,6 +147,11 @@ class LazyUniform:
         """Return the number as a float, for guesses only."""
         return (self._number + 0.5) / 2.0**self.length
 
+    @property
+    def enclosed(self) -> arb:
+        """Return a ball that holds the number."""
+        return arb(self._number).union(arb(self._number + 1)) / arb(2) ** self.length
+
     def compared(self, below: int, above: int) -> bool | None:
         """Tell whether a threshold between below / 2^length and above / 2^length is at most the number, if decided."""
         if above <= self._number:
@@ -184,122 +189,3 @@ def broken_sticks(sticks: NDArray[np.float64]) -> NDArray[np.float64]:
     ones = np.ones((*sticks.shape[:-1], 1))
     left = np.cumprod(np.concatenate([ones, 1 - sticks], axis=-1), axis=-1)
     return np.asarray(left * np.concatenate([sticks, ones], axis=-1))
-
-
-class Truncation:
-    """Probabilities of m cells that are all at least `least`, on a grid of broken sticks.
-
-    A vector of grid cells counts if every theta within it has all theta_i >= least. The set is fixed and public, so a
-    draw restricted to it is a draw from the posterior under a truncated prior, exactly. Sticks are drawn one after the
-    other, each within what the earlier ones leave, with probability Z_i; the vector is kept with probability
-    prod_i Z_i / max Z_i, else all is drawn again. With two cells nothing is ever rejected.
-    """
-
-    def __init__(self, cells: int, least: Fraction, grid_bits: int) -> None:
-        self._cells, self._least, self._grid_bits = cells, least, grid_bits
-
-    def _range(self, place: int, left: Fraction) -> tuple[int, int]:
-        """Return the first and last cell of a stick when at least `left` of the whole is left for it."""
-        share, unit = self._least / left, 1 << self._grid_bits
-        return ceil(share * unit), floor((1 - (self._cells - 1 - place) * share) * unit) - 1
-
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether no vector of cells counts: look at the most even one."""
-        left = Fraction(1)
-        for place in range(self._cells - 1):
-            first, last = self._range(place, left)
-            if first > last:
-                return True
-            left *= 1 - Fraction(first + 1, 1 << self._grid_bits)
-        return left < self._least
-
-    def sample(self, laws: Sequence[Law], count: int, bits: RandomBits) -> Counts:
-        """Draw independent vectors of cells, given the laws of the sticks."""
-        if self._cells == 2:
-            return GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
-        drawn: list[list[int]] = []
-        known: dict[tuple[int, int, int], GridLaw] = {}  # of this call only: nothing about a secret is kept
-        while len(drawn) < count:
-            grids, cells = self._proposal(laws, known, bits)
-            if len(cells) == len(laws) and self._accepted(laws, grids, bits):
-                drawn.append(cells)
-        return np.array(drawn, dtype=np.int64)
-
-    def _proposal(
-        self, laws: Sequence[Law], known: dict[tuple[int, int, int], GridLaw], bits: RandomBits
-    ) -> tuple[list[GridLaw], list[int]]:
-        """Return each stick's restricted law and its cell; fewer cells if nothing was left for the next stick."""
-        left, grids, cells = Fraction(1), list[GridLaw](), list[int]()
-        for place, law in enumerate(laws):
-            ends = self._range(place, left)
-            grids.append(known.setdefault((place, *ends), GridLaw(law, self._grid_bits, *ends)))
-            if grids[-1].is_empty:
-                break
-            cells.append(int(grids[-1].sample(1, bits)[0]))
-            left *= 1 - Fraction(cells[-1] + 1, 1 << self._grid_bits)
-        return grids, cells
-
-    def _accepted(self, laws: Sequence[Law], grids: Sequence[GridLaw], bits: RandomBits) -> bool:
-        """Accept with probability prod_i Z_i / max Z_i; Z_i grows with what is left, at most 1 - (i - 1) least."""
-        uniform = LazyUniform(bits)
-        while True:
-            with ctx.workprec(uniform.length + _WORD):
-                decided = uniform.is_below(self._ratio(laws, grids))
-            if decided is not None:
-                return decided
-            uniform.extend()
-
-    def _ratio(self, laws: Sequence[Law], grids: Sequence[GridLaw]) -> arb:
-        ratio = arb(1)
-        for place, (law, grid) in enumerate(zip(laws, grids, strict=True)):
-            widest = GridLaw(law, self._grid_bits, *self._range(place, 1 - place * self._least))
-            ratio *= grid.mass(grid.first, grid.last + 1) / widest.mass(widest.first, widest.last + 1)
-        return ratio
-
-    def holds(self, cells: Counts) -> NDArray[np.bool_]:
-        """Tell which vectors of cells (last axis) count, in exact arithmetic."""
-        if self._cells == 2:
-            first, last = self._range(0, Fraction(1))
-            return np.asarray((cells[..., 0] >= first) & (cells[..., 0] <= last))
-        flat = np.asarray(cells).reshape(-1, self._cells - 1)
-        return np.array([self._holds([int(c) for c in row]) for row in flat]).reshape(np.asarray(cells).shape[:-1])
-
-    def _holds(self, cells: Sequence[int]) -> bool:
-        left = Fraction(1)
-        for place, cell in enumerate(cells):
-            first, last = self._range(place, left)
-            if not first <= cell <= last:
-                return False
-            left *= 1 - Fraction(cell + 1, 1 << self._grid_bits)
-            if left <= 0:
-                return False
-        return True
-
-    def log_normaliser(self, laws: Sequence[Law]) -> float:
-        """Return the logarithm of the untruncated probability of all vectors that count, summed cell by cell.
-
-        With two cells this is one difference; with more it is offered for small grids only.
-        """
-        if self._cells > 2 and self._grid_bits * (self._cells - 2) > _MOST_SUMMED:
-            raise DeclarationError(
-                f"The likelihood of a truncated draw of {self._cells} cells needs a sum over "
-                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; at most 2^{_MOST_SUMMED} are summed."
-            )
-        if self._cells == 2:
-            grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
-            with ctx.workprec(2 * _WORD):
-                return float(grid.mass(grid.first, grid.last + 1).log().mid())
-        return log(self._summed(laws, 0, Fraction(1)))
-
-    def _summed(self, laws: Sequence[Law], place: int, left: Fraction) -> float:
-        first, last = self._range(place, left)
-        unit, law = 2.0**-self._grid_bits, laws[place]
-        if first > last:
-            return 0.0
-        if place == len(laws) - 1:
-            return float(np.exp(law.log_mass(np.float64(first * unit), np.float64((last + 1) * unit))))
-        cells = np.arange(first, last + 1)
-        masses = np.exp(law.log_mass(cells * unit, (cells + 1) * unit))
-        rests = (left * (1 - Fraction(int(cell) + 1, 1 << self._grid_bits)) for cell in cells)
-        return float(sum(m * self._summed(laws, place + 1, rest) for m, rest in zip(masses, rests, strict=True)))

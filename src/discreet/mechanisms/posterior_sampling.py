@@ -35,7 +35,8 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, Truncation, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_grid import FARTHEST, MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
+from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
 from discreet.randomness import RandomBits
@@ -93,7 +94,7 @@ class PosteriorSampling:
             "delta": probability(delta, "delta"),
             "power": positive(power, "power"),
             "draws": whole(draws, "draws", most=1000),
-            "grid_bits": whole(grid_bits, "grid_bits", most=56),
+            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
         }
         for name, value in values.items():
@@ -131,6 +132,9 @@ class PosteriorSampling:
             )
         if self._truncation.is_empty:
             raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+        prior = [Fraction(value) for value in self.model.prior]
+        if (refusal := self._truncation.refusal(sum(prior, self.power * self.size), min(prior))) is not None:
+            raise DeclarationError(refusal)
 
     @classmethod
     def concentrated(
@@ -179,14 +183,17 @@ class PosteriorSampling:
         """
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         cells = len(model.cells)
+
+        def build(floor: Fraction, power: Fraction = Fraction(1)) -> PosteriorSampling:
+            prior, added = [Fraction(value) for value in model.prior], power * whole(size, "size")
+            grid_bits = enough_grid_bits(GRID_BITS, cells, floor, prior, added)
+            return cls(model, size, epsilon, power=power, draws=draws, grid_bits=grid_bits, least=floor)
+
         if least is None:
             even = _short_decimal(1 / (cells - 1 + exp(float(each) / 2)), 1)
-            return nearest(
-                lambda floor: cls(model, size, epsilon, draws=draws, least=_short_decimal(floor, 1)), even, 1
-            )
+            return nearest(lambda floor: build(_short_decimal(floor, 1)), even, 1)
         floor = positive(least, "least")
-        most = min(Fraction(1), each / categories_range(cells, floor))
-        return cls(model, size, epsilon, power=_short_decimal(most, -1), draws=draws, least=floor)
+        return build(floor, _short_decimal(min(Fraction(1), each / categories_range(cells, floor)), -1))
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -258,7 +265,7 @@ class PosteriorSampling:
             drawn[same] = self._draw(self.laws(row), len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def _draw(self, laws: tuple[Law, ...], count: int, bits: RandomBits) -> Counts:
+    def _draw(self, laws: tuple[Any, ...], count: int, bits: RandomBits) -> Counts:
         if self.least:
             return self._truncation.sample(laws, count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
