@@ -12,7 +12,6 @@ from scipy.stats import chisquare, kstest
 
 import discreet as dc
 from discreet.distributions.truncated_gaussian import TruncatedGaussian
-from discreet.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.mechanisms.ball_draw import BallDraw, loss_range, published_bound
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 
