@@ -100,8 +100,8 @@ def plan_regression(
         title = f"{question.label}: effects of the features, {mechanism.size} records"
         charts.render(charts.width_chart(points, title, target), plot)
     if as_json:
-        facts = {"question": question.name, "mechanism": kind, "reason": question.reason, "rows": rows}
-        facts["assumed_noise_sd"] = _assumed_noise(mechanism)
+        facts: dict[str, Any] = {"question": question.name, "mechanism": kind, "reason": question.reason, "rows": rows}
+        facts |= {"assumed_noise_sd": _assumed_noise(mechanism)}
         return show_json(facts | {"coefficients": [asdict(each) for each in found]})
     show_table(
         f"{question.label}: expected {level:.0%} widths of effects in units of {target}, with exact sums in brackets",
@@ -119,7 +119,7 @@ def plan_regression(
         "An effect is what the target changes by if a feature goes from one of its bounds to the other, or from the "
         "first level to another.",
         "Widths are approximations for evenly spread features and a standard deviation of "
-        f"{_assumed_noise(mechanism):.3g} {target} around the line{_why_assumed(mechanism)}; more of it makes them wider. "
+        f"{_assumed_noise(mechanism):.3g} {target} around the line{_why_assumed(mechanism)}; more makes them wider. "
         f"One made-up study: discreet rehearse STUDY --ask {question.name}",
         *chosen_by(question),
         *([] if plot is None else [f"Wrote {plot}."]),
