@@ -121,6 +121,8 @@ def test_a_plan_tells_widths_and_touches_no_data(folder: Path) -> None:
     assert [each["name"] for each in found["coefficients"]] == ["intercept", "age", "education=college"]
     assert (folder / "plan.json").exists()
     shown = run("plan", "study.toml", "--ask", "pay", "--epsilon", "0.5").output
+    assert "(assumed: the median of its prior)" in " ".join(shown.split())
+    assert "too narrow" not in shown
     assert "An effect is what the target changes by" in shown
     assert "--width is for" in run("plan", "study.toml", "--ask", "pay", "--width", "0.1", code=1).stderr
 

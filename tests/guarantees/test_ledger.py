@@ -1,7 +1,9 @@
 """The ledger keeps its limit, whatever happens: many processes, sudden death, tampering."""
 
+import copy
 import multiprocessing
 import os
+import pickle
 import signal
 import sqlite3
 from fractions import Fraction
@@ -10,12 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import discreet as dc
 from discreet import failpoints
 from discreet.canonical import canonical_json
 from discreet.guarantees import Entry
 from discreet.releases.document import mechanism_document
+from discreet.sklearn import PrivateBayesianRidge
 
 FORK = multiprocessing.get_context("fork")
 COIN = dc.Categories("x", levels=("no", "yes"))
@@ -355,3 +359,21 @@ def test_limits_must_make_sense(tmp_path: Path, epsilon: str, delta: str) -> Non
 def test_a_new_ledger_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     assert ledger.path.stat().st_mode & 0o077 == 0
+
+
+def test_a_copy_of_a_ledger_is_the_same_budget(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    for copied in (copy.deepcopy(ledger), copy.copy(ledger), pickle.loads(pickle.dumps(ledger))):
+        assert copied.path == ledger.path
+        dc.publish(dc.GeometricHistogram(COIN, 3, "0.25"), COIN.statistics(DATA), ledger=copied, label="one")
+    assert ledger.spent.epsilon == Fraction(3, 4)
+    gone = pickle.dumps(ledger)
+    ledger.path.rename(tmp_path / "elsewhere.db")
+    with pytest.raises(dc.LedgerError, match="no ledger"):
+        pickle.loads(gone)
+
+
+def test_an_estimator_with_a_ledger_can_be_cloned(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    estimator = PrivateBayesianRidge(1, (0, 1), (0, 1), ledger=ledger)
+    assert clone(estimator).ledger.path == ledger.path

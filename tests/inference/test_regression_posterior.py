@@ -11,9 +11,13 @@ from scipy.special import logsumexp
 from scipy.stats import chi2, multivariate_normal
 
 import discreet as dc
+from discreet.inference.ensemble import Ensemble
 from discreet.inference.regression import (
     MomentDensity,
     RegressionPosterior,
+    _Noise,
+    _rounds,
+    eliminated,
     read_regression,
 )
 from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
@@ -238,3 +242,35 @@ def test_a_single_draw_is_refused_with_the_reason() -> None:
     draw = dc.simulate(BallDraw(model, 100, 4), model.rehearse(data), dc.SeededBits(70))
     with pytest.raises(dc.DeclarationError, match="one draw of the coefficients by BallDraw"):
         dc.infer(draw)
+
+
+def test_elimination_agrees_with_eigenvalues() -> None:
+    generator = np.random.default_rng(80)
+    roots, b = generator.normal(size=(40, 6, 6)), generator.normal(size=(40, 6))
+    matrices = roots @ np.swapaxes(roots, 1, 2)
+    matrices[:7] -= 3 * np.eye(6)
+    positive = np.linalg.eigvalsh(matrices)[:, 0] > 0
+    assert 0 < positive.sum() < 40
+    logs, explained = eliminated(matrices, b)
+    assert (np.isfinite(logs) == positive).all()
+    assert (np.isfinite(explained) == positive).all()
+    assert logs[positive] == pytest.approx(np.linalg.slogdet(matrices[positive])[1], rel=1e-9)
+    direct = [v @ np.linalg.solve(a, v) for a, v in zip(matrices[positive], b[positive], strict=True)]
+    assert explained[positive] == pytest.approx(direct, rel=1e-9)
+
+
+def test_the_work_and_the_memory_of_a_reading_have_an_end() -> None:
+    """16 coordinates have 152 moments, sigma, and 308 walkers: all rounds are made. Longer chains are thinned."""
+    assert _rounds(64, 3) == _rounds(308, 16) == [100, 200, 400, 800, 1600]
+    assert _rounds(1642, 40) == [100]
+    generator = np.random.default_rng(81)
+    model, size = pinned_model(), 1000
+    _, data = pinned_records(size, generator)
+    density = MomentDensity(model, (dc.simulate(BoxMoments(model, size, 5), model.rehearse(data), dc.SeededBits(82)),))
+    start = density.start(64, generator)
+    every, third = (
+        Ensemble(density.log_density, start.copy(), _Noise(density), np.random.default_rng(83)).run(30, step)
+        for step in (1, 3)
+    )
+    assert third.shape == (10, 64, 9)
+    assert (third == every[2::3]).all()

@@ -33,7 +33,7 @@ def made_up(size: int, features: int, seed: int, slope: float = 0.9) -> dict[str
 
 
 @pytest.mark.parametrize(
-    ("size", "steps", "slope", "epsilon"), [(30, 4, 0.9, 20), (200, 6, -0.4, 20), (30, 3, 1.0, "0.5")]
+    ("size", "steps", "slope", "epsilon"), [(30, 8, 0.9, 20), (200, 18, -0.4, 20), (30, 3, 1.0, "0.5")]
 )
 def test_draws_follow_the_exact_law(size: int, steps: int, slope: float, epsilon: Any) -> None:
     mechanism, draws = BallDraw(model_of(), size, epsilon, steps=steps), 600
@@ -170,3 +170,30 @@ def test_a_draw_is_made_of_its_public_fields() -> None:
     mechanism = BallDraw(model_of(), 10, 1, steps=10)
     assert BallDraw(**{field.name: getattr(mechanism, field.name) for field in fields(mechanism)}) == mechanism
     assert isinstance(mechanism, dc.Mechanism)
+
+
+@pytest.mark.parametrize("steps", [2**16, 2**22, 2**26, 2**30])
+def test_a_fine_grid_is_drawn_as_quickly_as_a_coarse_one(steps: int) -> None:
+    """The rate at which draws are kept does not depend on the grid; here about one in ten is."""
+    model = model_of(2, grid=2**15, prior_precision="0.1", noise="0.5")
+    mechanism = BallDraw(model, 10, 1, steps=steps)
+    matrix, shift = (np.array(part, dtype=float) for part in mechanism.quadratic(model.rehearse(made_up(10, 2, 1))))
+    law = TruncatedGaussian(matrix, shift, float(mechanism.squared_radius) ** 0.5)
+    assert law.acceptance(20_000, np.random.default_rng(3)) > 0.05
+
+
+@pytest.mark.parametrize(("size", "steps"), [(1000, 4), (10**4, 16), (10**6, 64)])
+def test_grids_that_could_keep_a_draw_waiting_are_refused_from_public_facts(size: int, steps: int) -> None:
+    model = model_of(1, grid=2**15, noise="0.2")
+    with pytest.raises(dc.DeclarationError, match="too coarse") as refusal:
+        BallDraw(model, size, 100, steps=steps)
+    enough = int(str(refusal.value).split("use ")[1].split()[0])
+    mechanism = BallDraw(model, size, 100, steps=enough)
+    with pytest.raises(dc.DeclarationError, match="too coarse"):
+        BallDraw(model, size, 100, steps=enough * 2 // 3)
+    for slope in (0.25, 0.375, 1.0):  # x = 1 or -1 in every record, y = slope x: the steepest law there is
+        most = size * model.grid**2
+        moments = np.array([2 * most, int(slope * most)])
+        matrix, _ = mechanism.quadratic(moments)
+        assert matrix[0][0] <= mechanism.steepest <= 8
+        mechanism.check_output(mechanism.sample(moments, dc.SeededBits(1)))

@@ -162,3 +162,13 @@ def test_noise_that_would_leave_64_bits_is_refused() -> None:
     assert BoxMoments(tiny(grid=2**10), 100, "1e-5").guarantee.epsilon == Fraction(1, 10**5)
     with pytest.raises(dc.DeclarationError, match="LinearRegression"):
         BoxMoments(dc.Categories("x", levels=("a", "b")), 100, 1)  # type: ignore[arg-type]
+
+
+def test_more_moments_than_can_be_read_are_refused_before_they_cost_anything() -> None:
+    names = [f"x{number}" for number in range(16)]
+    bounds = dict.fromkeys((*names, "y"), (0, 1))
+    model = LinearRegression("y", names, bounds)
+    for kind in (BoxMoments, LaplaceMoments):
+        with pytest.raises(dc.DeclarationError, match="this model has 17"):
+            kind(model, 1000, 1)
+    BoxMoments(LinearRegression("y", names, bounds, intercept=False), 1000, 1)

@@ -7,6 +7,7 @@ import pytest
 
 import discreet as dc
 from discreet.certificates import PrivacyLoss, enumerate_neighbours
+from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.geometric_histogram import _normaliser
 
 COIN = dc.Categories("x", levels=("no", "yes"))
@@ -111,3 +112,14 @@ def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) ->
     mechanism = dc.HellingerCalibrated(coin, size, epsilon, delta)
     assert dc.verify(mechanism).guarantee.delta == Fraction(delta)
     assert mechanism.privacy_loss().delta_at(mechanism.epsilon) <= float(delta) * (1 + 1e-6) + 1e-13
+
+
+def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
+    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+    for mechanism in (dc.BoxMoments(model, 100, 1), BallDraw(model, 100, 1)):
+        certificate = dc.verify(mechanism)
+        assert certificate.evidence is dc.Evidence.PROVED
+        assert certificate.checks == ("privacy loss over all neighbours, by proof and not recomputed: at most 1",)
+    (bell,) = dc.verify(dc.GaussianMoments(model, 100, 1, "1e-6")).checks
+    assert bell.startswith("delta at epsilon = 1 over all neighbours, by proof")
+    assert "exact" not in bell

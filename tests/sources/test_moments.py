@@ -178,3 +178,16 @@ def test_a_source_that_cannot_sum_is_refused_without_its_words() -> None:
     with pytest.raises(dc.SourceError, match="cannot sum products") as caught:
         sum_moments(Tantrum(), PLAN)
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("width", [1e-303, 1e-305, 5e-324])
+def test_even_a_scale_beyond_floats_keeps_every_whole_number_in_its_place(width: float) -> None:
+    """No model has such bounds; the clamp comes last and must hold without them: 0 times infinity is not a number."""
+    plan = MomentPlan((Measure("x", 0.0, width, 0.0),), ((0, CONSTANT),), GRID)
+    for value in (0.0, width / 2, 1.0):
+        data = {"x": [value]}
+        found = [sum_moments(frame, plan)[0][0] for frame in (data, pd.DataFrame(data), pl.DataFrame(data))]
+        found.append(sum_moments(duckdb.from_df(pd.DataFrame(data)), plan)[0][0])
+        assert set(found) <= {-(GRID**2), GRID**2} or width / 2 == value
+        assert len(set(found)) == 1
+        assert abs(found[0]) <= GRID**2

@@ -14,7 +14,8 @@ from discreet.inference import RegressionPosterior
 from discreet.inference.coefficients import coefficient_rows, decimals_of, units_of
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.box_moments import NoisyMoments
-from discreet.planning.regression_accuracy import expected_coefficients, expected_effect
+from discreet.models import InverseGamma
+from discreet.planning.regression_accuracy import expected_coefficients, expected_effect, typical_variance
 from discreet.study import Question
 
 FIELDS = ("coefficient", "units", "mean", "median", "low", "high", "sd")
@@ -99,7 +100,8 @@ def plan_regression(
         title = f"{question.label}: effects of the features, {mechanism.size} records"
         charts.render(charts.width_chart(points, title, target), plot)
     if as_json:
-        facts = {"question": question.name, "mechanism": kind, "reason": question.reason, "rows": rows}
+        facts: dict[str, Any] = {"question": question.name, "mechanism": kind, "reason": question.reason, "rows": rows}
+        facts |= {"assumed_noise_sd": _assumed_noise(mechanism)}
         return show_json(facts | {"coefficients": [asdict(each) for each in found]})
     show_table(
         f"{question.label}: expected {level:.0%} widths of effects in units of {target}, with exact sums in brackets",
@@ -116,12 +118,23 @@ def plan_regression(
     say(
         "An effect is what the target changes by if a feature goes from one of its bounds to the other, or from the "
         "first level to another.",
-        "Widths are approximations for evenly spread features, rather too wide than too narrow. "
+        "Widths are approximations for evenly spread features and a standard deviation of "
+        f"{_assumed_noise(mechanism):.3g} {target} around the line{_why_assumed(mechanism)}; more makes them wider. "
         f"One made-up study: discreet rehearse STUDY --ask {question.name}",
         *chosen_by(question),
         *([] if plot is None else [f"Wrote {plot}."]),
     )
     return None
+
+
+def _assumed_noise(mechanism: NoisyMoments) -> float:
+    """Return the standard deviation around the line that a plan takes for granted, in units of the target."""
+    model = mechanism.model
+    return float(typical_variance(model) ** 0.5 * model.ranges[model.target].half)
+
+
+def _why_assumed(mechanism: NoisyMoments) -> str:
+    return " (assumed: the median of its prior)" if isinstance(mechanism.model.noise, InverseGamma) else ""
 
 
 def _expected(mechanism: NoisyMoments, level: float) -> dict[str, Any]:

@@ -21,13 +21,16 @@ Floats = NDArray[np.float64]
 _BATCH = 256
 
 
-def _root(excess: Callable[[float], float]) -> float:
-    """Return where a falling function of a positive number crosses zero, or nearly zero if it never is above it."""
+def _root(excess: Callable[[float], float], unit: float) -> float:
+    """Return where a falling function of a positive number crosses zero, or nearly zero if it never is above it.
+
+    The unit is the natural size of that number: what is small is judged against it, as brentq's tolerance is absolute.
+    """
     high = 1.0
-    while excess(high) > 0:
+    while excess(high * unit) > 0:
         high *= 4
     low = 1e-12 * high
-    return float(brentq(excess, low, high)) if excess(low) > 0 else low
+    return unit * (float(brentq(lambda share: excess(share * unit), low, high)) if excess(low * unit) > 0 else low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ class TruncatedGaussian:
         target = self.radius**2
         if self._eigenvalues[0] > 0 and self._expected_square(0.0) <= target:
             return 0.0
-        return _root(lambda kappa: self._expected_square(kappa) - target)
+        return _root(lambda kappa: self._expected_square(kappa) - target, 1 / target)
 
     @property
     def mode(self) -> Floats:
@@ -81,7 +84,7 @@ class TruncatedGaussian:
         def excess(push: float) -> float:
             return float(np.linalg.norm(self._turned / (np.maximum(self._eigenvalues, 0) + push)) - self.radius)
 
-        push = _root(excess)
+        push = _root(excess, self.radius**-2)
         return np.asarray(self._spectrum[1] @ (self._turned / (np.maximum(self._eigenvalues, 0) + push)))
 
     def log_kernel(self, w: Floats) -> Floats:

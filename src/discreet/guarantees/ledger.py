@@ -58,6 +58,10 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
 
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
+        return type(self).open, (str(self.path.absolute()),)
+
     @classmethod
     def create(
         cls,

@@ -40,16 +40,17 @@ class Ensemble:
     def __post_init__(self) -> None:
         self.values = self.log_density(self.states)
 
-    def run(self, steps: int) -> Floats:
-        """Make so many steps of all walkers; return the states after each: steps x walkers x dimension."""
-        chain = np.empty((steps, *self.states.shape))
+    def run(self, steps: int, every: int = 1) -> Floats:
+        """Make so many steps of all walkers; return the states after each (or every few): steps x walkers x numbers."""
+        chain = np.empty((steps // every, *self.states.shape))
         for step in range(steps):
             self._independent()
             move = self._stretch if step % 2 else self._difference
             one, two = np.array_split(self.generator.permutation(len(self.states)), 2)
             move(one, two)
             move(two, one)
-            chain[step] = self.states
+            if (step + 1) % every == 0:
+                chain[step // every] = self.states
         return chain
 
     def _accept(self, walkers: NDArray[np.intp], proposed: Floats, log_correction: Floats) -> None:

@@ -5,7 +5,7 @@ Both give a point quickly. Neither gives an interval that covers what it says: r
 
 import numpy as np
 
-from discreet.inference.regression import MomentDensity, Spectrum, check_moments, coefficients_given, mechanism_of
+from discreet.inference.regression import MomentDensity, check_moments, coefficients_given, eliminated, mechanism_of
 from discreet.models.linear_regression import InverseGamma
 from discreet.models.moments import Moments
 from discreet.releases import Release
@@ -30,7 +30,7 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
 def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
     if not isinstance(density.model.noise, InverseGamma):
         return float(density.model.noise) ** 2
-    rest = float(moments.total - Spectrum.of(moments).explained)
+    rest = float(moments.total - eliminated(moments.squares, moments.products)[1])
     return min(1.0, max(rest / (density.size - density.model.dimension), 1e-4))
 
 

@@ -22,14 +22,16 @@ from numpy.typing import NDArray
 from discreet.certificates import PrivacyLoss
 from discreet.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, positive, whole
+from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.box_moments import Floats, Wholes
+from discreet.mechanisms.box_moments import MOST_EPSILON, Floats, Wholes
 from discreet.mechanisms.laplace_moments import wide_laplace
 from discreet.models.linear_regression import LinearRegression
 from discreet.randomness import RandomBits, bernoulli_exponential
 
 _MOST_POINTS = 10**6
+_MOST_STEPS = 2**30
+_STEEPEST = 8  # of all d numbers together: their distances from the grid then cost at most a factor e^-1
 Matrix = list[list[Fraction]]
 Vector = list[Fraction]
 
@@ -66,7 +68,11 @@ class BallDraw:
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=model.most_records))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "steps", whole(steps, "steps", 1, 2**30))
+        if self.epsilon > MOST_EPSILON:
+            raise DeclarationError(f"epsilon must be at most {MOST_EPSILON}; got {exact_text(self.epsilon)}.")
+        object.__setattr__(self, "steps", whole(steps, "steps", 1, _MOST_STEPS))
+        if model.dimension * self.steepest > _STEEPEST:
+            raise DeclarationError(self._too_coarse())
 
     @property
     def _bound(self) -> Fraction:
@@ -92,6 +98,22 @@ class BallDraw:
     def squared_radius(self) -> Fraction:
         """Return the largest ||g||^2: B^2 / (d h^2)."""
         return self._bound**2 / (self.model.dimension * self.spacing**2)
+
+    @property
+    def steepest(self) -> Fraction:
+        """Return the most that a number's curvature D_i (see `Proposal`) can be, whatever the records hold.
+
+        D_i <= P_ii + kappa with P_ii <= h^2 (t n / sigma^2 + d L). By its choice kappa r^2 <= d + ||v|| r, r the
+        radius of the ball, and ||v|| <= h t n sqrt(d) / sigma^2. Between two grid points a draw is kept with e^(-D_i/8)
+        of its usual chance, so steep laws on coarse grids would never be drawn.
+        """
+        h, d, pull = self.spacing, self.model.dimension, self.power * self.size / self._variance
+        return h**2 * (pull + d * self.model.prior_precision + d**2 / self._bound**2 + pull * d / self._bound)
+
+    def _too_coarse(self) -> str:
+        enough = self.steps * (isqrt(int(self.model.dimension * self.steepest / _STEEPEST)) + 1)
+        advice = f"use {enough} steps" if enough <= _MOST_STEPS else "declare a larger noise or a smaller norm_bound"
+        return f"A grid of {self.steps} steps is too coarse for {self.size} records and this noise and prior; {advice}."
 
     @property
     def guarantee(self) -> Guarantee:

@@ -29,6 +29,8 @@ from discreet.randomness import FiniteLaw, IntArray, RandomBits, bernoulli_expon
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
+MOST_COORDINATES = 16
+"""Moments of more are refused before they cost anything: no reader could sample them in reasonable time."""
 LEAST_RATE = Fraction(1, 2**44)
 """Noise of a smaller rate than this could leave 64 bits."""
 _FARTHEST = 10**6  # outputs with noise beyond this many mean sizes are not read: their probability is e^-1000000
@@ -46,6 +48,11 @@ class NoisyMoments(ABC):
         name = type(self).__name__
         if not isinstance(model, LinearRegression):
             raise DeclarationError(f"{name} publishes moments of a LinearRegression; got a {type(model).__name__}.")
+        if model.dimension > MOST_COORDINATES:
+            raise DeclarationError(
+                f"{name} publishes moments of at most {MOST_COORDINATES} coordinates, which can be read within about a "
+                f"minute; this model has {model.dimension}, the intercept and the levels included. Use fewer features."
+            )
         number, records = positive(epsilon, "epsilon"), whole(size, "size", most=model.most_records)
         if not LEAST_EPSILON <= number <= MOST_EPSILON:
             raise DeclarationError(

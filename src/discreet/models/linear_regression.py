@@ -34,6 +34,8 @@ from discreet.sources.moments import Measure, sum_moments, whole_column
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
 LARGEST_GRID = 2**15
+LEAST_WIDTH = Fraction(1, 10**60)
+"""Bounds closer together than this are refused: what divides by their distance must stay a float."""
 
 
 @dataclass(frozen=True, init=False)
@@ -226,12 +228,12 @@ def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
         raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
     low, high = (exact(value, f"a bound of {name!r}") for value in given)
-    least = max(abs(low), abs(high)) / 10**9
-    if high - low < least or high <= low or max(abs(low), abs(high)) > 2**52:
+    least = max(max(abs(low), abs(high)) / 10**9, LEAST_WIDTH)
+    if high - low < least or max(abs(low), abs(high)) > 2**52:
         raise DeclarationError(
-            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than a billionth of "
-            f"their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by declaration has "
-            "no coefficient: leave it out."
+            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than 1e-60 or a "
+            f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
+            "declaration has no coefficient: leave it out."
         )
     middle = (low + high) / 2 if missing is None else exact(missing, f"the missing value of {name!r}")
     if not low <= middle <= high:

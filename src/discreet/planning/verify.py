@@ -15,6 +15,8 @@ from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
 from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, PermuteAndFlip, Plan
+from discreet.mechanisms.ball_draw import BallDraw
+from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
 
@@ -64,7 +66,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
         raise VerificationError(f"The exact delta {float(reached):.6g} exceeds the stated {guarantee!r}.")
     evidence, worst = guarantee.evidence, _extreme_pair(mechanism)
-    checks = [_in_words(loss, guarantee, reached)]
+    checks = [_in_words(mechanism, loss, reached)]
     if isinstance(mechanism, NoisyCounts | PermuteAndFlip) and _comparisons(mechanism) <= _MOST_COMPARISONS:
         cells = len(mechanism.model.cells)
         found = enumerate_neighbours(mechanism.log_likelihood, mechanism.size, cells, _outputs(mechanism))
@@ -102,10 +104,16 @@ def _delta(mechanism: Mechanism, loss: PrivacyLoss) -> Fraction:
     return Fraction(loss.delta_at(guarantee.epsilon))
 
 
-def _in_words(loss: PrivacyLoss, guarantee: Guarantee, reached: Fraction) -> str:
+def _in_words(mechanism: Mechanism, loss: PrivacyLoss, reached: Fraction) -> str:
+    """Say how large the loss is; of a regression's moments or draws there is a proof, nothing was recomputed."""
+    epsilon = exact_text(mechanism.guarantee.epsilon)
+    if isinstance(mechanism, NoisyMoments | BallDraw):
+        words = "over all neighbours, by proof and not recomputed: at most"
+        at_epsilon = f"delta at epsilon = {epsilon} {words} {float(reached):.6g}"
+        return f"privacy loss {words} {epsilon}" if loss.epsilon < inf else at_epsilon
     if loss.epsilon < inf:
         return f"exact privacy loss over all neighbours: at most {exact_text(Fraction(loss.epsilon))}"
-    return f"exact delta over all neighbours at epsilon = {exact_text(guarantee.epsilon)}: {float(reached):.6g}"
+    return f"exact delta over all neighbours at epsilon = {epsilon}: {float(reached):.6g}"
 
 
 def _compared(found: Enumeration, loss: PrivacyLoss, guarantee: Guarantee) -> str:

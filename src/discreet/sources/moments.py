@@ -98,12 +98,15 @@ def whole_numbers(values: Floats, measure: Measure, grid: int) -> Wholes:
     """Return a = floor((v - low) 2M/(high - low) + 1/2) - M for clipped values v, clamped to {-M, ..., M} last."""
     usable = np.where(np.abs(values) <= LARGEST_WHOLE, values, measure.missing)  # not-a-number is not <= anything
     clipped = np.minimum(np.maximum(usable, measure.low), measure.high)
-    places = np.floor((clipped - measure.low) * _scale(measure, grid) + 0.5) - grid
-    return np.asarray(np.minimum(np.maximum(places, -grid), grid), dtype=np.int64)
+    with np.errstate(all="ignore"):
+        places = np.floor((clipped - measure.low) * _scale(measure, grid) + 0.5) - grid
+        lowered = np.where(places <= grid, places, grid)  # a place that is not-a-number goes here, as in `_between`
+    return np.where(lowered >= -grid, lowered, -grid).astype(np.int64)
 
 
 def _scale(measure: Measure, grid: int) -> float:
-    return 2 * grid / (measure.high - measure.low)
+    with np.errstate(all="ignore"):
+        return float(np.float64(2 * grid) / (measure.high - measure.low))
 
 
 def _sums_of_lists(source: ListSource, plan: MomentPlan) -> tuple[list[int], int]:
@@ -183,13 +186,9 @@ def _measured(measure: Measure, kind: Any, engine: nw.Implementation, grid: int)
 
 
 def _between(value: nw.Expr, low: float, high: float) -> nw.Expr:
-    return (
-        nw.when(value < low)
-        .then(nw.lit(low, nw.Float64))
-        .when(value > high)
-        .then(nw.lit(high, nw.Float64))
-        .otherwise(value)
-    )
+    """Clamp by asking what lies within, not what lies beyond: not-a-number is `high` in every engine."""
+    lowered = nw.when(value <= high).then(value).otherwise(nw.lit(high, nw.Float64))
+    return nw.when(lowered >= low).then(lowered).otherwise(nw.lit(low, nw.Float64))
 
 
 def _with_wholes_of_objects(frame: Any, factor: Measure | Indicator, name: str, grid: int) -> Any:
