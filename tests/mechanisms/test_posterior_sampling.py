@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import exp, log
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import chisquare
 
 import discreet as dc
 from discreet.certificates import enumerate_neighbours
-from discreet.certificates.posterior_draw import two_cell_delta
+from discreet.certificates.posterior_draw import gaussian_delta, two_cell_delta
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.exponential import Exponential
@@ -249,3 +250,48 @@ def test_outputs_off_the_grid_are_refused() -> None:
     truncated = PosteriorSampling.truncated(DIE, size=10, epsilon=1, least="0.1")
     with pytest.raises(dc.DocumentError, match="below the declared least"):
         truncated.check_output(np.array([0, 2**31]))
+
+
+@pytest.mark.parametrize("draws", [1, 3, 4])
+@pytest.mark.parametrize("delta", ["1e-9", "1e-12"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None:
+    mechanism = PosteriorSampling.tempered(COIN, size=50, epsilon=epsilon, delta=delta, draws=draws)
+    assert 0.999 * float(delta) < dc.verify(mechanism).delta_at(epsilon) <= Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DIE, Poisson("x", 3, 20, 20), NormalMean("x", 0, 10, 4), Exponential("x", 10, shape=5, rate=5)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("delta", ["1e-9", "1e-12"])
+def test_small_deltas_are_verified_for_every_kind_of_model(model: Any, delta: str) -> None:
+    mechanism = PosteriorSampling.tempered(model, size=50, epsilon="1", delta=delta)
+    assert 0.999 * float(delta) < dc.verify(mechanism).delta_at("1") <= Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    ("prior", "size", "draws"),
+    [(1, 10**6, 1), ((1e6, 1e6), 100, 1), ((1e5, 1), 100, 1), (1, 100, 200)],
+    ids=("a million records", "strong prior", "lopsided prior", "many draws"),
+)
+def test_large_settings_take_seconds(prior: Any, size: int, draws: int) -> None:
+    started = process_time()
+    dc.verify(PosteriorSampling.tempered(COIN.with_prior(prior), size=size, epsilon=1, delta="1e-6", draws=draws))
+    assert process_time() - started < 20  # about 3 seconds on an idle machine; minutes before
+
+
+def test_draws_of_a_normal_mean_are_composed_in_closed_form() -> None:
+    model = NormalMean("x", 0, 10, 4)
+    started = process_time()
+    mechanism = PosteriorSampling.tempered(model, size=50, epsilon="1", delta="1e-9", draws=4)
+    dc.verify(mechanism)
+    assert process_time() - started < 5  # it was a minute
+    assert gaussian_delta(1, 2 * model.gaussian_privacy(50, mechanism.power)) == pytest.approx(1e-9, rel=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.002])
+def test_weak_priors_can_be_tempered(prior: float) -> None:
+    mechanism = PosteriorSampling.tempered(COIN.with_prior(prior), size=100, epsilon=1, delta="1e-6")
+    assert two_cell_delta(1, prior, prior, 100, float(mechanism.power)) == pytest.approx(1e-6, rel=1e-8)

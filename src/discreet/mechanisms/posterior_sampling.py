@@ -11,9 +11,8 @@ the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is publish
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import exp
 from typing import Any
 
@@ -22,19 +21,19 @@ from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import categories_range
-from discreet.certificates.posterior_draw import (
-    certified_draw_delta,
-    certified_pair_delta,
-    certified_two_cell_delta,
-    composed_curve,
-    dominating_loss,
-    last_that_fits,
-    posterior_draw_delta,
-)
+from discreet.certificates.posterior_composition import last_that_fits
 from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.posterior_curves import (
+    SLACK,
+    certified_curve,
+    certified_delta,
+    certified_loss,
+    excess,
+    short_decimal,
+)
 from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, Truncation
 from discreet.models import Categories
 from discreet.models.bounded_family import BetaLaw, BoundedFamily, Law
@@ -44,8 +43,8 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 GRID_BITS = 32
-SLACK = 1e-9
-"""A draw must stay this far, in relative terms, below its stated delta: room for the rounding of a composed loss."""
+_REMEDY = " Find numbers that fit with "
+_NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -81,10 +80,7 @@ class PosteriorSampling:
         grid_bits: int = GRID_BITS,
         least: Exact = 0,
     ) -> None:
-        if not isinstance(model, Categories | BoundedFamily):
-            raise DeclarationError(
-                f"PosteriorSampling draws for Categories or a BoundedFamily; got a {type(model).__name__}."
-            )
+        _check_model(model)
         values: dict[str, Any] = {
             "model": model,
             "size": whole(size, "size"),
@@ -107,14 +103,13 @@ class PosteriorSampling:
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
         if not self.delta:
-            raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+            raise DeclarationError(_NO_PURE_EPSILON)
         allowed = float(self.delta) * (1 - SLACK)
-        found = _delta(self, allowed) if self.draws == 1 else self._composed(self.epsilon)
+        found = self._single(self.epsilon, allowed) if self.draws == 1 else self._curve(self.epsilon)
         if found > allowed:
             raise DeclarationError(
                 f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
-                f"{exact_text(self.delta)}. Find numbers that fit with PosteriorSampling.tempered, .concentrated or "
-                ".truncated."
+                f"{exact_text(self.delta)}.{_REMEDY}PosteriorSampling.tempered, .concentrated or .truncated."
             )
 
     def _certify_truncated(self) -> None:
@@ -125,8 +120,8 @@ class PosteriorSampling:
         cost = self.draws * self.power * categories_range(len(self.model.cells), self.least)
         if cost > self.epsilon:
             raise DeclarationError(
-                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}. Find "
-                "numbers that fit with PosteriorSampling.truncated."
+                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}."
+                f"{_REMEDY}PosteriorSampling.truncated."
             )
         if self._truncation.is_empty:
             raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
@@ -144,28 +139,31 @@ class PosteriorSampling:
         draws: int = 1,
     ) -> "PosteriorSampling":
         """Return the draw under the weakest symmetric prior that gives this guarantee; columns as in `Categories`."""
-        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        asked = _asked(Categories(columns, levels, outside=outside), size, epsilon, delta)
+
+        def prior(concentration: float) -> Categories:
+            return Categories(columns, levels, prior=concentration, outside=outside)
 
         def build(concentration: float) -> PosteriorSampling:
-            prior = float(_short_decimal(concentration, 1))
-            return cls(Categories(columns, levels, prior=prior, outside=outside), size, *asked, draws=draws)
+            return cls(prior(float(short_decimal(concentration, 1))), *asked, draws=draws)
 
-        def fits(concentration: float) -> bool:
-            prior = Categories(columns, levels, prior=concentration, outside=outside)
-            return _about(prior, whole(size, "size"), 1.0, *asked, draws) <= float(asked[1]) * (1 - 2 * SLACK)
+        def above(concentration: float) -> float:
+            return excess(prior(concentration), asked[0], 1.0, draws, *asked[1:])
 
-        return _nearest(build, last_that_fits(fits, 1e6, 1e-3), 1)
+        return _nearest(build, last_that_fits(above, 1e6, 1e-3), 1)
 
     @classmethod
-    def tempered(cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1) -> "PosteriorSampling":
+    def tempered(
+        cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
+    ) -> "PosteriorSampling":
         """Return the draw with the largest power of the likelihood that gives this guarantee."""
-        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        asked = _asked(model, size, epsilon, delta)
 
-        def fits(power: float) -> bool:
-            return _about(model, whole(size, "size"), power, *asked, draws) <= float(asked[1]) * (1 - 2 * SLACK)
+        def build(power: float) -> PosteriorSampling:
+            return cls(model, *asked, power=short_decimal(power, -1), draws=draws, grid_bits=grid_bits)
 
-        found = last_that_fits(fits, 1e-9, 1.0)
-        return _nearest(lambda power: cls(model, size, *asked, power=_short_decimal(power, -1), draws=draws), found, -1)
+        found = last_that_fits(lambda power: excess(model, asked[0], power, draws, *asked[1:]), 1e-9, 1.0)
+        return _nearest(build, found, -1)
 
     @classmethod
     def truncated(
@@ -179,13 +177,13 @@ class PosteriorSampling:
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         cells = len(model.cells)
         if least is None:
-            even = _short_decimal(1 / (cells - 1 + exp(float(each) / 2)), 1)
+            even = short_decimal(1 / (cells - 1 + exp(float(each) / 2)), 1)
             return _nearest(
-                lambda floor: cls(model, size, epsilon, draws=draws, least=_short_decimal(floor, 1)), even, 1
+                lambda floor: cls(model, size, epsilon, draws=draws, least=short_decimal(floor, 1)), even, 1
             )
         floor = positive(least, "least")
         most = min(Fraction(1), each / categories_range(cells, floor))
-        return cls(model, size, epsilon, power=_short_decimal(most, -1), draws=draws, least=floor)
+        return cls(model, size, epsilon, power=short_decimal(most, -1), draws=draws, least=floor)
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -217,17 +215,17 @@ class PosteriorSampling:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the exact curve."""
         if self.least:
             return PrivacyLoss.worst_case(self.epsilon)
-        if self.draws == 1:
-            return _single_loss(self)
-        return dominating_loss(self._composed, self.epsilon, float(self.delta) / 10)
+        return certified_loss(self.model, self.size, self.power, self.draws, self.epsilon, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
         """Return the exact delta of one draw at another epsilon, rounded up."""
-        return _delta_at(self.model, self.size, self.power, epsilon, 0.0)
+        return self._single(epsilon)
 
-    @cached_property
-    def _composed(self) -> Any:
-        return composed_curve(_single_loss(self), self.draws)
+    def _single(self, epsilon: Fraction, enough: float = 0.0) -> float:
+        return certified_delta(self.model, self.size, self.power, epsilon, enough)
+
+    def _curve(self, epsilon: Fraction) -> float:
+        return certified_curve(self.model, self.size, self.power, self.draws, self.delta)(epsilon)
 
     @property
     def sticks(self) -> int:
@@ -306,10 +304,20 @@ class PosteriorSampling:
             raise DocumentError("The output holds probabilities below the declared least.")
 
 
-def _short_decimal(number: Any, direction: int, digits: int = 12) -> Fraction:
-    """Return a short decimal next to a number: above it if the direction is 1, below it if it is -1."""
-    context = Context(prec=digits, rounding=ROUND_CEILING if direction > 0 else ROUND_FLOOR)
-    return Fraction(context.divide(Decimal(Fraction(number).numerator), Decimal(Fraction(number).denominator)))
+def _asked(model: Any, size: int, epsilon: Exact, delta: Exact) -> tuple[int, Fraction, Fraction]:
+    """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
+    _check_model(model)
+    allowed = probability(delta, "delta")
+    if not allowed:
+        raise DeclarationError(_NO_PURE_EPSILON)
+    return whole(size, "size"), positive(epsilon, "epsilon"), allowed
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, Categories | BoundedFamily):
+        raise DeclarationError(
+            f"PosteriorSampling draws for Categories or a BoundedFamily; got a {type(model).__name__}."
+        )
 
 
 def _nearest(build: Callable[[float], PosteriorSampling], found: Any, direction: int) -> PosteriorSampling:
@@ -319,42 +327,4 @@ def _nearest(build: Callable[[float], PosteriorSampling], found: Any, direction:
             return build(float(found) * (1 + direction * shift))
         except DeclarationError as problem:
             words = str(problem)
-    raise DeclarationError(words)
-
-
-def _about(model: Any, size: int, power: float, epsilon: Fraction, delta: Fraction, draws: int) -> float:
-    """Return about the delta of `draws` draws, in floats, to search with; what is found is certified afterwards."""
-
-    def curve(allowed: Fraction) -> float:
-        if not isinstance(model, Categories):
-            return _delta_at(model, size, _short_decimal(power, -1), allowed, 0.0)
-        a, b = sorted(model.prior)[:2]
-        more = (size - 1) * power if len(model.cells) == 2 else 0.0
-        s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
-        return float(np.max(posterior_draw_delta(float(allowed), s, t, power)))
-
-    if draws == 1:
-        return curve(epsilon)
-    return composed_curve(dominating_loss(curve, epsilon, 1e-3 * float(delta) / draws), draws)(epsilon)
-
-
-def _delta(mechanism: PosteriorSampling, enough: float) -> float:
-    return _delta_at(mechanism.model, mechanism.size, mechanism.power, mechanism.epsilon, enough)
-
-
-def _delta_at(model: Any, size: int, power: Fraction, epsilon: Fraction, enough: float) -> float:
-    """Return an upper bound on delta over all neighbours: two cells, the two smallest priors, or a family's pairs."""
-    if not isinstance(model, Categories):
-        return max(certified_pair_delta(epsilon, *pair) for pair in model.neighbours(size, power))
-    smallest, second = sorted(Fraction(value) for value in model.prior)[:2]
-    if len(model.cells) == 2:
-        return certified_two_cell_delta(epsilon, smallest, second, size, power, enough)
-    pairs = ((smallest, second), (second, smallest))
-    return max(certified_draw_delta(epsilon, *pair, power) for pair in pairs)
-
-
-@lru_cache(maxsize=32)
-def _single_loss(mechanism: PosteriorSampling) -> PrivacyLoss:
-    """Return the loss of one draw, certified and cut where it is negligible beside the stated delta."""
-    negligible = float(mechanism.delta) / (1000 * mechanism.draws)
-    return dominating_loss(mechanism.delta_at, mechanism.epsilon, negligible)
+    raise DeclarationError(f"No numbers were found whose draws have the asked guarantee. {words.split(_REMEDY)[0]}")
