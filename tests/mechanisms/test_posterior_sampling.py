@@ -12,11 +12,12 @@ from scipy.stats import chisquare
 import discreet as dc
 from discreet.certificates import enumerate_neighbours
 from discreet.certificates.posterior_draw import gaussian_delta, two_cell_delta
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
+from discreet.planning import accuracy_curve, epsilon_for
 from discreet.releases import document
 from discreet.releases.document import mechanism_document, read_mechanism
 
@@ -295,3 +296,62 @@ def test_draws_of_a_normal_mean_are_composed_in_closed_form() -> None:
 def test_weak_priors_can_be_tempered(prior: float) -> None:
     mechanism = PosteriorSampling.tempered(COIN.with_prior(prior), size=100, epsilon=1, delta="1e-6")
     assert two_cell_delta(1, prior, prior, 100, float(mechanism.power)) == pytest.approx(1e-6, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("changed", "digits"), [({"epsilon": 2}, 0.17400761798), ({"size": 50}, 0.0914702179959), ({}, 0.0918305151)]
+)
+def test_other_facts_mean_another_power(changed: dict[str, Any], digits: float) -> None:
+    mechanism = PosteriorSampling.tempered(COIN, size=100, epsilon="1", delta="1e-6", grid_bits=20)
+    other: Any = with_fields(mechanism, **changed)
+    assert float(other.power) == pytest.approx(digits, rel=1e-8)
+    assert other.grid_bits == 20
+    assert with_fields(mechanism) == mechanism
+    fixed: Any = with_fields(mechanism, epsilon=2, power="0.1", least=0)
+    assert fixed.power == Fraction(1, 10)
+
+
+def test_other_facts_mean_another_truncation() -> None:
+    even: Any = with_fields(PosteriorSampling.truncated(COIN, size=10, epsilon=1), epsilon=2)
+    assert float(even.least) == pytest.approx(1 / (1 + exp(1)), rel=1e-10)
+    named: Any = with_fields(PosteriorSampling.truncated(COIN, size=10, epsilon=1, least="0.1"), epsilon=2)
+    assert named.least == Fraction(1, 10)
+    assert float(named.power) == pytest.approx(1 / log(9), rel=1e-10)
+
+
+def test_planning_varies_epsilon_of_draws() -> None:
+    mechanism = PosteriorSampling.tempered(COIN, size=100, epsilon="1", delta="1e-6")
+    widths = [each.width for each in accuracy_curve(mechanism, (1, 4), repeats=10)]
+    assert widths[0] > widths[1] > 0
+    found = epsilon_for(mechanism, 0.3, repeats=10)
+    assert found is not None
+    assert 0.5 < found < 8
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),
+        (lambda: PosteriorSampling.truncated(None, size=9, epsilon=1), "got a NoneType"),  # type: ignore[arg-type]
+        (lambda: PosteriorSampling.truncated(Poisson("x", 3), size=9, epsilon=1), "for Categories"),  # type: ignore[arg-type]
+        (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon="1e-12"), "so small"),
+        (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon=1, least="0.5"), "below one divided"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta=0), "no pure epsilon"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta="1e-6", draws=0), "draws must be"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "raise epsilon or delta"),
+        (
+            lambda: PosteriorSampling(Poisson("x", 200, 30), 9, 1, "0.9", power="0.01", grid_bits=56),
+            "the grid ends at 64",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_words(build: Any, words: str) -> None:
+    with pytest.raises(dc.DeclarationError, match=words) as refusal:
+        build()
+    assert "PosteriorSampling.tempered" not in str(refusal.value)
+
+
+def test_a_large_epsilon_truncates_at_one_cell_of_the_grid() -> None:
+    mechanism = PosteriorSampling.truncated(COIN, size=9, epsilon="2000")
+    assert float(mechanism.least) == pytest.approx(2.0**-32, rel=1e-9)
+    assert read_mechanism(mechanism_document(mechanism)) == mechanism

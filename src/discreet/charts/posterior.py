@@ -129,7 +129,7 @@ def _two_readings(rows: list[Spec], y: Spec, title: str, level: float) -> list[S
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
-        PLUG_IN: "Plug-in: noisy counts read as if they were true; for comparison only",
+        PLUG_IN: "Plug-in: what was published read as if it were true; for comparison only",
     }
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import exp
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from discreet.certificates.lipschitz import categories_range
 from discreet.certificates.posterior_composition import last_that_fits
 from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, exact_text, positive, probability, whole
+from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.posterior_curves import (
     SLACK,
@@ -34,7 +34,7 @@ from discreet.mechanisms.posterior_curves import (
     excess,
     short_decimal,
 )
-from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, Truncation
+from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, GridLaw, Truncation, beyond
 from discreet.models import Categories
 from discreet.models.bounded_family import BetaLaw, BoundedFamily, Law
 from discreet.randomness import RandomBits
@@ -43,6 +43,8 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 GRID_BITS = 32
+MOST_GRID_BITS, MOST_DRAWS = 56, 1000
+_LEAST_RANGE = "least is for Categories, must be above 0, and below one divided by the number of cells."
 _REMEDY = " Find numbers that fit with "
 _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
 
@@ -59,6 +61,9 @@ class PosteriorSampling:
     >>> round(float(PosteriorSampling.tempered(coin, size=100, epsilon="1", delta="1e-6").power), 7)
     0.0918305
     """
+
+    calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
 
     model: Any
     size: int
@@ -87,8 +92,8 @@ class PosteriorSampling:
             "epsilon": positive(epsilon, "epsilon"),
             "delta": probability(delta, "delta"),
             "power": positive(power, "power"),
-            "draws": whole(draws, "draws", most=1000),
-            "grid_bits": whole(grid_bits, "grid_bits", most=56),
+            "draws": whole(draws, "draws", most=MOST_DRAWS),
+            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
         }
         for name, value in values.items():
@@ -99,6 +104,20 @@ class PosteriorSampling:
             self._certify_truncated()
         else:
             self._certify()
+        if not isinstance(model, Categories):
+            self._check_grid()
+
+    def _check_grid(self) -> None:
+        """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
+        reach, values = Fraction(FARTHEST, 1 << self.grid_bits), self.model.values
+        for extreme in (min(values), max(values)):
+            counts = np.zeros(len(values), dtype=np.int64)
+            counts[values.index(extreme)] = self.size
+            if beyond(self.model.posterior(counts, self.power), reach) > NEGLIGIBLE_BEYOND:
+                raise DeclarationError(
+                    f"With grid_bits = {self.grid_bits} the grid ends at {float(reach):g}, and parameters may lie "
+                    "beyond it. Use fewer grid_bits, or measure in larger units."
+                )
 
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
@@ -114,7 +133,7 @@ class PosteriorSampling:
 
     def _certify_truncated(self) -> None:
         if not isinstance(self.model, Categories) or self.least * len(self.model.cells) >= 1:
-            raise DeclarationError("least is for Categories, and must be below one divided by the number of cells.")
+            raise DeclarationError(_LEAST_RANGE)
         if self.delta:
             raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
         cost = self.draws * self.power * categories_range(len(self.model.cells), self.least)
@@ -139,7 +158,7 @@ class PosteriorSampling:
         draws: int = 1,
     ) -> "PosteriorSampling":
         """Return the draw under the weakest symmetric prior that gives this guarantee; columns as in `Categories`."""
-        asked = _asked(Categories(columns, levels, outside=outside), size, epsilon, delta)
+        asked = _asked(Categories(columns, levels, outside=outside), size, epsilon, delta, draws)
 
         def prior(concentration: float) -> Categories:
             return Categories(columns, levels, prior=concentration, outside=outside)
@@ -157,7 +176,7 @@ class PosteriorSampling:
         cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
     ) -> "PosteriorSampling":
         """Return the draw with the largest power of the likelihood that gives this guarantee."""
-        asked = _asked(model, size, epsilon, delta)
+        asked = _asked(model, size, epsilon, delta, draws)
 
         def build(power: float) -> PosteriorSampling:
             return cls(model, *asked, power=short_decimal(power, -1), draws=draws, grid_bits=grid_bits)
@@ -167,23 +186,44 @@ class PosteriorSampling:
 
     @classmethod
     def truncated(
-        cls, model: Categories, *, size: int, epsilon: Exact, least: Exact | None = None, draws: int = 1
+        cls,
+        model: Categories,
+        *,
+        size: int,
+        epsilon: Exact,
+        least: Exact | None = None,
+        draws: int = 1,
+        grid_bits: int = GRID_BITS,
     ) -> "PosteriorSampling":
         """Return a pure epsilon draw in which every probability is at least `least`.
 
         R = 2 ln((1 - (m - 1) least) / least) bounds what one record can do; the power is epsilon / R, at most 1. Left
-        out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power.
+        out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power, but not below one cell of the grid.
         """
-        each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
-        cells = len(model.cells)
-        if least is None:
-            even = short_decimal(1 / (cells - 1 + exp(float(each) / 2)), 1)
-            return _nearest(
-                lambda floor: cls(model, size, epsilon, draws=draws, least=short_decimal(floor, 1)), even, 1
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"Truncated draws are for Categories; got a {type(model).__name__}.")
+        each, cells = positive(epsilon, "epsilon") / whole(draws, "draws", most=MOST_DRAWS), len(model.cells)
+        shared = {"draws": draws, "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS)}
+        if least is not None:
+            if not 0 < (floor := exact(least, "least")) < Fraction(1, cells):
+                raise DeclarationError(_LEAST_RANGE)
+            most = min(Fraction(1), each / categories_range(cells, floor))
+            return cls(model, size, epsilon, power=short_decimal(most, -1), least=floor, **shared)
+        even = max(1 / (cells - 1 + exp(min(float(each) / 2, 700.0))), 2.0**-grid_bits)
+        if (1 / cells - even) * 2.0**grid_bits < 2:
+            raise DeclarationError(
+                f"epsilon = {exact_text(each)} for each draw is so small that all {cells} probabilities would be equal "
+                "on the grid. Raise epsilon, or name a least: the power of the likelihood is then lowered instead."
             )
-        floor = positive(least, "least")
-        most = min(Fraction(1), each / categories_range(cells, floor))
-        return cls(model, size, epsilon, power=short_decimal(most, -1), draws=draws, least=floor)
+        return _nearest(lambda floor: cls(model, size, epsilon, least=short_decimal(floor, 1), **shared), even, 1)
+
+    def recalibrated(self, **changed: Any) -> "PosteriorSampling":
+        """Return the draws of another guarantee, size, model or number, with the power or least that it allows."""
+        names = ("model", "size", "epsilon", "draws", "grid_bits")
+        facts = {name: changed.get(name, getattr(self, name)) for name in names}
+        if self.least:
+            return self.truncated(least=self.least if self.power < 1 else None, **facts)
+        return self.tempered(delta=changed.get("delta", self.delta), **facts)
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -304,9 +344,10 @@ class PosteriorSampling:
             raise DocumentError("The output holds probabilities below the declared least.")
 
 
-def _asked(model: Any, size: int, epsilon: Exact, delta: Exact) -> tuple[int, Fraction, Fraction]:
+def _asked(model: Any, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
     """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
     _check_model(model)
+    whole(draws, "draws", most=MOST_DRAWS)
     allowed = probability(delta, "delta")
     if not allowed:
         raise DeclarationError(_NO_PURE_EPSILON)
