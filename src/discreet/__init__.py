@@ -37,6 +37,7 @@ from discreet.guarantees import (
 )
 from discreet.inference import (
     CategoriesPosterior,
+    FamilyPosterior,
     NetworkPosterior,
     PooledRates,
     RegressionPosterior,
@@ -148,6 +149,7 @@ __all__ = [
     "Exponential",
     "FamilyGaussians",
     "FamilyHistograms",
+    "FamilyPosterior",
     "FlooredLaplace",
     "FourierCounts",
     "FourierUpdates",

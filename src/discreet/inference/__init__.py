@@ -1,6 +1,7 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
 from discreet.inference.categories import CategoriesPosterior
+from discreet.inference.family import FamilyPosterior
 from discreet.inference.infer import infer
 from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
@@ -10,6 +11,7 @@ from discreet.inference.regression import RegressionPosterior, adaptive_ridge, p
 
 __all__ = [
     "CategoriesPosterior",
+    "FamilyPosterior",
     "NetworkPosterior",
     "PlugInNetwork",
     "PooledRates",
