@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import discreet as dc
 from discreet import failpoints
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.models.bounded_family import GammaLaw, checked_counts, count_levels, total_of
 from discreet.releases import document
 from discreet.session import (
     ConditionalExpectation,
@@ -187,3 +189,56 @@ def test_a_process_killed_at_any_step_leaves_no_draw_without_a_charge(ledger: dc
     assert kinds.count("release") == (1 if point == "recorded" else 0)
     session_on(ledger.path).draw()
     ledger.check()
+
+
+def test_answers_of_every_shape_are_looked_at(ledger: dc.Ledger) -> None:
+    draw = session_on(ledger.path).draw()
+    assert draw.answer(lambda _: np.array(1.0)) == 1
+    assert draw.answer(lambda theta: theta[:2]).shape == (2,)
+    endless: list[Any] = []
+    endless.append(endless)
+    for nonsense in (endless, np.array([]), np.array("a"), np.array([1.0, np.nan]), np.array([None])):
+        with pytest.raises(QueryError) as refusal:
+            draw.answer(lambda _, nonsense=nonsense: nonsense)  # type: ignore[misc]
+        assert refusal.value.__cause__ is None
+
+
+def test_a_family_of_ones_own_is_not_published(ledger: dc.Ledger) -> None:
+    @dataclass(frozen=True)
+    class Falls:
+        name: str = "falls"
+
+        @property
+        def column(self) -> Any:
+            return dc.Column(self.name, (0, 1, 2), outside=2)
+
+        @property
+        def cells(self) -> Any:
+            return self.column.levels
+
+        @property
+        def values(self) -> Any:
+            return tuple(Fraction(level) for level in self.cells)
+
+        def statistics(self, data: object) -> Any:
+            return count_levels(self, data)
+
+        def counts(self, counts: Any) -> Any:
+            return checked_counts(self, counts)
+
+        def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> GammaLaw:
+            return GammaLaw(30 + power * total_of(self.values, counts), 30 + power * int(sum(counts)))
+
+        def neighbours(self, size: int, power: Fraction) -> Any:
+            yield GammaLaw(Fraction(30), Fraction(1)), GammaLaw(30 + 2 * power, Fraction(1))
+
+    model = Falls()
+    mechanism = PosteriorSampling.tempered(model, size=3, epsilon="0.1", delta="0.01")
+    secret = model.statistics({"falls": [0, 1, 2]})
+    with pytest.raises(dc.PublishError, match="Nothing was published and nothing was charged"):
+        dc.publish(mechanism, secret, ledger, "falls")
+    with pytest.raises(dc.PublishError, match="Falls"):
+        QuerySession(mechanism, secret, ledger).draw()
+    assert ledger.spent.epsilon == 0
+    with pytest.raises(dc.DocumentError, match="Falls"):
+        dc.simulate(mechanism, [1, 1, 1], dc.SeededBits(1)).to_json()

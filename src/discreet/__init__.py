@@ -39,6 +39,7 @@ from discreet.guarantees import (
 from discreet.inference import (
     CategoriesPosterior,
     ConsistentTables,
+    FamilyPosterior,
     NetworkPosterior,
     PooledRates,
     RegressionPosterior,
@@ -155,6 +156,7 @@ __all__ = [
     "Exponential",
     "FamilyGaussians",
     "FamilyHistograms",
+    "FamilyPosterior",
     "FlooredLaplace",
     "FourierCounts",
     "FourierUpdates",

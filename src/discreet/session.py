@@ -205,14 +205,13 @@ def _answered(query: Any, model: Any, theta: Any) -> Any:
     problem = ""
     try:
         answer = query.answer(model, theta) if isinstance(query, Query) else query(deepcopy(theta))
+        if _makes_sense(answer):
+            return answer
+        problem = "its answer is not made of finite numbers"
     except DeclarationError as refusal:
         problem = str(refusal)
     except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is told
         problem = f"it failed with {type(failure).__name__}"
-    else:
-        if _makes_sense(answer):
-            return answer
-        problem = "its answer is not made of finite numbers"
     raise QueryError(f"The question {_named(query)} cannot be answered: {problem.rstrip('.')}.")
 
 
@@ -222,7 +221,9 @@ def _makes_sense(answer: Any) -> bool:
         return bool(np.isfinite(answer.probabilities).all())
     if isinstance(answer, Mapping):
         return all(_makes_sense(value) for value in answer.values())
-    if isinstance(answer, list | tuple | np.ndarray):
+    if isinstance(answer, np.ndarray):
+        return answer.size > 0 and answer.dtype.kind in "biuf" and bool(np.isfinite(answer).all())
+    if isinstance(answer, list | tuple):
         return len(answer) > 0 and all(_makes_sense(value) for value in answer)
     return isinstance(answer, int | float | np.integer | np.floating) and isfinite(answer)
 

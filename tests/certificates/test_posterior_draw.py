@@ -2,30 +2,32 @@
 
 from fractions import Fraction
 from itertools import product
-from math import exp
+from math import exp, log
+from time import process_time
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import ctx
 from scipy.stats import beta, gamma, norm
 
 import discreet as dc
+from discreet.certificates.posterior_composition import LatticeLoss, composed_curve, dominating_loss, last_that_fits
 from discreet.certificates.posterior_draw import (
+    _by_series,
+    _enclosed,
     certified_draw_delta,
-    certified_pair_delta,
     certified_two_cell_delta,
-    composed_curve,
-    composed_delta,
-    dominating_loss,
     exponential_delta,
     gamma_poisson_delta,
     gaussian_delta,
-    last_that_fits,
     posterior_draw_delta,
     renyi_divergence,
     two_cell_delta,
 )
+from discreet.certificates.posterior_pairs import certified_pair_delta
 from discreet.certificates.privacy_loss import PrivacyLoss
+from discreet.exact import ball
 from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
 
 F = Fraction
@@ -100,7 +102,9 @@ def test_best_first_search_finds_the_worst_of_all_pairs(size: int, a: Any, b: An
         max(certified_draw_delta(F(1, 2), x, y, tau), certified_draw_delta(F(1, 2), y, x, tau))
         for x, y in ((first + k * tau, second + (size - 1 - k) * tau) for k in range(size))
     ]
-    assert certified_two_cell_delta(F(1, 2), first, second, size, tau) == max(every)
+    assert max(every) <= certified_two_cell_delta(F(1, 2), first, second, size, tau) <= max(every) * (1 + 2.0**-39)
+    coarse = certified_two_cell_delta(F(1, 2), first, second, size, tau, tolerance=0.1)
+    assert max(every) <= coarse <= max(every) * 1.1001
     assert two_cell_delta(0.5, float(first), float(second), size, float(tau)) == pytest.approx(max(every), rel=1e-9)
 
 
@@ -119,7 +123,7 @@ def test_a_hundred_thousand_records_are_certified_with_few_evaluations() -> None
     certified_draw_delta.cache_clear()
     found = certified_two_cell_delta(F(1), F("24.2"), F("24.2"), 100_000, F(1))
     assert found == pytest.approx(two_cell_delta(1, 24.2, 24.2, 100_000), rel=1e-9)
-    assert certified_draw_delta.cache_info().misses < 500
+    assert certified_draw_delta.cache_info().misses < 100
 
 
 def test_other_families_have_their_pinned_digits() -> None:
@@ -164,7 +168,7 @@ def test_the_dominating_loss_is_nowhere_below_the_curve() -> None:
     def curve(epsilon: Fraction) -> float:
         return certified_two_cell_delta(epsilon, F(3), F(5), 30, F(1))
 
-    loss = dominating_loss(curve, F(1), 1e-9)
+    loss = dominating_loss(curve, 1e-9, F(1)).loss
     for epsilon in np.linspace(0, 6, 61):
         exact, bound = curve(F(float(epsilon))), loss.delta_at(F(float(epsilon)))
         assert exact <= bound <= exact * 1.02 + 1e-8
@@ -179,16 +183,16 @@ def test_composition_is_what_adding_losses_one_by_one_gives() -> None:
         for places in product(range(3), repeat=times):
             total, chance = sum(values[p] for p in places), float(np.prod([chances[p] for p in places]))
             slow += chance * max(0.0, 1 - exp(0.7 - total))
-        fast = composed_delta(loss, times, F(7, 10))
-        assert slow * (1 - 1e-12) <= fast <= slow * 1.01
+        fast = composed_curve(LatticeLoss(loss, F(1, 4)), times)(F(7, 10))
+        assert slow * (1 - 1e-12) <= fast <= slow * (1 + 1e-8)
 
 
 def test_many_draws_of_a_concentrated_posterior() -> None:
     """One, ten and a hundred draws of Beta(20, 20), n = 100, at delta = 1e-6: 1.19, 3.80 and 14.2, rounded up here."""
-    loss = dominating_loss(lambda e: certified_two_cell_delta(e, F(20), F(20), 100, F(1)), F(1), 1e-11)
+    loss = dominating_loss(lambda e: certified_two_cell_delta(e, F(20), F(20), 100, F(1)), 1e-11)
     for times, epsilon in ((1, 1.19), (10, 3.80), (100, 14.2)):
         curve = composed_curve(loss, times)
-        needed = 1 / last_that_fits(lambda inverse, curve=curve: curve(F(1 / inverse)) <= 1e-6, 1 / 40, 10.0)  # type: ignore[misc]
+        needed = last_that_fits(lambda e, curve=curve: log(curve(F(e)) / 1e-6), 40.0, 0.1)  # type: ignore[misc]
         assert needed == pytest.approx(epsilon, rel=0.015)
 
 
@@ -202,8 +206,76 @@ def test_the_renyi_divergence_has_its_pinned_digits_and_an_end() -> None:
         renyi_divergence(1, 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "s", "t", "power", "digits"),
+    [
+        (12.867, 0.0027061, 0.24888, 0.016218, 0.07241433233),
+        (30, 0.001, 0.001, 0.01, 0.04148996785),
+        (800, 0.001, 1, 1, 0.44623580529),
+        (650, 1000, 1000, 500, 3.12436212746e-98),
+        (27.376, 162.42, 0.0077, 6.307, None),
+    ],
+)
+def test_small_priors_and_large_epsilons_do_not_vanish_in_floats(
+    epsilon: float, s: float, t: float, power: float, digits: float | None
+) -> None:
+    certified = certified_draw_delta(F(epsilon), F(s), F(t), F(power))
+    assert posterior_draw_delta(epsilon, s, t, power) == pytest.approx(certified, rel=1e-11)
+    if digits is not None:
+        assert certified == pytest.approx(digits, rel=1e-10)
+
+
+def test_the_series_for_large_parameters_is_an_upper_bound_and_sharp() -> None:
+    generator = np.random.default_rng(5)
+    compared = 0
+    for _ in range(30):
+        s, t = 10 ** generator.uniform(2, 4.5, 2)
+        given = (F(10 ** generator.uniform(-4, 0)), F(s), F(t), F(10 ** generator.uniform(-2, 0)))
+        fast = _by_series(*given)
+        with ctx.workprec(512):
+            slow = _enclosed(*(ball(number) for number in given))
+            if fast is not None and slow > 1e-250:
+                compared += 1
+                assert slow <= fast <= slow * (1 + 1e-9)
+    assert compared > 10
+
+
+def test_no_tail_makes_a_certificate_slow() -> None:
+    for given in (
+        ("0.006", "750.61", "0.0016", "0.0106"),
+        ("1", "90001", "1", "0.09"),
+        ("0.001", "1000000", "1000000", "1"),
+    ):
+        started = process_time()
+        certified_draw_delta(*(F(number) for number in given))
+        assert process_time() - started < 1  # it was 23 seconds, and without end
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-12, 1e-15])
+def test_a_loss_from_a_curve_adds_next_to_nothing_at_its_points(delta: float) -> None:
+    epsilon = last_that_fits(lambda e: log(gaussian_delta(e, 0.5) / delta), 10.0, 0.01)
+    pair = NormalLaw(F(0), F(4)), NormalLaw(F(1), F(4))
+    stated = certified_pair_delta(F(epsilon), *pair)
+    loss = dominating_loss(lambda e: certified_pair_delta(e, *pair), delta / 1000, F(epsilon)).loss
+    assert stated <= loss.delta_at(F(epsilon)) <= stated * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("times", "delta"), [(4, 1e-6), (4, 1e-12), (50, 1e-12), (1000, 1e-9)])
+def test_composed_draws_of_a_normal_law_are_nearly_one_draw_of_smaller_variance(times: int, delta: float) -> None:
+    """The exact answer is known here: chords may add one part in a hundred of epsilon, and the transform nothing."""
+    mu = 0.3 / times**0.5
+    pair = NormalLaw(F(0), F(1)), NormalLaw(F(mu), F(1))
+    single = dominating_loss(lambda e: certified_pair_delta(e, *pair), delta / (1000 * times))
+    curve = composed_curve(single, times)
+    needed = last_that_fits(lambda e: log(curve(F(e)) / delta), 10.0, 0.01)
+    exact = last_that_fits(lambda e: log(gaussian_delta(e, 0.3) / delta), 10.0, 0.01)
+    assert exact * (1 - 1e-4) <= needed <= exact * 1.01
+    for epsilon in (0.0, 0.3, exact):
+        assert curve(F(epsilon)) >= gaussian_delta(epsilon, 0.3) * (1 - 1e-3)
+
+
 def test_nonsense_is_refused() -> None:
     with pytest.raises(dc.DeclarationError, match="above 0"):
         posterior_draw_delta(1.0, 0.0, 1.0)
     with pytest.raises(dc.DeclarationError, match="raise epsilon or delta"):
-        last_that_fits(lambda _: False, 1.0, 2.0)
+        last_that_fits(lambda _: 1.0, 1.0, 2.0)

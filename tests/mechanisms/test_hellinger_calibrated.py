@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger import HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 
@@ -72,3 +73,11 @@ def test_nonsense_is_refused(smoothing: str, word: str) -> None:
 def test_too_many_tables_are_refused_with_words() -> None:
     with pytest.raises(dc.DeclarationError, match="HellingerReciprocal"):
         HellingerCalibrated(COIN, 20_000, 1)
+
+
+def test_other_facts_mean_another_scale() -> None:
+    coin = dc.Categories("coin", levels=("heads", "tails"))
+    mechanism = dc.HellingerCalibrated(coin, size=10, epsilon=1)
+    assert with_fields(mechanism, epsilon=2) == dc.HellingerCalibrated(coin, size=10, epsilon=2)
+    assert with_fields(mechanism, size=6) == dc.HellingerCalibrated(coin, size=6, epsilon=1)
+    assert with_fields(mechanism) == mechanism

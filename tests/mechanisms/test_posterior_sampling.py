@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import exp, log
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ from scipy.stats import chisquare
 
 import discreet as dc
 from discreet.certificates import enumerate_neighbours
-from discreet.certificates.posterior_draw import two_cell_delta
-from discreet.mechanisms import Mechanism
+from discreet.certificates.posterior_draw import gaussian_delta, two_cell_delta
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
+from discreet.planning import accuracy_curve, epsilon_for
 from discreet.releases import document
 from discreet.releases.document import mechanism_document, read_mechanism
 
@@ -249,3 +251,107 @@ def test_outputs_off_the_grid_are_refused() -> None:
     truncated = PosteriorSampling.truncated(DIE, size=10, epsilon=1, least="0.1")
     with pytest.raises(dc.DocumentError, match="below the declared least"):
         truncated.check_output(np.array([0, 2**31]))
+
+
+@pytest.mark.parametrize("draws", [1, 3, 4])
+@pytest.mark.parametrize("delta", ["1e-9", "1e-12"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None:
+    mechanism = PosteriorSampling.tempered(COIN, size=50, epsilon=epsilon, delta=delta, draws=draws)
+    assert 0.999 * float(delta) < dc.verify(mechanism).delta_at(epsilon) <= Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DIE, Poisson("x", 3, 20, 20), NormalMean("x", 0, 10, 4), Exponential("x", 10, shape=5, rate=5)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("delta", ["1e-9", "1e-12"])
+def test_small_deltas_are_verified_for_every_kind_of_model(model: Any, delta: str) -> None:
+    mechanism = PosteriorSampling.tempered(model, size=50, epsilon="1", delta=delta)
+    assert 0.999 * float(delta) < dc.verify(mechanism).delta_at("1") <= Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    ("prior", "size", "draws"),
+    [(1, 10**6, 1), ((1e6, 1e6), 100, 1), ((1e5, 1), 100, 1), (1, 100, 200)],
+    ids=("a million records", "strong prior", "lopsided prior", "many draws"),
+)
+def test_large_settings_take_seconds(prior: Any, size: int, draws: int) -> None:
+    started = process_time()
+    dc.verify(PosteriorSampling.tempered(COIN.with_prior(prior), size=size, epsilon=1, delta="1e-6", draws=draws))
+    assert process_time() - started < 20  # about 3 seconds on an idle machine; minutes before
+
+
+def test_draws_of_a_normal_mean_are_composed_in_closed_form() -> None:
+    model = NormalMean("x", 0, 10, 4)
+    started = process_time()
+    mechanism = PosteriorSampling.tempered(model, size=50, epsilon="1", delta="1e-9", draws=4)
+    dc.verify(mechanism)
+    assert process_time() - started < 5  # it was a minute
+    assert gaussian_delta(1, 2 * model.gaussian_privacy(50, mechanism.power)) == pytest.approx(1e-9, rel=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.002])
+def test_weak_priors_can_be_tempered(prior: float) -> None:
+    mechanism = PosteriorSampling.tempered(COIN.with_prior(prior), size=100, epsilon=1, delta="1e-6")
+    assert two_cell_delta(1, prior, prior, 100, float(mechanism.power)) == pytest.approx(1e-6, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("changed", "digits"), [({"epsilon": 2}, 0.17400761798), ({"size": 50}, 0.0914702179959), ({}, 0.0918305151)]
+)
+def test_other_facts_mean_another_power(changed: dict[str, Any], digits: float) -> None:
+    mechanism = PosteriorSampling.tempered(COIN, size=100, epsilon="1", delta="1e-6", grid_bits=20)
+    other: Any = with_fields(mechanism, **changed)
+    assert float(other.power) == pytest.approx(digits, rel=1e-8)
+    assert other.grid_bits == 20
+    assert with_fields(mechanism) == mechanism
+    fixed: Any = with_fields(mechanism, epsilon=2, power="0.1", least=0)
+    assert fixed.power == Fraction(1, 10)
+
+
+def test_other_facts_mean_another_truncation() -> None:
+    even: Any = with_fields(PosteriorSampling.truncated(COIN, size=10, epsilon=1), epsilon=2)
+    assert float(even.least) == pytest.approx(1 / (1 + exp(1)), rel=1e-10)
+    named: Any = with_fields(PosteriorSampling.truncated(COIN, size=10, epsilon=1, least="0.1"), epsilon=2)
+    assert named.least == Fraction(1, 10)
+    assert float(named.power) == pytest.approx(1 / log(9), rel=1e-10)
+
+
+def test_planning_varies_epsilon_of_draws() -> None:
+    mechanism = PosteriorSampling.tempered(COIN, size=100, epsilon="1", delta="1e-6")
+    widths = [each.width for each in accuracy_curve(mechanism, (1, 4), repeats=10)]
+    assert widths[0] > widths[1] > 0
+    found = epsilon_for(mechanism, 0.3, repeats=10)
+    assert found is not None
+    assert 0.5 < found < 8
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),
+        (lambda: PosteriorSampling.truncated(None, size=9, epsilon=1), "got a NoneType"),  # type: ignore[arg-type]
+        (lambda: PosteriorSampling.truncated(Poisson("x", 3), size=9, epsilon=1), "for Categories"),  # type: ignore[arg-type]
+        (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon="1e-12"), "so small"),
+        (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon=1, least="0.5"), "below one divided"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta=0), "no pure epsilon"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta="1e-6", draws=0), "draws must be"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "raise epsilon or delta"),
+        (
+            lambda: PosteriorSampling(Poisson("x", 200, 30), 9, 1, "0.9", power="0.01", grid_bits=56),
+            "the grid ends at 64",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_words(build: Any, words: str) -> None:
+    with pytest.raises(dc.DeclarationError, match=words) as refusal:
+        build()
+    assert "PosteriorSampling.tempered" not in str(refusal.value)
+
+
+def test_a_large_epsilon_truncates_at_one_cell_of_the_grid() -> None:
+    mechanism = PosteriorSampling.truncated(COIN, size=9, epsilon="2000")
+    assert float(mechanism.least) == pytest.approx(2.0**-32, rel=1e-9)
+    assert read_mechanism(mechanism_document(mechanism)) == mechanism

@@ -199,13 +199,4 @@ def dominating_loss(epsilons: Sequence[Fraction], deltas: Sequence[float]) -> Pr
     ways, so delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon). A kink of slope s at x is a loss ln x of
     probability s x. The points must begin at 0 and end where delta is 0.
     """
-    grid = [-epsilon for epsilon in reversed(epsilons) if epsilon > 0] + list(epsilons)
-    logs, inner = np.array([float(epsilon) for epsilon in grid]), np.array([float(epsilon) for epsilon in epsilons])
-    places, upper = np.exp(logs), np.array(list(deltas))
-    mirrored = (-np.expm1(-inner) + upper * np.exp(-inner))[:0:-1]
-    heights = np.concatenate([[1.0], mirrored, upper])
-    widths = np.concatenate([places[:1], places[:-1] * np.expm1(np.diff(logs))])  # expm1: differences of close places
-    slopes = np.append(np.diff(heights) / widths, 0.0)
-    probabilities = np.maximum(0.0, np.diff(slopes)) * places
-    rounded = probabilities + 8 * UNIT * (1 + probabilities)
-    return PrivacyLoss(tuple(grid), tuple(float(p) for p in rounded))
+    return PrivacyLoss.from_symmetric_curve(epsilons, deltas)

@@ -1,4 +1,4 @@
-"""The exact privacy of one draw from a conjugate posterior, and of several.
+"""The exact privacy of one draw from a conjugate posterior.
 
 Neighbouring Dirichlet posteriors differ in two cells, and the ratio of their densities depends only on the share that
 one cell has of the two. So one draw of theta ~ Dirichlet(alpha + tau k) tells neighbours apart exactly as well as one
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush
-from math import ceil, exp, inf, log2, nextafter, sqrt
+from math import exp, floor, inf, nextafter, sqrt
 from typing import Any
 
 import numpy as np
@@ -25,38 +25,48 @@ from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaln, expit, gammainc, gammaincc, ndtr
 
-from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-from discreet.models.bounded_family import Law, incomplete_beta
 from discreet.special import log_gamma_ratio
 
 Floats = NDArray[np.float64]
 Curve = Callable[[Fraction], float]
 
 _NOTHING = 2.0**-200  # a delta below this is not worth more digits
-_POINTS = 160  # where a curve is evaluated before chords are drawn through it
-_HALVINGS = 70
+TOLERANCE = 2.0**-40
+_MODERATE = 100
+_MANY, _TERMS = 20_000, 50_000  # the sum of parameters from which on a series is tried, and how many terms it has
+_LARGE, _LARGEST = 4.0, 600.0  # of epsilon, in floats, where x > 1/2 and elsewhere
+_SMALLEST = -40.0  # the logarithm of (s + t + tau) x below which one term of a series is enough
 
 
 def posterior_draw_delta(epsilon: ArrayLike, alpha: ArrayLike, beta: ArrayLike, power: ArrayLike = 1.0) -> Any:
-    """Return D(alpha, beta; epsilon, power) to about twelve digits; arrays are taken element by element.
+    """Return D(alpha, beta; epsilon, power) to about eleven digits; arrays are taken element by element.
 
     The form above is used where x <= 1/2; elsewhere, with y = 1 - x, it would cancel, and
-    D = e^epsilon I_y(t, s + tau) - I_y(t + tau, s) - (e^epsilon - 1) is used.
+    D = e^epsilon I_y(t, s + tau) - I_y(t + tau, s) - (e^epsilon - 1) is used. Where x is so small that it would vanish
+    although x^s does not, D = x^s / B(s, t + tau) (1/s - 1/(s + tau)) by the first term of both series. Where
+    e^epsilon is so large that floats would lose the difference, balls are used.
 
     >>> round(posterior_draw_delta(epsilon=1.0, alpha=1.0, beta=10.0), 14)
     0.17578412079894
     """
     given = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (epsilon, alpha, beta, power)))
     allowed, s, t, tau = given
-    if not ((s > 0) & (t > 0) & (tau > 0)).all():
-        raise DeclarationError("alpha, beta and power must be above 0.")
+    if not ((s > 0) & (t > 0) & (tau > 0) & np.isfinite(given).all(axis=0)).all():
+        raise DeclarationError("alpha, beta and power must be above 0, and all numbers finite.")
     logit = (log_gamma_ratio(s, tau) - log_gamma_ratio(t, tau) - allowed) / tau
+    tiny = logit < _SMALLEST - np.log(s + t + tau)
+    lost = ~tiny & (allowed > np.where(logit > 0, _LARGE, _LARGEST))
+    bounded = np.where(lost | tiny, 0.0, allowed)
     x, y = expit(logit), expit(-logit)
-    lower = betainc(s, t + tau, x) - np.exp(allowed) * betainc(s + tau, t, x)
-    upper = np.exp(allowed) * betainc(t, s + tau, y) - betainc(t + tau, s, y) - np.expm1(allowed)
-    found = np.maximum(0.0, np.where(logit <= 0, lower, upper))
+    lower = betainc(s, t + tau, x) - np.exp(bounded) * betainc(s + tau, t, x)
+    upper = np.exp(bounded) * betainc(t, s + tau, y) - betainc(t + tau, s, y) - np.expm1(bounded)
+    first = np.exp(np.where(tiny, s * logit - betaln(s, t + tau), 0.0)) * tau / (s * (s + tau))
+    found = np.select([tiny, logit <= 0], [first, lower], upper)
+    for place in map(tuple, np.argwhere(lost)):
+        found[place] = certified_draw_delta(*(Fraction(float(values[place])) for values in given))
+    found = np.maximum(0.0, found)
     return float(found) if found.ndim == 0 else found
 
 
@@ -116,18 +126,62 @@ def upper_float(number: arb) -> float:
 
 @lru_cache(maxsize=4096)
 def certified_draw_delta(epsilon: Fraction, alpha: Fraction, beta: Fraction, power: Fraction) -> float:
-    """Return an upper bound on D(alpha, beta; epsilon, power), within 2^-40 of it in relative terms."""
+    """Return an upper bound on D(alpha, beta; epsilon, power), within 1e-10 of it in relative terms.
+
+    As above the tails are taken at the smaller of x and y = 1 - x; what cancels costs more digits, no accuracy. Large
+    parameters have a series of their own.
+    """
+    if alpha + beta > _MANY and (bound := _by_series(epsilon, alpha, beta, power)) is not None:
+        return bound
     precision = 128
     while True:
         with ctx.workprec(precision):
-            s, t, tau, allowed = (ball(number) for number in (alpha, beta, power, epsilon))
-            logs = (s + tau).lgamma() - s.lgamma() - (t + tau).lgamma() + t.lgamma()
-            x = 1 / (1 + ((allowed - logs) / tau).exp())
-            first = incomplete_beta(alpha, beta + power, x)
-            found = first - allowed.exp() * incomplete_beta(alpha + power, beta, x)
+            found = _enclosed(*(ball(number) for number in (epsilon, alpha, beta, power)))
             if _is_sharp(found):
                 return max(0.0, upper_float(found))
         precision *= 2
+
+
+def _by_series(epsilon: Fraction, alpha: Fraction, beta: Fraction, power: Fraction) -> float | None:
+    """Return an upper bound on D by a series of positive terms, or None if it has too many.
+
+    Both tails have the same x and s + t + tau = S, and at x their densities differ by the factor e^epsilon, so
+    D = x^s (1 - x)^(t + tau) / B(s, t + tau) sum_n (S)_n x^n [1 / (s)_(n+1) - 1 / (s + tau)_(n+1)], with rising
+    factorials (a)_n. What comes before the sum is enclosed by a ball. In the sum, x is rounded up; each factor and each
+    logarithm is right to a few units u = 2^-53, so that N terms are right to 16 N u. The rest is a geometric series.
+    """
+    with ctx.workprec(128):
+        s, t, tau = (ball(number) for number in (alpha, beta, power))
+        x = 1 / (1 + (-_logit(ball(epsilon), s, t, tau)).exp())
+        above = upper_float(x)
+        front = (
+            s * x.log() + (t + tau) * (-x).log1p() - s.lgamma() - (t + tau).lgamma() + (s + t + tau).lgamma()
+        ).exp()
+    start, total, step = float(alpha), float(alpha + beta + power), float(power)
+    ratio = (total + _TERMS) * above / (start + 1 + _TERMS)
+    places = np.arange(float(_TERMS))
+    terms = np.cumprod(np.append(1.0, (total + places[:-1]) * above / (start + 1 + places[:-1]))) / start
+    if not ratio < 1 or terms[-1] / (1 - ratio) > 1e-12 * terms[0]:
+        return None
+    gaps = -np.expm1(np.cumsum(np.log1p(-step / (start + step + places))))
+    found = float(terms @ gaps) + float(terms[-1]) / (1 - ratio)
+    with ctx.workprec(128):
+        return upper_float(front * arb(found) * arb(1 + 16 * _TERMS * 2.0**-53))
+
+
+def _enclosed(allowed: arb, s: arb, t: arb, tau: arb) -> arb:
+    logit = _logit(allowed, s, t, tau)
+    y = 1 / (1 + logit.exp())
+    if logit > 0 and (s + t + tau) * y < 2 * t + _MODERATE:  # else both tails at y are nearly 1, and all would cancel
+        first, second = y.beta_lower(t, s + tau, regularized=True), y.beta_lower(t + tau, s, regularized=True)
+        return allowed.exp() * first - second - allowed.expm1()
+    x = 1 / (1 + (-logit).exp())
+    first, second = x.beta_lower(s, t + tau, regularized=True), x.beta_lower(s + tau, t, regularized=True)
+    return first - allowed.exp() * second
+
+
+def _logit(allowed: arb, s: arb, t: arb, tau: arb) -> arb:
+    return ((s + tau).lgamma() - s.lgamma() - (t + tau).lgamma() + t.lgamma() - allowed) / tau
 
 
 def _is_sharp(found: arb) -> bool:
@@ -135,138 +189,39 @@ def _is_sharp(found: arb) -> bool:
 
 
 def certified_two_cell_delta(
-    epsilon: Fraction, alpha: Fraction, beta: Fraction, size: int, power: Fraction, enough: float = 0.0
+    epsilon: Fraction,
+    alpha: Fraction,
+    beta: Fraction,
+    size: int,
+    power: Fraction,
+    enough: float = 0.0,
+    tolerance: float = TOLERANCE,
 ) -> float:
     """Return an upper bound on D over all neighbouring counts in two cells, both ways; what is below `enough` counts.
 
-    A block of counts k0..k1 is bounded by D(alpha + k0 tau, beta + (n - 1 - k1) tau), as D falls in both. The block
-    with the largest bound is split until it is a single count: then no other can be worse.
+    A block of counts k0..k1 is bounded by D(alpha + k0 tau, beta + (n - 1 - k1) tau), as D falls in both. Beginning
+    with the ends, where the largest D is found, the block with the largest bound is split until no block can be worse
+    than a count that was looked at, but for a share of it that is tolerated.
     """
 
     def bound(first: int, last: int) -> float:
         s, t = alpha + first * power, beta + (size - 1 - last) * power
         return max(certified_draw_delta(epsilon, s, t, power), certified_draw_delta(epsilon, t, s, power))
 
-    blocks = [(-bound(0, size - 1), 0, size - 1)]
-    while True:
-        found, first, last = heappop(blocks)
-        if first == last or -found <= enough:
-            return -found
-        middle = (first + last) // 2
+    worst = max(bound(0, 0), bound(size - 1, size - 1))
+    blocks = [(-bound(1, size - 2), 1, size - 2)] if size > 2 else []
+    while blocks and -blocks[0][0] > max(enough, worst * (1 + tolerance)):
+        _, first, last = heappop(blocks)
+        middle = _between(first, last, size)
         for part in ((first, middle), (middle + 1, last)):
-            heappush(blocks, (-bound(*part), *part))
+            if part[0] == part[1]:
+                worst = max(worst, bound(*part))
+            else:
+                heappush(blocks, (-bound(*part), *part))
+    return max(worst, -blocks[0][0]) if blocks else worst
 
 
-def certified_pair_delta(epsilon: Fraction, first: Law, second: Law) -> float:
-    """Return an upper bound on the delta of two laws whose ratio of densities is monotone, both ways."""
-    with ctx.workprec(192):
-        return max(0.0, *(upper_float(_tail_gap(epsilon, p, q)) for p, q in ((first, second), (second, first))))
-
-
-def _tail_gap(epsilon: Fraction, one: Law, other: Law) -> arb:
-    """Return a bound on sup_S P(S) - e^epsilon Q(S); S is the tail beyond the place where ln p/q is epsilon.
-
-    Any place in an interval [x0, x1] that holds it gives P beyond the outer end minus e^epsilon Q beyond the inner one.
-    """
-    near, far = _place(one, -1.0), _place(one, 1.0)
-    falls = _loss(one, other, near) > _loss(one, other, far)
-    inner, outer = _crossing(epsilon, one, other, falls)
-    if falls:
-        return one.below(outer) - ball(epsilon).exp() * (other.below(inner) if inner is not None else 0)
-    return one.above(outer) - ball(epsilon).exp() * (other.above(inner) if inner is not None else 0)
-
-
-def _crossing(epsilon: Fraction, one: Law, other: Law, falls: bool) -> tuple[arb | None, arb]:
-    """Return places inside and outside the tail where ln p/q > epsilon, as close as floats allow.
-
-    The first is None where no place inside was found as far out as e^-2000: the second still bounds the tail.
-    """
-    sign, allowed = (-1.0 if falls else 1.0), ball(epsilon)
-    outside, step = sign * -1.0, 1.0
-    while not _loss(one, other, _place(one, outside)) < allowed:
-        outside, step = outside - sign * step, 2 * step
-    inside, step = outside, 1.0
-    while not _loss(one, other, _place(one, inside)) > allowed:
-        inside, step = inside + sign * step, 2 * step
-        if step > 2000:
-            return None, _place(one, outside if inside == outside else inside)
-    for _ in range(_HALVINGS):
-        middle = (inside + outside) / 2
-        loss = _loss(one, other, _place(one, middle))
-        inside, outside = (middle if loss > allowed else inside), (middle if loss < allowed else outside)
-    return _place(one, inside), _place(one, outside)
-
-
-def _loss(one: Law, other: Law, x: arb) -> arb:
-    return one.log_density(x) - other.log_density(x)
-
-
-def _place(law: Law, z: float) -> arb:
-    """Return a place in the support from a number on the whole line: logit, logarithm, or standard units."""
-    low, high = law.support
-    if high is not None:
-        return 1 / (1 + (-arb(z)).exp())
-    middle = arb(law.guess(0.5))
-    return middle * arb(z).exp() if low is not None else middle + arb(z) * (arb(law.guess(0.8413)) - middle)
-
-
-def dominating_loss(curve: Curve, epsilon: Fraction, negligible: float) -> PrivacyLoss:
-    """Return a loss that dominates a symmetric privacy curve, given by certified values.
-
-    Chords are drawn through the curve up to where it is negligible, `epsilon` among the places; below zero
-    delta(-e) = 1 - x (1 - delta(e)), x = e^-e, as both directions are in the curve.
-    """
-    farthest = epsilon + 1
-    while curve(farthest) > negligible and farthest < 500:
-        farthest += max(Fraction(1), farthest / 4)
-    steps = max(1, round(_POINTS * epsilon / farthest))
-    places = [epsilon * place / steps for place in range(steps + 1)] if epsilon else [Fraction(0)]
-    rest = max(2, _POINTS - steps)
-    places += [epsilon + (farthest - epsilon) * place / rest for place in range(1, rest + 1)]
-    heights = [curve(place) for place in places]
-    points = np.array([float(place) for place in places])
-    mirrored = np.minimum(1.0, -np.expm1(-points) + np.exp(-points) * heights)
-    return PrivacyLoss.from_curve(
-        np.concatenate([-points[:0:-1], points]).tolist(), np.concatenate([mirrored[:0:-1], heights]).tolist()
-    )
-
-
-def composed_delta(loss: PrivacyLoss, times: int, epsilon: Fraction) -> float:
-    """Return an upper bound on delta(epsilon) of `times` independent releases with a loss that dominates each."""
-    return composed_curve(loss, times)(epsilon)
-
-
-def composed_curve(loss: PrivacyLoss, times: int, steps: int = 20_000) -> Curve:
-    """Return an upper bound on the privacy curve of `times` independent releases with a loss that dominates each.
-
-    Losses are rounded up to a grid, so they can only grow; the law of their sum is a power of a Fourier transform,
-    whose rounding error, at most 16 u N^(1/2) log2 N for each release with u = 2^-53, is added.
-    """
-    if times == 1:
-        return loss.delta_at
-    losses, chances = np.array([float(value) for value in loss.losses]), np.array(loss.probabilities)
-    width = float(np.ptp(losses)) / steps
-    places = np.ceil((losses - losses.min()) / width - 1e-9).astype(int)
-    length = 1 << ceil(log2(times * (int(places.max()) + 1) + 1))
-    law = np.maximum(0.0, np.fft.irfft(np.fft.rfft(np.bincount(places, chances), length) ** times, length))
-    sums = times * (float(losses.min()) + 1e-9 * width) + width * np.arange(length)
-    lost = 16 * 2.0**-53 * sqrt(length) * times * log2(length) + times * loss.beyond
-
-    def curve(epsilon: Fraction) -> float:
-        above = slice(int(np.searchsorted(sums, float(epsilon))), None)
-        total = float(law[above] @ -np.expm1(float(epsilon) - sums[above]))
-        return min(1.0, total * (1 + 1e-9) + lost)
-
-    return curve
-
-
-def last_that_fits(fits: Callable[[float], bool], fitting: float, failing: float) -> float:
-    """Return the number closest to `failing` that still fits, by halving on a logarithmic scale to twelve digits."""
-    if not fits(fitting):
-        raise DeclarationError("No draw from this posterior has the asked guarantee: raise epsilon or delta.")
-    if fits(failing):
-        return failing
-    while abs(failing / fitting - 1) > 1e-12:
-        middle = sqrt(fitting * failing)
-        fitting, failing = (middle, failing) if fits(middle) else (fitting, middle)
-    return fitting
+def _between(first: int, last: int, size: int) -> int:
+    """Return where to split a block: in the middle of the odds (k + 1) : (n - k), as D changes fast near the ends."""
+    odds = sqrt((first + 1) / (size - first) * ((last + 1) / (size - last)))
+    return min(max(first, floor((odds * size - 1) / (1 + odds))), last - 1)

@@ -8,10 +8,11 @@ independent releases add. A mechanism states the law of a pair that dominates al
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import expm1, fsum, inf, nextafter
 
 import numpy as np
-from flint import ctx
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from discreet.errors import DeclarationError
@@ -38,22 +39,38 @@ class PrivacyLoss:
             return cls((epsilon, -epsilon), tuple(min(1.0, nextafter(float(p.upper()), inf)) for p in chances))
 
     @classmethod
-    def from_curve(cls, epsilons: Sequence[float], deltas: Sequence[float]) -> "PrivacyLoss":
-        """Return a loss whose delta(epsilon) is nowhere below a privacy curve known at some points.
+    def from_curve(cls, epsilons: Sequence[float | Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
+        """Return a loss whose delta(epsilon) is nowhere below a privacy curve known at some points, from above.
 
         As a function of x = e^epsilon any such curve is convex and falls from 1 at x = 0, so the chords through its
-        points lie above it. The chords are the curve of the law with Q-mass (change of slope) at each x.
+        points lie above it, and so do chords that leave points out. The chords are the curve of the law with Q-mass
+        (change of slope) at each x; these masses are enclosed by balls and rounded up, so that at a given point no more
+        than a few units in the last place are added to what was given there.
         """
-        points = np.concatenate([[0.0], np.exp(np.asarray(epsilons, dtype=float))])
-        heights = np.concatenate([[1.0], np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1]])
-        if len(points) != len(heights) or (np.diff(points) <= 0).any():
+        heights = np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1].tolist()
+        losses = [Fraction(epsilon) for epsilon in epsilons]
+        if len(losses) != len(heights) or any(one >= two for one, two in pairwise(losses)):
             raise DeclarationError("A privacy curve needs one delta for each of several increasing epsilons.")
-        points, heights = _upper_hull(points, heights)
-        slopes = np.append(np.diff(heights) / np.diff(points), 0.0)
-        masses = np.maximum(0.0, np.diff(slopes)) * points[1:]
-        losses = tuple(Fraction(float(np.log(x))) for x in points[1:])
-        chances = tuple(float(p) * (1 + 1e-12) for p in masses)
-        return cls(losses, chances, float(heights[-1]))
+        with ctx.workprec(192):
+            places = [arb(0), *(ball(loss).exp() for loss in losses)]
+            corners = _lower_hull(places, [arb(1), *(arb(height) for height in heights)])
+            slopes = [(h1 - h0) / (places[j] - places[i]) for (i, h0), (j, h1) in pairwise(corners)] + [arb(0)]
+            kinks = zip(corners[1:], pairwise(slopes), strict=True)
+            masses = {losses[i - 1]: (after - before) * places[i] for (i, _), (before, after) in kinks}
+            chances = tuple(max(0.0, nextafter(float(mass.upper()), inf)) for mass in masses.values())
+        return cls(tuple(masses), chances, heights[-1])
+
+    @classmethod
+    def from_symmetric_curve(cls, epsilons: Sequence[Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
+        """Return a loss nowhere below a curve that is given from epsilon = 0 on and holds both ways.
+
+        Exchanging both laws of a pair turns delta(epsilon) into delta(-epsilon) = 1 - (1 - delta(epsilon)) e^-epsilon.
+        """
+        with ctx.workprec(128):
+            pairs = list(zip(epsilons, deltas, strict=True))[:0:-1]
+            mirrored = [1 - (1 - arb(delta)) * ball(-epsilon).exp() for epsilon, delta in pairs]
+            upper = [min(1.0, nextafter(float(height.upper()), inf)) for height in mirrored]
+        return cls.from_curve([*(-epsilon for epsilon, _ in pairs), *epsilons], [*upper, *deltas])
 
     @property
     def epsilon(self) -> Fraction | float:
@@ -116,23 +133,18 @@ def _growth(exponents: Floats, chances: Floats) -> Floats:
     return np.where(peaks < 1, small, peaks + np.log(np.exp(exponents - peaks[:, None]) @ chances))
 
 
-def _upper_hull(points: Floats, heights: Floats) -> tuple[Floats, Floats]:
-    """Drop points that make the chords non-convex: what remains is the lower convex hull, raised where it was cut.
+def _lower_hull(places: Sequence[arb], heights: Sequence[arb]) -> list[tuple[int, arb]]:
+    """Return the corners of the lower convex hull: numbers of points, and their heights.
 
-    A true curve is convex, so only rounding is dropped; the heights are raised by what was lost.
+    A chord between two points above a convex curve lies above the curve, so nothing is lost with the other points.
     """
-    kept: list[int] = []
-    for place in range(len(points)):
-        while len(kept) >= 2 and _turns_down(points, heights, kept[-2], kept[-1], place):
+    kept: list[tuple[int, arb]] = []
+    for third, height in enumerate(heights):
+        while len(kept) >= 2:
+            (first, low), (second, middle) = kept[-2:]
+            left, right = places[second] - places[first], places[third] - places[second]
+            if not (middle - low) * right > (height - middle) * left:
+                break
             kept.pop()
-        kept.append(place)
-    lost = heights - np.interp(points, points[kept], heights[kept])
-    raised = heights[kept] + max(0.0, float(lost.max()))
-    raised[0] = 1.0
-    return points[kept], raised
-
-
-def _turns_down(points: Floats, heights: Floats, first: int, second: int, third: int) -> bool:
-    left = (heights[second] - heights[first]) * (points[third] - points[second])
-    right = (heights[third] - heights[second]) * (points[second] - points[first])
-    return bool(left > right)
+        kept.append((third, height))
+    return kept

@@ -37,6 +37,7 @@ def posterior_chart(posterior: CategoriesPosterior, level: float = 0.9) -> Spec:
 
     The second is there for comparison, and only when a single release was read. Crossed columns are grouped.
     """
+    _check_cells(posterior)
     cells, (*outer, inner) = len(posterior.model.cells), posterior.model.columns
     if cells > MOST_CELLS:
         raise DeclarationError(f"Cannot draw {cells} cells: at most {MOST_CELLS} can be read. Nothing was drawn.")
@@ -65,6 +66,7 @@ def posterior_chart(posterior: CategoriesPosterior, level: float = 0.9) -> Spec:
 
 def comparison_chart(posterior: CategoriesPosterior, event: str, by: str, level: float = 0.9) -> Spec:
     """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
+    _check_cells(posterior)
     columns = [column.name for column in posterior.model.columns]
     if by not in columns or len(columns) < 2:
         raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
@@ -85,6 +87,13 @@ def comparison_chart(posterior: CategoriesPosterior, event: str, by: str, level:
         layer(words(align="left", dx=14), {"y": y, "x": {"value": "width"}, "text": {"field": "text"}}),
     ]
     return chart(rows, reading_title(posterior), {"width": WIDTH, "height": row_height(names, 36), "layer": layers})
+
+
+def _check_cells(posterior: Any) -> None:
+    if not isinstance(posterior, CategoriesPosterior):
+        raise DeclarationError(
+            f"This picture is of a table of categories; a {type(posterior).__name__} has no cells. Nothing was drawn."
+        )
 
 
 def _aware_rows(posterior: CategoriesPosterior, level: float) -> list[Spec]:
@@ -129,7 +138,7 @@ def _two_readings(rows: list[Spec], y: Spec, title: str, level: float) -> list[S
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
-        PLUG_IN: "Plug-in: noisy counts read as if they were true; for comparison only",
+        PLUG_IN: "Plug-in: what was published read as if it were true; for comparison only",
     }
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
 

@@ -13,13 +13,14 @@ from discreet import charts
 from discreet.columns import text_of
 from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
 from discreet.command_line.comparing import examine_file
+from discreet.command_line.families import show_family
 from discreet.command_line.networks import network_document, network_rows, show_network
 from discreet.command_line.regressions import regression_document, regression_rows, show_regression
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
 from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
-from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
+from discreet.inference import CategoriesPosterior, FamilyPosterior, NetworkPosterior, RegressionPosterior
 from discreet.inference import infer as read_release
 from discreet.inference.arviz import to_netcdf
 from discreet.models import Network
@@ -84,7 +85,10 @@ def infer(
     documents = [read_document(path) for path in releases]
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         warnings.simplefilter("always", LittleInformationWarning)
-        posterior: Posterior = read_release(*documents)
+        posterior: Posterior | FamilyPosterior = read_release(*documents)
+    if isinstance(posterior, FamilyPosterior):
+        notes = [str(warning.message) for warning in seen]
+        return show_family(posterior, level, as_json, notes, others=bool(files or statements or event))
     _check_fits(posterior, statements, pool, bif, event, synthesize)
     answers: dict[str, Any] = {}
     if not isinstance(posterior, RegressionPosterior):

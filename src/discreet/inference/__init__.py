@@ -2,6 +2,7 @@
 
 from discreet.inference.categories import CategoriesPosterior
 from discreet.inference.consistent_tables import ConsistentTables, consistent_tables
+from discreet.inference.family import FamilyPosterior
 from discreet.inference.infer import infer
 from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
@@ -13,6 +14,7 @@ from discreet.inference.regression_points import adaptive_ridge, plug_in_regress
 __all__ = [
     "CategoriesPosterior",
     "ConsistentTables",
+    "FamilyPosterior",
     "NetworkPosterior",
     "PlugInNetwork",
     "PooledRates",

@@ -8,11 +8,13 @@ import numpy as np
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.categories import CategoriesPosterior, Reading
+from discreet.inference.family import FamilyPosterior, read_family
 from discreet.inference.network import read_network
 from discreet.inference.posterior_draws import reading_of_draws
 from discreet.inference.regression import read_regression
 from discreet.mechanisms import NetworkCounts, NetworkSampling, PosteriorSampling
 from discreet.models import Categories, LinearRegression
+from discreet.models.bounded_family import BoundedFamily
 from discreet.releases import Release
 
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
@@ -22,7 +24,7 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     """Return the exact noise-aware posterior given one release, or several releases of the same counts.
 
     It is a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for Bayesian networks, a
-    `RegressionPosterior` for linear regression.
+    `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one parameter.
 
     `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior,
     each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
@@ -36,6 +38,8 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
         return read_network(releases, prior, strengths)
     if releases and isinstance(releases[0], Release) and isinstance(releases[0].model, LinearRegression):
         return _read_moments(releases, prior, strengths)
+    if releases and isinstance(releases[0], Release) and isinstance(releases[0].model, BoundedFamily):
+        return _told(_read_family(releases, prior, strengths))
     _check(releases)
     model: Categories = releases[0].model if prior is None else releases[0].model.with_prior(prior)
     if strengths is not None and not isinstance(strengths, Sequence):
@@ -43,15 +47,26 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     scaled = [model] if strengths is None else [_strengthened(model, strength) for strength in strengths]
     if not scaled:
         raise DeclarationError("strengths must name at least one multiple of the prior, such as (0.3, 1, 3).")
-    posterior = CategoriesPosterior(model, releases, [_reading(releases, each) for each in scaled])
+    return _told(CategoriesPosterior(model, releases, [_reading(releases, each) for each in scaled]))
+
+
+def _told(posterior: Any) -> Any:
+    """Return a posterior, with a warning if it is mostly the prior."""
     if posterior.information < _LITTLE:
         warnings.warn(
-            f"{releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what is read "
-            "from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
+            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what "
+            "is read from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
             LittleInformationWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return posterior
+
+
+def _read_family(releases: tuple[Release, ...], prior: Any, strengths: Any) -> FamilyPosterior:
+    if strengths is not None:
+        raise DeclarationError("strengths are for tables of categories; give a family's reader another prior.")
+    _check_distinct(releases)
+    return read_family(releases, prior)
 
 
 def _reading(releases: Sequence[Release], model: Categories) -> Reading:
@@ -70,9 +85,16 @@ def _strengthened(model: Categories, strength: float) -> Categories:
     return model.with_prior(tuple(float(strength) * np.array(model.prior)))
 
 
-def _check(releases: tuple[Release, ...]) -> None:
+def _check_distinct(releases: tuple[Release, ...]) -> None:
     if not releases or not all(isinstance(release, Release) for release in releases):
         raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
+    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
+    if len(set(published)) < len(published):
+        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
+
+
+def _check(releases: tuple[Release, ...]) -> None:
+    _check_distinct(releases)
     for release in releases:
         if not isinstance(release.model, Categories):
             raise DeclarationError(
@@ -82,9 +104,6 @@ def _check(releases: tuple[Release, ...]) -> None:
     kinds = {isinstance(release.mechanism, PosteriorSampling) for release in releases}
     if len(kinds) > 1:
         raise DeclarationError("Draws from a posterior and noisy counts are not read together.")
-    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
-    if len(set(published)) < len(published):
-        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]
     for other in releases[1:]:
         same = (other.model.columns, other.mechanism.size) == (first.model.columns, first.mechanism.size)

@@ -1,17 +1,32 @@
-"""What not to do, kept for comparison: read noisy counts as if they were true."""
+"""What not to do, kept for comparison: read what was published as if it were the truth."""
+
+from typing import Any
 
 import numpy as np
 
 from discreet.distributions import Dirichlet
+from discreet.errors import DeclarationError
+from discreet.models import Categories
 from discreet.releases import Release
 
 
 def plug_in(release: Release) -> Dirichlet:
     """Return the posterior that the noisy counts would give if they were exact, after moving them to counts >= 0.
 
-    Negative counts become 0 and the rest is scaled to the public size. Its intervals are too narrow.
+    Negative counts become 0 and the rest is scaled to the public size. Where the mechanism publishes parameters, as
+    draws from a posterior are, drawn shares theta stand for the counts n theta, several draws for their mean. Its
+    intervals are too narrow.
     """
-    clipped = np.maximum(release.counts, 0).astype(float)
-    total = clipped.sum()
-    shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
-    return Dirichlet(release.model.concentration + release.mechanism.size * shares)
+    if not isinstance(release.model, Categories):
+        raise DeclarationError(
+            f"plug_in reads releases about Categories as counts; {release.label!r} is about a "
+            f"{type(release.model).__name__}. Read it with infer."
+        )
+    mechanism: Any = release.mechanism
+    if hasattr(mechanism, "parameters"):
+        shares = np.atleast_2d(mechanism.parameters(release.counts)).mean(axis=0)
+    else:
+        clipped = np.maximum(release.counts, 0).astype(float)
+        total = clipped.sum()
+        shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
+    return Dirichlet(release.model.concentration + mechanism.size * shares)

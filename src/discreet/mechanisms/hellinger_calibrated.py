@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log10
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -36,6 +37,9 @@ class HellingerCalibrated(HellingerMechanism):
     >>> HellingerCalibrated(coin, size=10, epsilon=1, delta=0, smoothing=0).scale
     Fraction(805537, 1000000)
     """
+
+    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "smoothing")
 
     delta: Fraction
     smoothing: Fraction

@@ -7,7 +7,7 @@ the noise. Every public fact (model, size, epsilon) is a field; the secret is on
 
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +55,14 @@ class Mechanism(Protocol):
 def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:
     """Return the same mechanism with other public facts; all checks of the constructor run again.
 
-    Where epsilon or delta change, what a mechanism has `calibrated` to them is calibrated anew.
+    What a mechanism has `calibrated` is calibrated anew where a fact changes that it was calibrated to: epsilon and
+    delta, or what `calibrated_to` names. A mechanism that cannot just leave such a field out has `recalibrated`.
     """
     kind: Any = type(mechanism)
-    stale = set(getattr(kind, "calibrated", ())) if {"epsilon", "delta"} & set(fields) else set()
+    changes = set(getattr(kind, "calibrated_to", ("epsilon", "delta"))) & set(fields)
+    stale = set(getattr(kind, "calibrated", ())) - set(fields) if changes else set()
+    if stale and hasattr(kind, "recalibrated"):
+        return cast(Mechanism, kind.recalibrated(mechanism, **fields))
     kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind) if field.name not in stale}
     changed: Mechanism = kind(**kept | fields)
     return changed

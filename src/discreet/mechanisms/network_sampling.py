@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import network_range
 from discreet.certificates.network_draw import composed_draws, composed_draws_about, least_epsilon
-from discreet.certificates.posterior_draw import Curve, dominating_loss, last_that_fits
+from discreet.certificates.posterior_composition import dominating_loss, last_that_fits
+from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
-from discreet.mechanisms.posterior_sampling import GRID_BITS, SLACK, nearest
+from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
 from discreet.models.network import Network
@@ -139,7 +141,7 @@ class NetworkSampling:
         """Return draws with the largest power of the likelihood that gives this guarantee."""
         asked = positive(epsilon, "epsilon"), probability(delta, "delta")
         nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
-        found = last_that_fits(lambda power: _fits(nodes, Fraction(power), *asked), 1e-9, 1.0)
+        found = last_that_fits(lambda power: _excess(nodes, Fraction(power), *asked), 1e-9, 1.0)
         return nearest(lambda power: cls(model, size, *asked, power=rounded_down(power), draws=draws), found, -1)
 
     @classmethod
@@ -153,7 +155,7 @@ class NetworkSampling:
         def build(number: float) -> NetworkSampling:
             return cls(model.with_prior(float(rounded_up(number))), size, *asked, draws=draws)
 
-        found = last_that_fits(lambda prior: _fits({Fraction(prior): losses}, Fraction(1), *asked), 1e6, 1e-3)
+        found = last_that_fits(lambda prior: _excess({Fraction(prior): losses}, Fraction(1), *asked), 1e6, 1e-3)
         return nearest(build, found, 1)
 
     @classmethod
@@ -234,7 +236,7 @@ class NetworkSampling:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the whole curve."""
         if self.least:
             return PrivacyLoss.worst_case(self.epsilon)
-        return dominating_loss(self._curve, self.epsilon, float(self.delta) / 10)
+        return dominating_loss(self._curve, float(self.delta) / 10, self.epsilon).loss
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -349,9 +351,10 @@ def _nodes(model: Network, draws: int) -> dict[Fraction, int]:
     return {s: n * draws for s, n in Counter(min(Fraction(value) for value in row) for row in model.prior).items()}
 
 
-def _fits(nodes: dict[Fraction, int], power: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell, from floats, whether such draws are within a guarantee."""
-    return composed_draws_about(nodes, power, delta)(epsilon) <= float(delta) * (1 - 2 * SLACK)
+def _excess(nodes: dict[Fraction, int], power: Fraction, epsilon: Fraction, delta: Fraction) -> float:
+    """Return, from floats, the logarithm of the delta of such draws over what is allowed."""
+    found = composed_draws_about(nodes, power, delta)(epsilon)
+    return log(max(found, 1e-300) / (float(delta) * (1 - 2 * SLACK))) if delta else inf
 
 
 def _least_for(levels: list[int], epsilon: float) -> float:

@@ -26,6 +26,8 @@ FARTHEST = 2**62
 
 MOST_GRID_BITS = 50
 """Beyond, the middle of the last cell, as a float, would be one, and probabilities zero."""
+NEGLIGIBLE_BEYOND = 1e-9
+"""A family is refused a grid beyond which draws may lie with more than this probability."""
 
 _WORD = 64
 
@@ -129,6 +131,15 @@ class GridLaw:
     def _above(self, edge: int) -> arb:
         end = self._outside(edge)
         return self._law.above(self._place(edge)) if end is None else arb(1 - end)
+
+
+def beyond(law: Law, reach: Fraction) -> float:
+    """Return about the probability that a law with an infinite support puts beyond -reach and reach."""
+    low, high = law.support
+    with ctx.workprec(_WORD):
+        left = law.below(ball(-reach)) if low is None else arb(0)
+        right = law.above(ball(reach)) if high is None else arb(0)
+        return float((left + right).mid())
 
 
 class LazyUniform:

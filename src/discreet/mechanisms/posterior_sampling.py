@@ -11,31 +11,38 @@ the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is publish
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import exp
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import categories_range
-from discreet.certificates.posterior_draw import (
-    certified_draw_delta,
-    certified_pair_delta,
-    certified_two_cell_delta,
-    composed_curve,
-    dominating_loss,
-    last_that_fits,
-    posterior_draw_delta,
-)
+from discreet.certificates.posterior_composition import last_that_fits
 from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, exact_text, positive, probability, whole
+from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.posterior_grid import FARTHEST, MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_curves import (
+    SLACK,
+    certified_curve,
+    certified_delta,
+    certified_loss,
+    excess,
+    short_decimal,
+)
+from discreet.mechanisms.posterior_grid import (
+    FARTHEST,
+    MOST_GRID_BITS,
+    NEGLIGIBLE_BEYOND,
+    GridLaw,
+    beyond,
+    broken_sticks,
+    stick_laws,
+)
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
@@ -46,8 +53,10 @@ Floats = NDArray[np.float64]
 Made = TypeVar("Made")
 
 GRID_BITS = 32
-SLACK = 1e-9
-"""A draw must stay this far, in relative terms, below its stated delta: room for the rounding of a composed loss."""
+MOST_DRAWS = 1000
+_LEAST_RANGE = "least is for Categories, must be above 0, and below one divided by the number of cells."
+_REMEDY = " Find numbers that fit with "
+_NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -62,6 +71,9 @@ class PosteriorSampling:
     >>> round(float(PosteriorSampling.tempered(coin, size=100, epsilon="1", delta="1e-6").power), 7)
     0.0918305
     """
+
+    calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
 
     model: Any
     size: int
@@ -83,17 +95,14 @@ class PosteriorSampling:
         grid_bits: int = GRID_BITS,
         least: Exact = 0,
     ) -> None:
-        if not isinstance(model, Categories | BoundedFamily):
-            raise DeclarationError(
-                f"PosteriorSampling draws for Categories or a BoundedFamily; got a {type(model).__name__}."
-            )
+        _check_model(model)
         values: dict[str, Any] = {
             "model": model,
             "size": whole(size, "size"),
             "epsilon": positive(epsilon, "epsilon"),
             "delta": probability(delta, "delta"),
             "power": positive(power, "power"),
-            "draws": whole(draws, "draws", most=1000),
+            "draws": whole(draws, "draws", most=MOST_DRAWS),
             "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
         }
@@ -105,30 +114,43 @@ class PosteriorSampling:
             self._certify_truncated()
         else:
             self._certify()
+        if not isinstance(model, Categories):
+            self._check_grid()
+
+    def _check_grid(self) -> None:
+        """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
+        reach, values = Fraction(FARTHEST, 1 << self.grid_bits), self.model.values
+        for extreme in (min(values), max(values)):
+            counts = np.zeros(len(values), dtype=np.int64)
+            counts[values.index(extreme)] = self.size
+            if beyond(self.model.posterior(counts, self.power), reach) > NEGLIGIBLE_BEYOND:
+                raise DeclarationError(
+                    f"With grid_bits = {self.grid_bits} the grid ends at {float(reach):g}, and parameters may lie "
+                    "beyond it. Use fewer grid_bits, or measure in larger units."
+                )
 
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
         if not self.delta:
-            raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+            raise DeclarationError(_NO_PURE_EPSILON)
         allowed = float(self.delta) * (1 - SLACK)
-        found = _delta(self, allowed) if self.draws == 1 else self._composed(self.epsilon)
+        found = self._single(self.epsilon, allowed) if self.draws == 1 else self._curve(self.epsilon)
         if found > allowed:
             raise DeclarationError(
                 f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
-                f"{exact_text(self.delta)}. Find numbers that fit with PosteriorSampling.tempered, .concentrated or "
-                ".truncated."
+                f"{exact_text(self.delta)}.{_REMEDY}PosteriorSampling.tempered, .concentrated or .truncated."
             )
 
     def _certify_truncated(self) -> None:
         if not isinstance(self.model, Categories) or self.least * len(self.model.cells) >= 1:
-            raise DeclarationError("least is for Categories, and must be below one divided by the number of cells.")
+            raise DeclarationError(_LEAST_RANGE)
         if self.delta:
             raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
         cost = self.draws * self.power * categories_range(len(self.model.cells), self.least)
         if cost > self.epsilon:
             raise DeclarationError(
-                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}. Find "
-                "numbers that fit with PosteriorSampling.truncated."
+                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}."
+                f"{_REMEDY}PosteriorSampling.truncated."
             )
         if self._truncation.is_empty:
             raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
@@ -149,51 +171,77 @@ class PosteriorSampling:
         draws: int = 1,
     ) -> "PosteriorSampling":
         """Return the draw under the weakest symmetric prior that gives this guarantee; columns as in `Categories`."""
-        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        asked = _asked(Categories(columns, levels, outside=outside), size, epsilon, delta, draws)
+
+        def prior(concentration: float) -> Categories:
+            return Categories(columns, levels, prior=concentration, outside=outside)
 
         def build(concentration: float) -> PosteriorSampling:
-            prior = float(_short_decimal(concentration, 1))
-            return cls(Categories(columns, levels, prior=prior, outside=outside), size, *asked, draws=draws)
+            return cls(prior(float(short_decimal(concentration, 1))), *asked, draws=draws)
 
-        def fits(concentration: float) -> bool:
-            prior = Categories(columns, levels, prior=concentration, outside=outside)
-            return _about(prior, whole(size, "size"), 1.0, *asked, draws) <= float(asked[1]) * (1 - 2 * SLACK)
+        def above(concentration: float) -> float:
+            return excess(prior(concentration), asked[0], 1.0, draws, *asked[1:])
 
-        return nearest(build, last_that_fits(fits, 1e6, 1e-3), 1)
+        return nearest(build, last_that_fits(above, 1e6, 1e-3), 1)
 
     @classmethod
-    def tempered(cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1) -> "PosteriorSampling":
+    def tempered(
+        cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
+    ) -> "PosteriorSampling":
         """Return the draw with the largest power of the likelihood that gives this guarantee."""
-        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        asked = _asked(model, size, epsilon, delta, draws)
 
-        def fits(power: float) -> bool:
-            return _about(model, whole(size, "size"), power, *asked, draws) <= float(asked[1]) * (1 - 2 * SLACK)
+        def build(power: float) -> PosteriorSampling:
+            return cls(model, *asked, power=short_decimal(power, -1), draws=draws, grid_bits=grid_bits)
 
-        found = last_that_fits(fits, 1e-9, 1.0)
-        return nearest(lambda power: cls(model, size, *asked, power=_short_decimal(power, -1), draws=draws), found, -1)
+        found = last_that_fits(lambda power: excess(model, asked[0], power, draws, *asked[1:]), 1e-9, 1.0)
+        return nearest(build, found, -1)
 
     @classmethod
     def truncated(
-        cls, model: Categories, *, size: int, epsilon: Exact, least: Exact | None = None, draws: int = 1
+        cls,
+        model: Categories,
+        *,
+        size: int,
+        epsilon: Exact,
+        least: Exact | None = None,
+        draws: int = 1,
+        grid_bits: int = GRID_BITS,
     ) -> "PosteriorSampling":
         """Return a pure epsilon draw in which every probability is at least `least`.
 
         R = 2 ln((1 - (m - 1) least) / least) bounds what one record can do; the power is epsilon / R, at most 1. Left
-        out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power.
+        out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power, but not below one cell of the grid.
         """
-        each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
-        cells = len(model.cells)
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"Truncated draws are for Categories; got a {type(model).__name__}.")
+        each, cells = positive(epsilon, "epsilon") / whole(draws, "draws", most=MOST_DRAWS), len(model.cells)
+        wished = whole(grid_bits, "grid_bits", most=MOST_GRID_BITS)
 
         def build(floor: Fraction, power: Fraction = Fraction(1)) -> PosteriorSampling:
             prior, added = [Fraction(value) for value in model.prior], power * whole(size, "size")
-            grid_bits = enough_grid_bits(GRID_BITS, cells, floor, prior, added)
-            return cls(model, size, epsilon, power=power, draws=draws, grid_bits=grid_bits, least=floor)
+            bits = enough_grid_bits(wished, cells, floor, prior, added)
+            return cls(model, size, epsilon, power=power, draws=draws, grid_bits=bits, least=floor)
 
-        if least is None:
-            even = _short_decimal(1 / (cells - 1 + exp(float(each) / 2)), 1)
-            return nearest(lambda floor: build(_short_decimal(floor, 1)), even, 1)
-        floor = positive(least, "least")
-        return build(floor, _short_decimal(min(Fraction(1), each / categories_range(cells, floor)), -1))
+        if least is not None:
+            if not 0 < (floor := exact(least, "least")) < Fraction(1, cells):
+                raise DeclarationError(_LEAST_RANGE)
+            return build(floor, short_decimal(min(Fraction(1), each / categories_range(cells, floor)), -1))
+        even = max(1 / (cells - 1 + exp(min(float(each) / 2, 700.0))), 2.0**-wished)
+        if (1 / cells - even) * 2.0**wished < 2:
+            raise DeclarationError(
+                f"epsilon = {exact_text(each)} for each draw is so small that all {cells} probabilities would be equal "
+                "on the grid. Raise epsilon, or name a least: the power of the likelihood is then lowered instead."
+            )
+        return nearest(lambda floor: build(short_decimal(floor, 1)), even, 1)
+
+    def recalibrated(self, **changed: Any) -> "PosteriorSampling":
+        """Return the draws of another guarantee, size, model or number, with the power or least that it allows."""
+        names = ("model", "size", "epsilon", "draws", "grid_bits")
+        facts = {name: changed.get(name, getattr(self, name)) for name in names}
+        if self.least:
+            return self.truncated(least=self.least if self.power < 1 else None, **facts)
+        return self.tempered(delta=changed.get("delta", self.delta), **facts)
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -225,17 +273,17 @@ class PosteriorSampling:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the exact curve."""
         if self.least:
             return PrivacyLoss.worst_case(self.epsilon)
-        if self.draws == 1:
-            return _single_loss(self)
-        return dominating_loss(self._composed, self.epsilon, float(self.delta) / 10)
+        return certified_loss(self.model, self.size, self.power, self.draws, self.epsilon, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
         """Return the exact delta of one draw at another epsilon, rounded up."""
-        return _delta_at(self.model, self.size, self.power, epsilon, 0.0)
+        return self._single(epsilon)
 
-    @cached_property
-    def _composed(self) -> Any:
-        return composed_curve(_single_loss(self), self.draws)
+    def _single(self, epsilon: Fraction, enough: float = 0.0) -> float:
+        return certified_delta(self.model, self.size, self.power, epsilon, enough)
+
+    def _curve(self, epsilon: Fraction) -> float:
+        return certified_curve(self.model, self.size, self.power, self.draws, self.delta)(epsilon)
 
     @property
     def sticks(self) -> int:
@@ -310,10 +358,21 @@ class PosteriorSampling:
             raise DocumentError("The output holds probabilities below the declared least.")
 
 
-def _short_decimal(number: Any, direction: int, digits: int = 12) -> Fraction:
-    """Return a short decimal next to a number: above it if the direction is 1, below it if it is -1."""
-    context = Context(prec=digits, rounding=ROUND_CEILING if direction > 0 else ROUND_FLOOR)
-    return Fraction(context.divide(Decimal(Fraction(number).numerator), Decimal(Fraction(number).denominator)))
+def _asked(model: Any, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
+    """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
+    _check_model(model)
+    whole(draws, "draws", most=MOST_DRAWS)
+    allowed = probability(delta, "delta")
+    if not allowed:
+        raise DeclarationError(_NO_PURE_EPSILON)
+    return whole(size, "size"), positive(epsilon, "epsilon"), allowed
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, Categories | BoundedFamily):
+        raise DeclarationError(
+            f"PosteriorSampling draws for Categories or a BoundedFamily; got a {type(model).__name__}."
+        )
 
 
 def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:
@@ -323,42 +382,4 @@ def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:
             return build(float(found) * (1 + direction * shift))
         except DeclarationError as problem:
             words = str(problem)
-    raise DeclarationError(words)
-
-
-def _about(model: Any, size: int, power: float, epsilon: Fraction, delta: Fraction, draws: int) -> float:
-    """Return about the delta of `draws` draws, in floats, to search with; what is found is certified afterwards."""
-
-    def curve(allowed: Fraction) -> float:
-        if not isinstance(model, Categories):
-            return _delta_at(model, size, _short_decimal(power, -1), allowed, 0.0)
-        a, b = sorted(model.prior)[:2]
-        more = (size - 1) * power if len(model.cells) == 2 else 0.0
-        s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
-        return float(np.max(posterior_draw_delta(float(allowed), s, t, power)))
-
-    if draws == 1:
-        return curve(epsilon)
-    return composed_curve(dominating_loss(curve, epsilon, 1e-3 * float(delta) / draws), draws)(epsilon)
-
-
-def _delta(mechanism: PosteriorSampling, enough: float) -> float:
-    return _delta_at(mechanism.model, mechanism.size, mechanism.power, mechanism.epsilon, enough)
-
-
-def _delta_at(model: Any, size: int, power: Fraction, epsilon: Fraction, enough: float) -> float:
-    """Return an upper bound on delta over all neighbours: two cells, the two smallest priors, or a family's pairs."""
-    if not isinstance(model, Categories):
-        return max(certified_pair_delta(epsilon, *pair) for pair in model.neighbours(size, power))
-    smallest, second = sorted(Fraction(value) for value in model.prior)[:2]
-    if len(model.cells) == 2:
-        return certified_two_cell_delta(epsilon, smallest, second, size, power, enough)
-    pairs = ((smallest, second), (second, smallest))
-    return max(certified_draw_delta(epsilon, *pair, power) for pair in pairs)
-
-
-@lru_cache(maxsize=32)
-def _single_loss(mechanism: PosteriorSampling) -> PrivacyLoss:
-    """Return the loss of one draw, certified and cut where it is negligible beside the stated delta."""
-    negligible = float(mechanism.delta) / (1000 * mechanism.draws)
-    return dominating_loss(mechanism.delta_at, mechanism.epsilon, negligible)
+    raise DeclarationError(f"No numbers were found whose draws have the asked guarantee. {words.split(_REMEDY)[0]}")

@@ -168,13 +168,19 @@ class GammaLaw:
 
     def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """Return log P(low < value <= high)."""
-        shape, rate = float(self.shape), float(self.rate)
-        return _log_mass(
-            lambda x: gammainc(shape, rate * x),
-            lambda x: gammaincc(shape, rate * x),
-            lambda x: shape * np.log(rate) + (shape - 1) * np.log(x) - rate * x - gammaln(shape),
-            (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
-        )
+        return gamma_log_mass(float(self.shape), float(self.rate), low, high)
+
+
+def gamma_log_mass(shape: ArrayLike, rate: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
+    """Return log P(low < value <= high) of Gamma laws, element by element."""
+    s, r, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (shape, rate, low, high)))
+    wide, fast = s[..., None], r[..., None]
+    return _log_mass(
+        lambda x: gammainc(s, r * x),
+        lambda x: gammaincc(s, r * x),
+        lambda x: wide * np.log(fast) + (wide - 1) * np.log(x) - fast * x - gammaln(wide),
+        (start, end),
+    )
 
 
 def _lower_gamma(shape: arb, x: arb) -> arb:
@@ -222,13 +228,18 @@ class NormalLaw:
 
     def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """Return log P(low < value <= high)."""
-        mean, sd = float(self.mean), sqrt(self.variance)
-        return _log_mass(
-            lambda x: ndtr((x - mean) / sd),
-            lambda x: ndtr((mean - x) / sd),
-            lambda x: -(((x - mean) / sd) ** 2) / 2 - np.log(sd) - np.log(2 * np.pi) / 2,
-            (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
-        )
+        return normal_log_mass(float(self.mean), sqrt(self.variance), low, high)
+
+
+def normal_log_mass(mean: ArrayLike, sd: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
+    """Return log P(low < value <= high) of normal laws, element by element."""
+    m, d, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (mean, sd, low, high)))
+    return _log_mass(
+        lambda x: ndtr((x - m) / d),
+        lambda x: ndtr((m - x) / d),
+        lambda x: -(((x - m[..., None]) / d[..., None]) ** 2) / 2 - np.log(d[..., None]) - np.log(2 * np.pi) / 2,
+        (start, end),
+    )
 
 
 def _log_mass(below: Any, above: Any, log_density: Any, cell: tuple[Floats, Floats]) -> Floats:
@@ -277,6 +288,23 @@ class BoundedFamily(Protocol):
 
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[Law, Law]]:
         """Return pairs of posteriors that dominate all neighbours, each read in both directions."""
+
+
+@runtime_checkable
+class ReadableFamily(BoundedFamily, Protocol):
+    """A family whose draws a reader can take for what they are: it says how records come about, and what is drawn.
+
+    Its posterior depends on the records through their number and their total alone.
+    """
+
+    def level_probabilities(self, parameters: Floats) -> Floats:
+        """Return P(level | parameter), one row for each parameter."""
+
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> Law:
+        """Return the posterior given the sum of all that the records stand for."""
+
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+        """Return log P(a draw falls into a cell | total), for each of several totals."""
 
 
 def count_levels(model: Any, data: object) -> Statistics:

@@ -11,12 +11,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.models.bounded_family import Counts, GammaLaw, checked_counts, count_levels, total_of
+from discreet.models.bounded_family import (
+    Counts,
+    Floats,
+    GammaLaw,
+    checked_counts,
+    count_levels,
+    gamma_log_mass,
+    total_of,
+)
 from discreet.models.statistics import Statistics
 
 MOST_BANDS = 100_000
@@ -79,10 +88,23 @@ class Exponential:
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> GammaLaw:
         """Return Gamma(shape + power n, rate + power sum x)."""
         row = self.counts(counts)
-        return GammaLaw(
-            self.shape + power * int(row.sum()),
-            self.rate + power * total_of(self.values, row),
-        )
+        return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
+
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
+        """Return Gamma(shape + power n, rate + power total)."""
+        return GammaLaw(self.shape + power * size, self.rate + power * total)
+
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+        """Return log P(a draw falls into a cell | total), for each of several totals."""
+        return gamma_log_mass(float(self.shape) + power * size, float(self.rate) + power * totals, *cell)
+
+    def level_probabilities(self, parameters: Floats) -> Floats:
+        """Return e^(-theta a) - e^(-theta b) for each band from a to b, and what lies in none."""
+        rates = np.asarray(parameters, dtype=float)[:, None]
+        edges = np.array([float(edge) for edge in band_edges(self.low, self.high, self.bands)])
+        inside = np.exp(-rates * edges[:-1]) * -np.expm1(-rates * np.diff(edges))
+        outside = np.exp(-rates * edges[-1]) - np.expm1(-rates * edges[0])
+        return np.concatenate([inside, outside], axis=1)
 
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:
         """Return the one pair whose rates have the largest ratio: all other records, and one of the two, at the least.

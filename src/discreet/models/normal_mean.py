@@ -14,12 +14,22 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 
+import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.models.bounded_family import Counts, NormalLaw, checked_counts, count_levels, total_of
+from discreet.models.bounded_family import (
+    Counts,
+    Floats,
+    NormalLaw,
+    checked_counts,
+    count_levels,
+    normal_log_mass,
+    total_of,
+)
 from discreet.models.exponential import MOST_BANDS, band_edges, band_middles
 from discreet.models.statistics import Statistics
 
@@ -93,9 +103,26 @@ class NormalMean:
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> NormalLaw:
         """Return Normal((k0 m0 + power sum x) / (k0 + power n), variance / (k0 + power n))."""
         row = self.counts(counts)
-        weight = self.prior_records + power * int(row.sum())
-        total = self.prior_records * self.prior_mean + power * total_of(self.values, row)
-        return NormalLaw(total / weight, self.variance / weight)
+        return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
+
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> NormalLaw:
+        """Return Normal((k0 m0 + power total) / (k0 + power n), variance / (k0 + power n))."""
+        weight = self.prior_records + power * size
+        return NormalLaw((self.prior_records * self.prior_mean + power * total) / weight, self.variance / weight)
+
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+        """Return log P(a draw falls into a cell | total), for each of several totals."""
+        weight = float(self.prior_records) + power * size
+        means = (float(self.prior_records * self.prior_mean) + power * totals) / weight
+        return normal_log_mass(means, sqrt(float(self.variance) / weight), *cell)
+
+    def level_probabilities(self, parameters: Floats) -> Floats:
+        """Return Phi((b - mu) / sigma) - Phi((a - mu) / sigma) for each band from a to b, and what lies in none."""
+        edges = np.array([float(edge) for edge in band_edges(self.low, self.high, self.bands)])
+        standard = (edges - np.asarray(parameters, dtype=float)[:, None]) / sqrt(self.variance)
+        below = ndtr(standard)
+        outside = below[:, :1] + ndtr(-standard[:, -1:])
+        return np.concatenate([np.diff(below, axis=1), outside], axis=1)
 
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[NormalLaw, NormalLaw]]:
         """Return two posteriors whose means are as far apart as one record can move them; all that counts is how far.

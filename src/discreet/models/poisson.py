@@ -10,12 +10,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import poisson
 
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
-from discreet.models.bounded_family import Counts, GammaLaw, checked_counts, count_levels, total_of
+from discreet.models.bounded_family import (
+    Counts,
+    Floats,
+    GammaLaw,
+    checked_counts,
+    count_levels,
+    gamma_log_mass,
+    total_of,
+)
 from discreet.models.statistics import Statistics
 
 MOST_LEVELS = 100_000
@@ -74,10 +84,22 @@ class Poisson:
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> GammaLaw:
         """Return Gamma(shape + power sum x, rate + power n)."""
         row = self.counts(counts)
-        return GammaLaw(
-            self.shape + power * total_of(self.values, row),
-            self.rate + power * int(row.sum()),
-        )
+        return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
+
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
+        """Return Gamma(shape + power total, rate + power n)."""
+        return GammaLaw(self.shape + power * total, self.rate + power * size)
+
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+        """Return log P(a draw falls into a cell | total), for each of several totals."""
+        return gamma_log_mass(float(self.shape) + power * totals, float(self.rate) + power * size, *cell)
+
+    def level_probabilities(self, parameters: Floats) -> Floats:
+        """Return e^-theta theta^x / x! for x = 0..most; what is above `most` is added to the level `outside`."""
+        rates = np.asarray(parameters, dtype=float)[:, None]
+        chances = np.asarray(poisson.pmf(np.arange(self.most + 1), rates))
+        chances[:, self.outside] += poisson.sf(self.most, rates[:, 0])
+        return chances
 
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:
         """Return the one pair Gamma(shape) and Gamma(shape + power most), at a common rate.

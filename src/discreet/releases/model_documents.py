@@ -101,8 +101,13 @@ def model_document(model: Any) -> dict[str, Any]:
         return kind | {"variables": variables, "parents": [list(p) for p in model.parents], "prior": rows}
     if isinstance(model, LinearRegression):
         return kind | _regression_document(model)
-    if type(model).__name__ in PLAIN:
+    if type(model) in PLAIN.values():
         return kind | plain_document(model)
+    if not isinstance(model, Categories):
+        raise DocumentError(
+            f"A release about a {type(model).__name__} cannot be written: documents know Categories, Network, "
+            f"LinearRegression, {', '.join(PLAIN)}. A family of your own is for planning, checking and rehearsal."
+        )
     return kind | {"columns": [_column_document(column) for column in model.columns], "prior": list(model.prior)}
 
 

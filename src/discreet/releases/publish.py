@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import LedgerError, PublishError
+from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
 from discreet.mechanisms import Mechanism, Plan
@@ -176,10 +176,19 @@ def _check_part(part: _Part) -> None:
     if not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
         raise PublishError(_nothing(part.label, wrong))
-    if type(mechanism).__name__ not in MECHANISMS or read_mechanism(mechanism_document(mechanism)) != mechanism:
+    if type(mechanism).__name__ not in MECHANISMS or not _can_be_read_back(mechanism, part.label):
         raise PublishError(_nothing(part.label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
         raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))
+
+
+def _can_be_read_back(mechanism: Mechanism, label: str) -> bool:
+    """Tell whether the document of a mechanism gives the same mechanism; refuse one that cannot be written."""
+    try:
+        return read_mechanism(mechanism_document(mechanism)) == mechanism
+    except DocumentError as problem:
+        words = str(problem).rstrip(".")
+    raise PublishError(_nothing(label, words))
 
 
 def _draw(parts: Sequence[_Part], bits: SystemBits) -> list[tuple[int, ...]] | None:

@@ -13,7 +13,7 @@ from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.guarantees.entries import digest_of
-from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms import Mechanism
 from discreet.releases.document import (
     guarantee_document,
     mechanism_document,
@@ -63,6 +63,7 @@ class Release:
     receipt: Receipt | None = None
     software: str = f"discreet {__version__}"
     group: str | None = None
+    reader_model: Any = None
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -75,8 +76,8 @@ class Release:
 
     @property
     def model(self) -> Any:
-        """Return the model whose statistics were published."""
-        return self.mechanism.model
+        """Return the model under which it is read: the one whose statistics were published, or the reader's own."""
+        return self.mechanism.model if self.reader_model is None else self.reader_model
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -138,8 +139,11 @@ class Release:
         return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group)
 
     def with_prior(self, prior: Any) -> "Release":
-        """Return the same release read under another prior, as if the holder had declared that one."""
-        return replace(self, mechanism=with_fields(self.mechanism, model=self.model.with_prior(prior)))
+        """Return the same release, read under another prior.
+
+        How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.
+        """
+        return replace(self, reader_model=self.mechanism.model.with_prior(prior))
 
 
 def _promised(mechanism: Mechanism, unit: Unit, group: str | None) -> Guarantee:

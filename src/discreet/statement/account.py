@@ -43,6 +43,8 @@ def statement(
 
     `posterior` is what `infer` read from the release, and `certificate` what `verify` found about it.
     """
+    if not isinstance(posterior, CategoriesPosterior | NetworkPosterior | RegressionPosterior):
+        raise DeclarationError("Statements are about tables of categories, networks and regressions. None was written.")
     if release not in posterior.releases:
         raise DeclarationError(f"The posterior was not read from {release.label!r}. No statement was written.")
     if certificate is not None and _promise(certificate.guarantee) != _promise(release.guarantee):

@@ -1,0 +1,111 @@
+"""How private draws from a posterior are: the certified curve of one and of several, and about it, to search with.
+
+One draw has its exact curve: two cells, the two smallest priors of several cells, or the pairs that a family names.
+Several draws are composed on a lattice; draws of a normal mean are one draw of smaller variance.
+"""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import inf, log
+from typing import Any
+
+import numpy as np
+
+from discreet.certificates import PrivacyLoss
+from discreet.certificates.posterior_composition import composed_curve, dominating_loss
+from discreet.certificates.posterior_draw import (
+    TOLERANCE,
+    Curve,
+    certified_draw_delta,
+    certified_two_cell_delta,
+    posterior_draw_delta,
+)
+from discreet.certificates.posterior_pairs import certified_pair_delta, mean_of_draws
+from discreet.models import Categories
+from discreet.models.bounded_family import Law, NormalLaw
+
+SLACK = 1e-9
+"""Draws must stay this far, in relative terms, below their stated delta: room for the rounding of a composed loss."""
+
+_NEGLIGIBLE = 1e-3  # of a delta: where the curve of one draw is cut off
+_MILLIONTH = 1e-6
+
+
+def certified_delta(
+    model: Any, size: int, power: Fraction, epsilon: Fraction, enough: float = 0.0, tolerance: float = TOLERANCE
+) -> float:
+    """Return an upper bound on the delta of one draw over all neighbours; what is below `enough` counts."""
+    if not isinstance(model, Categories):
+        return max(certified_pair_delta(epsilon, *pair) for pair in _pairs(model, size, power))
+    smallest, second = sorted(Fraction(value) for value in model.prior)[:2]
+    if len(model.cells) == 2:
+        return certified_two_cell_delta(epsilon, smallest, second, size, power, enough, tolerance)
+    pairs = ((smallest, second), (second, smallest))
+    return max(certified_draw_delta(epsilon, *pair, power) for pair in pairs)
+
+
+@lru_cache(maxsize=32)
+def certified_curve(model: Any, size: int, power: Fraction, draws: int, delta: Fraction) -> Curve:
+    """Return an upper bound on the curve of `draws` draws, within a millionth; what is negligible is cut off."""
+    enough = _NEGLIGIBLE * float(delta) / draws
+    return _composed(
+        model, size, power, draws, delta, lambda e: certified_delta(model, size, power, e, enough, _MILLIONTH)
+    )
+
+
+@lru_cache(maxsize=32)
+def certified_loss(
+    model: Any, size: int, power: Fraction, draws: int, epsilon: Fraction, delta: Fraction
+) -> PrivacyLoss:
+    """Return a loss that dominates `draws` draws, and has the certified delta at this epsilon."""
+    curve = certified_curve(model, size, power, draws, delta)
+
+    def sharp(place: Fraction) -> float:
+        return certified_delta(model, size, power, place) if draws == 1 and place == epsilon else curve(place)
+
+    return dominating_loss(sharp, float(delta) * (_NEGLIGIBLE if draws == 1 else 0.1), epsilon).loss
+
+
+def excess(model: Any, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
+    """Return ln(delta of the draws / stated delta), about, in floats: what is found by it is certified afterwards."""
+    rounded = short_decimal(power, -1)
+
+    def curve(allowed: Fraction) -> float:
+        if not isinstance(model, Categories):
+            return certified_delta(model, size, rounded, allowed)
+        a, b = sorted(model.prior)[:2]
+        more = (size - 1) * power if len(model.cells) == 2 else 0.0
+        s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
+        return float(np.max(posterior_draw_delta(float(allowed), s, t, power)))
+
+    found = _composed(model, size, rounded, draws, delta, curve)(epsilon)
+    return log(found / (float(delta) * (1 - 2 * SLACK))) if found else -inf
+
+
+def _composed(model: Any, size: int, power: Fraction, draws: int, delta: Fraction, single: Curve) -> Curve:
+    if draws == 1:
+        return single
+    means = () if isinstance(model, Categories) else _means(_pairs(model, size, power), draws)
+    if means:
+        return lambda epsilon: max(certified_pair_delta(epsilon, *pair) for pair in means)
+    return composed_curve(dominating_loss(single, _NEGLIGIBLE * float(delta) / draws), draws)
+
+
+@lru_cache(maxsize=32)
+def _pairs(model: Any, size: int, power: Fraction) -> tuple[tuple[Law, Law], ...]:
+    return tuple(model.neighbours(size, power))
+
+
+def _means(pairs: tuple[tuple[Law, Law], ...], draws: int) -> tuple[tuple[Law, Law], ...]:
+    """Return the laws of the mean of several draws if all pairs are normal laws of one variance, else nothing."""
+    normal = [(one, two) for one, two in pairs if isinstance(one, NormalLaw) and isinstance(two, NormalLaw)]
+    if len(normal) < len(pairs) or any(one.variance != two.variance for one, two in normal):
+        return ()
+    return tuple((mean_of_draws(one, draws), mean_of_draws(two, draws)) for one, two in normal)
+
+
+def short_decimal(number: Any, direction: int, digits: int = 12) -> Fraction:
+    """Return a short decimal next to a number: above it if the direction is 1, below it if it is -1."""
+    context = Context(prec=digits, rounding=ROUND_CEILING if direction > 0 else ROUND_FLOOR)
+    return Fraction(context.divide(Decimal(Fraction(number).numerator), Decimal(Fraction(number).denominator)))

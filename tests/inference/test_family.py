@@ -1,0 +1,213 @@
+"""Draws of a family's parameter, read for what they are: against sums over all tables of counts, and refusals."""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+import discreet as dc
+from discreet import charts
+from discreet.certificates import compositions
+from discreet.command_line.main import main
+from discreet.inference import FamilyPosterior, record_totals
+from discreet.inference.record_totals import RecordTotals
+from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
+from discreet.statement import statement
+
+Floats = NDArray[np.float64]
+FALLS = dc.Poisson("falls", most=3, shape=3, rate=2)
+WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2)
+HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3))
+MODELS = [FALLS, dc.Poisson("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS]
+GRIDS = {"Poisson": (1e-6, 15.0), "Exponential": (1e-6, 15.0), "NormalMean": (-25.0, 35.0)}
+
+
+def release_of(model: Any, counts: list[int], draws: int = 1, grid_bits: int = 20, seed: int = 4) -> dc.Release:
+    mechanism = dc.PosteriorSampling(model, sum(counts), 20, "0.5", power="0.5", draws=draws, grid_bits=grid_bits)
+    return dc.simulate(mechanism, counts, dc.SeededBits(seed))
+
+
+def slow_reading(releases: list[dc.Release], prior: Any, cells: int = 20_000) -> tuple[Floats, Floats, float]:
+    """Sum over all tables of counts, each with its multinomial probability, at many parameters. Nothing clever."""
+    model: Any = releases[0].model
+    low, high = GRIDS[type(model).__name__]
+    edges = np.linspace(low, high, cells + 1)
+    middles = (edges[:-1] + edges[1:]) / 2
+    size = releases[0].mechanism.size
+    tables = np.array(list(compositions(size, len(model.cells))))
+    chances = np.log(np.maximum(model.level_probabilities(middles), 1e-300))
+    weights = gammaln(size + 1) - gammaln(tables + 1).sum(axis=1)
+    told = np.zeros(len(middles))
+    kernel = sum(release.mechanism.log_likelihood(release.counts, tables) for release in releases)
+    for table, weight, drawn in zip(tables, weights, np.asarray(kernel), strict=True):
+        told += np.exp(weight + chances @ table + drawn)
+    masses = told * np.exp(prior.log_mass(edges[:-1], edges[1:]))
+    return middles, masses / masses.sum(), float(np.log(masses.sum()))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=("Poisson", "gaps are none", "Exponential", "NormalMean"))
+@pytest.mark.parametrize(("draws", "grid_bits"), [(1, 20), (1, 3), (3, 20)])
+def test_reading_is_the_sum_over_all_tables(model: Any, draws: int, grid_bits: int) -> None:
+    release = release_of(model, [2, 1, 2, 1], draws, grid_bits)
+    posterior = dc.infer(release)
+    middles, weights, evidence = slow_reading([release], model.posterior_given_total(Fraction(0), 0))
+    mean = float(weights @ middles)
+    sd = float(np.sqrt(weights @ (middles - mean) ** 2))
+    assert posterior.mean == pytest.approx(mean, abs=2e-4 * sd)
+    assert posterior.sd == pytest.approx(sd, rel=1e-3)
+    assert posterior.log_evidence == pytest.approx(evidence, abs=1e-4)
+    for place in (0.05, 0.5, 0.95):
+        slow = np.interp(place, np.cumsum(weights), middles)
+        assert posterior.quantile(place) == pytest.approx(slow, abs=3e-3 * sd)
+    values = np.array([float(value) for value in model.values])
+    predicted = weights @ (model.level_probabilities(middles) @ values)
+    assert posterior.predictive_mean == pytest.approx(float(predicted), rel=1e-4)
+
+
+def test_several_releases_and_another_prior() -> None:
+    releases = [release_of(FALLS, [2, 1, 2, 1], seed=seed) for seed in (4, 5)]
+    prior = GammaLaw(Fraction(6), Fraction(3))
+    middles, weights, evidence = slow_reading(releases, prior)
+    posterior = dc.infer(*releases, prior=prior)
+    assert posterior.log_evidence == pytest.approx(evidence, abs=1e-4)
+    assert posterior.mean == pytest.approx(float(weights @ middles), rel=1e-4)
+
+
+def test_level_probabilities_are_what_records_do() -> None:
+    """A hundred thousand made-up records, counted as the model counts: within five standard errors."""
+    generator = np.random.default_rng(12)
+    made: list[tuple[Any, float, Any]] = [
+        (FALLS, 1.7, generator.poisson(1.7, 100_000)),
+        (MODELS[1], 1.7, generator.poisson(1.7, 100_000)),
+        (dc.Exponential("wait", high=4, low=1, bands=3), 0.4, generator.exponential(2.5, 100_000)),
+        (HEIGHTS, 6.5, generator.normal(6.5, 2, 100_000)),
+    ]
+    for model, parameter, records in made:
+        counted = model.statistics({model.column.name: records.tolist()}).open_for_publishing() / 100_000
+        told = model.level_probabilities(np.array([parameter]))[0]
+        assert told.sum() == pytest.approx(1, abs=1e-12)
+        assert (abs(counted - told) <= 5 * np.sqrt(told * (1 - told) / 100_000) + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        dc.Poisson("falls", most=6, shape=3, rate=2),
+        dc.Exponential("wait", high=6, bands=12, shape=3, rate=2),
+        dc.NormalMean("height", low=0, high=10, variance=4, bands=20),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_long_totals_are_approximated_well(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    parameter = 6.0 if isinstance(model, dc.NormalMean) else 0.8
+    counts = np.random.default_rng(3).multinomial(600, model.level_probabilities(np.array([parameter]))[0]).tolist()
+    mechanism = dc.PosteriorSampling(model, 600, 50, "0.5", power="0.5")
+    release = dc.simulate(mechanism, counts, dc.SeededBits(1))
+    exact = dc.infer(release)
+    monkeypatch.setattr(record_totals, "_LONGEST", 256)
+    about = dc.infer(release)
+    assert about.mean == pytest.approx(exact.mean, abs=1e-3 * exact.sd)
+    assert list(about.interval(0.9)) == pytest.approx(list(exact.interval(0.9)), abs=5e-3 * exact.sd)
+
+
+def test_windows_and_whole_laws_of_totals_agree() -> None:
+    model = dc.Poisson("falls", most=50)
+    totals = RecordTotals(model, 4_000)  # 200,001 totals, of which a window of 24 deviations is looked at
+    found = totals.log_expectations(np.array([0.3, 2.0]), lambda s: np.zeros(len(s)))
+    assert found.logs == pytest.approx([0, 0], abs=1e-9)
+    assert found.totals == pytest.approx([1200, 8000], rel=1e-9)
+
+
+def test_what_is_due_to_privacy_is_told() -> None:
+    counts = [60, 90, 40, 10]
+    weak, strong = (
+        dc.infer(dc.simulate(dc.PosteriorSampling(FALLS, 200, e, "0.5", power=p, draws=q), counts, dc.SeededBits(1)))
+        for e, p, q in ((5, "0.05", 1), (500, "1", 100))
+    )
+    assert weak.privacy_share(0.9) > 0.5 > 0.1 > strong.privacy_share(0.9) >= 0
+    assert "due to privacy" in str(weak)
+    assert weak.information < strong.information
+    draws = weak.draws(20_000, seed=1)
+    assert draws.mean() == pytest.approx(weak.mean, abs=4 * weak.sd / 140)
+    assert weak.cdf(weak.quantile(0.3)) == pytest.approx(0.3)
+    low, high = weak.interval(0.999999)
+    grid = np.linspace(low, high, 2001)
+    assert float(weak.density(grid).sum() * (grid[1] - grid[0])) == pytest.approx(1, abs=1e-3)
+
+
+COLUMN = dc.Column("x", (0, 1), outside=0)
+
+
+@dataclass(frozen=True)
+class Silent:
+    """A family that says no more than its privacy needs."""
+
+    column: Any = COLUMN
+    cells: tuple[int, ...] = (0, 1)
+    values: tuple[Fraction, ...] = (Fraction(0), Fraction(1))
+
+    def statistics(self, data: object) -> Any:
+        raise NotImplementedError
+
+    def counts(self, counts: Any) -> Any:
+        return np.asarray(counts)
+
+    def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> BetaLaw:
+        return BetaLaw(30 + power * int(counts[0]), 30 + power * int(counts[1]))
+
+    def neighbours(self, size: int, power: Fraction) -> Any:
+        yield BetaLaw(Fraction(30), 30 + power), BetaLaw(30 + power, Fraction(30))
+
+
+def test_what_cannot_be_read_is_refused_in_words() -> None:
+    release = release_of(FALLS, [2, 1, 2, 1])
+    other = release_of(dc.Poisson("falls", most=4, shape=3, rate=2), [2, 1, 2, 1, 0])
+    silent = dc.simulate(dc.PosteriorSampling(Silent(), 4, 1, "0.5"), [2, 2], dc.SeededBits(1))
+    refused: list[tuple[tuple[dc.Release, ...], dict[str, Any], str]] = [
+        ((release, other), {}, "same records"),
+        ((silent,), {}, "level_probabilities"),
+        ((release,), {"prior": 3}, "such as GammaLaw"),
+        ((release,), {"strengths": (1, 2)}, "tables of categories"),
+    ]
+    for releases, options, words in refused:
+        with pytest.raises(dc.DeclarationError, match=words):
+            dc.infer(*releases, **options)
+    posterior = dc.infer(release)
+    with pytest.raises(dc.DeclarationError, match="has no cells"):
+        charts.posterior_chart(posterior)
+    with pytest.raises(dc.DeclarationError, match="None was written"):
+        statement(release, posterior)
+    with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
+        posterior.quantile(2)
+    many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=20_000, shape=9), 3, 5, "0.5", power="0.1")
+    with pytest.raises(dc.DeclarationError, match="declare fewer levels"):
+        dc.infer(dc.simulate(many, [3, *[0] * 20_000], dc.SeededBits(1)))
+    model = dc.NormalMean("height", low=0, high=10, variance=Fraction(1, 100), bands=20)
+    torn = dc.simulate(dc.PosteriorSampling(model, 600, 5000, "0.5"), [300, *[0] * 18, 0, 300], dc.SeededBits(1))
+    with pytest.raises(dc.DeclarationError, match="contradicts the family"):
+        dc.infer(torn)
+
+
+def test_a_normal_prior_on_the_whole_line() -> None:
+    release = release_of(HEIGHTS, [2, 1, 2, 1])
+    assert dc.infer(release, prior=NormalLaw(Fraction(5), Fraction(1, 1000))).mean == pytest.approx(5, abs=0.01)
+
+
+def test_the_command_line_reads_a_family(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(release_of(FALLS, [20, 10, 20, 10]).to_json())
+    told = json.loads(CliRunner().invoke(main, ["infer", str(path), "--json"], catch_exceptions=False).output)
+    posterior: FamilyPosterior = dc.infer(dc.Release.from_json(path.read_text()))
+    assert told["parameter"]["mean"] == pytest.approx(posterior.mean)
+    shown = CliRunner().invoke(main, ["infer", str(path)])
+    assert "Poisson falls" in shown.output
+    refused = CliRunner().invoke(main, ["infer", str(path), "--event", "falls=1"])
+    assert refused.exit_code != 0
+    assert "no cells" in refused.output
