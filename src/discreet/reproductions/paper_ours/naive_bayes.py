@@ -14,7 +14,7 @@ from discreet.reproductions.reproduction import Outcome, Reproduction, Row
 FEATURES = tuple(f"x{number}" for number in range(16))
 NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)))
 SIZES, EPSILONS, TEST = (50, 1000), ("0.1", "0.5", "1", "2", "5", "10"), 1000
-REPEATS, QUICK_REPEATS = {50: 40, 1000: 12}, {50: 2}
+REPEATS, QUICK_REPEATS = {50: 20, 1000: 6}, {50: 2}
 METHOD = "discreet: CubeCounts, noise-aware"
 SHOWN = 50
 
@@ -89,7 +89,7 @@ REPRODUCTION = Reproduction(
     name="ours-naive-bayes",
     title="Naive Bayes beside other libraries",
     paper=OURS,
-    setting="16 yes/no features; 50 records with 40 repeats and 1,000 with 12, 1,000 test records; pure epsilon. "
+    setting="16 yes/no features; 50 records with 20 repeats and 1,000 with 6, 1,000 test records; pure epsilon. "
     "The peers: diffprivlib's GaussianNB, and private-PGM (mbi) on the noisy counts of algorithm 1; they were run on "
     "the same records in an environment of their own.",
     says="How accurate is a private classifier, and are its probabilities honest?",
