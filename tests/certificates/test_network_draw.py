@@ -8,8 +8,13 @@ from scipy.integrate import quad
 from scipy.special import betainc
 from scipy.stats import gamma
 
-from discreet.certificates.network_draw import composed_draws, composed_draws_about, least_epsilon
-from discreet.certificates.posterior_draw import gaussian_delta, posterior_draw_delta
+from discreet.certificates.network_draw import (
+    composed_draws,
+    composed_draws_about,
+    integrated_draw_delta,
+    least_epsilon,
+)
+from discreet.certificates.posterior_draw import certified_draw_delta, gaussian_delta, posterior_draw_delta
 from discreet.errors import DeclarationError
 
 DELTA = Fraction(1, 10**6)
@@ -93,3 +98,20 @@ def test_many_draws_are_bounded_on_a_coarser_lattice() -> None:
 def test_draws_without_a_guarantee_are_refused() -> None:
     with pytest.raises(DeclarationError, match="raise delta or the prior"):
         least_epsilon(composed_draws({Fraction(1, 1000): 5}, Fraction(1), DELTA), DELTA)
+
+
+@pytest.mark.parametrize("prior", [1000, 20_000])
+@pytest.mark.parametrize("power", [Fraction(1), Fraction(1, 50)], ids=str)
+def test_quadrature_gives_the_curve_of_incomplete_beta_functions(prior: int, power: Fraction) -> None:
+    """The slow twin sums series whose length grows with the prior; both round up, so they agree to 2^-40 or so."""
+    for step in (0.0, 0.3, 1.0, 4.0, 9.0):
+        epsilon = Fraction(step * float(power) / prior**0.5)
+        slow = certified_draw_delta(epsilon, Fraction(prior), Fraction(prior), power)
+        assert integrated_draw_delta(epsilon, Fraction(prior), power) == pytest.approx(slow, rel=1e-11)
+
+
+def test_strong_priors_are_certified_as_well() -> None:
+    """Beyond 10^9 the curve of 10^9 is used, which lies above."""
+    for prior, found in ((1e5, 0.02556), (1e7, 0.0020447), (1e9, 0.00014251), (1e12, 0.00014251)):
+        curve = composed_draws({Fraction(prior): 3}, Fraction(1), Fraction(1, 10**6))
+        assert least_epsilon(curve, Fraction(1, 10**6)) == pytest.approx(found, rel=1e-3)

@@ -13,23 +13,31 @@ D(s, s) of `posterior_draw`, whatever the graph and the number of records. Nodes
 Each loss is put on a lattice by chords, which lie above the convex curve; sums of lattice losses need no more rounding.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, log2, sqrt
 
 import numpy as np
+from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from discreet.certificates.posterior_draw import Curve, certified_draw_delta, posterior_draw_delta
+from discreet.certificates.posterior_draw import Curve, certified_draw_delta, posterior_draw_delta, upper_float
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
+from discreet.exact import ball
 
 Floats = NDArray[np.float64]
 
 _POINTS = 400  # of each curve on either side of zero
 _LONGEST = 2**22  # numbers in the law of a sum
 _FARTHEST = 600.0  # e^600 is still a float
+_LARGE = 1000  # prior parameters from which on curves are integrated
+_LARGEST = Fraction(10**9)  # the curve of this one is used for larger ones
+_DIGITS = 160  # bits of working precision there
+_NEGLIGIBLE = 60.0  # e^-60 of a density
 _SEARCH = 30  # halvings, to find where a curve is negligible
 
 
@@ -71,7 +79,10 @@ def least_epsilon(curve: Curve, delta: Fraction, most: Fraction = Fraction(10_00
 
 def _composed(nodes: Mapping[Fraction, int], power: Fraction, delta: float, certified: bool) -> Curve:
     total = sum(nodes.values())
-    found = [_Node(s, _reach(float(s), float(power), delta / (1000 * total)), n) for s, n in nodes.items()]
+    losses = Counter[Fraction]()
+    for prior, times in nodes.items():
+        losses[min(prior, _LARGEST)] += times  # D falls as s grows
+    found = [_Node(s, _reach(float(s), float(power), delta / (1000 * total)), n) for s, n in losses.items()]
     step = max(min(node.reach for node in found) / _POINTS, sum(2 * n.reach * n.times for n in found) / _LONGEST)
     length, beyond, sums, parts = 1, 0.0, 0, list[tuple[Floats, int]]()
     for node in found:
@@ -104,7 +115,7 @@ def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> t
     places = np.arange(count + 1) * stride
     points = places * step
     if certified:
-        heights = np.array([certified_draw_delta(Fraction(p), node.prior, node.prior, power) for p in points.tolist()])
+        heights = np.array([_certified(Fraction(point), node.prior, power) for point in points.tolist()])
     else:
         heights = np.asarray(posterior_draw_delta(points, float(node.prior), float(node.prior), float(power)))
     mirrored = np.minimum(1.0, -np.expm1(-points) + np.exp(-points) * heights)
@@ -113,6 +124,49 @@ def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> t
     where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + places[-1]
     law = np.bincount(where, np.array(loss.probabilities), minlength=2 * places[-1] + 1)
     return law.astype(float), int(places[-1]), loss.beyond
+
+
+def _certified(epsilon: Fraction, prior: Fraction, power: Fraction) -> float:
+    """Return an upper bound on D(s, s; epsilon, tau)."""
+    if prior < _LARGE:
+        return certified_draw_delta(epsilon, prior, prior, power)
+    return integrated_draw_delta(epsilon, prior, power)
+
+
+@lru_cache(maxsize=4096)
+def integrated_draw_delta(epsilon: Fraction, prior: Fraction, power: Fraction) -> float:
+    """Return an upper bound on D(s, s; epsilon, tau) by certified quadrature: its time does not grow with s.
+
+    With z the logit of the share, D is the integral of p(z) (1 - e^(epsilon + tau z)) over z < -epsilon / tau,
+    p(z) = e^(-tau z / 2) (2 cosh(z / 2))^-(2 s + tau) / B(s, s + tau). As ln p is concave, what lies below a place is
+    at most p there divided by the slope of ln p.
+    """
+    with ctx.workprec(_DIGITS):
+        s, tau, allowed = ball(prior), ball(power), ball(epsilon)
+        both = 2 * s + tau
+        log_scale = s.lgamma() + (s + tau).lgamma() - both.lgamma() + both * arb(2).log()
+
+        def density(z: acb, analytic: bool) -> acb:
+            log_p = -tau * z / 2 - both * (z / 2).cosh().log(analytic=analytic) - log_scale
+            return -log_p.exp() * (allowed + tau * z).expm1()
+
+        high, low = -allowed / tau, ball(_far_below(float(prior), float(power), float(epsilon)))
+        inside = acb.integral(density, acb(low), acb(high), rel_tol=arb(2) ** -45).real
+        slope = -tau / 2 - (s + tau / 2) * (low / 2).tanh()
+        beyond = (-tau * low / 2 - both * (low / 2).cosh().log() - log_scale).exp() / slope
+        return upper_float(inside + beyond) if slope > 0 else 1.0
+
+
+def _far_below(prior: float, power: float, epsilon: float) -> Fraction:
+    """Return a place at which p is about e^-60 of what it is where the integral ends."""
+    end, distance = -epsilon / power, 1 / sqrt(prior)
+
+    def log_density(z: float) -> float:
+        return -power * z / 2 - (2 * prior + power) * float(np.log1p(2 * np.sinh(z / 4) ** 2))
+
+    while log_density(end) - log_density(end - distance) < _NEGLIGIBLE:
+        distance *= 1.25
+    return Fraction(end - distance)
 
 
 def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: int, beyond: float) -> Curve:
