@@ -139,6 +139,10 @@ class Release:
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release read under another prior, as if the holder had declared that one."""
+        if not hasattr(self.model, "with_prior"):
+            raise DeclarationError(
+                f"The prior of a {type(self.model).__name__} is part of its model; it is not replaced by with_prior."
+            )
         return replace(self, mechanism=with_fields(self.mechanism, model=self.model.with_prior(prior)))
 
 
