@@ -141,7 +141,7 @@ NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2})?$"
 def number_of(value: Any) -> float | None:
     """Return the number that a value means, or None."""
     text = text_of(value)
-    if text is None or isinstance(value, bool) or text in ("true", "false") or not re.match(NUMBER, text):
+    if text is None or isinstance(value, bool) or text in ("true", "false") or not re.fullmatch(NUMBER, text):
         return None
     return float(text)
 

@@ -5,6 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.typing import NDArray
 from scipy.special import logsumexp
@@ -274,3 +276,23 @@ def test_the_work_and_the_memory_of_a_reading_have_an_end() -> None:
     )
     assert third.shape == (10, 64, 9)
     assert (third == every[2::3]).all()
+
+
+def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:
+    model, size = pinned_model(), 400
+    _, data = pinned_records(size, np.random.default_rng(90))
+    release = dc.simulate(BoxMoments(model, size, 20), model.rehearse(data), dc.SeededBits(91))
+    with pytest.raises(dc.DeclarationError, match="part of its model"):
+        release.with_prior(2)
+    with pytest.raises(dc.DeclarationError, match="reader's model"):
+        read_regression(release, model="x")  # type: ignore[arg-type]
+    with pytest.raises(dc.DeclarationError, match="given twice"):
+        read_regression(release, release)
+    posterior = read_regression(release)
+    row = {"a": [0.5], "b": [0.1], "c": [-1.0]}
+    assert posterior.predict(pd.DataFrame(row)) == posterior.predict(pl.DataFrame(row)) == posterior.predict(row)
+    for rows in ({"a": [0.5, 0.6], "b": [0.1], "c": [0.0]}, {"a": 0.5, "b": 0.1, "c": 0.0}, 5, None, [1, 2]):
+        with pytest.raises(dc.SourceError):
+            posterior.predict(rows)
+    with pytest.raises(dc.DeclarationError, match="no column 'b', 'c'"):
+        posterior.predict({"a": [0.5]})

@@ -158,3 +158,9 @@ def test_a_declaration_is_compared_by_value() -> None:
         InverseGamma(0, 1)
     with pytest.raises(dc.DeclarationError, match="no column 'age'"):
         model_of().design({"dose": [1], "ward": ["A"]})
+
+
+@pytest.mark.parametrize("given", [("1e50", 1), (1, "1e50"), ("1e-50", 1), (1, "1e-50")])
+def test_a_prior_of_the_noise_beyond_any_records_is_refused(given: tuple[Any, Any]) -> None:
+    with pytest.raises(dc.DeclarationError, match="between 1e-9 and 1e9"):
+        InverseGamma(*given)

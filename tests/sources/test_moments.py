@@ -191,3 +191,34 @@ def test_even_a_scale_beyond_floats_keeps_every_whole_number_in_its_place(width:
         assert set(found) <= {-(GRID**2), GRID**2} or width / 2 == value
         assert len(set(found)) == 1
         assert abs(found[0]) <= GRID**2
+
+
+def test_engines_agree_about_last_newlines_and_whole_numbers_beyond_floats() -> None:
+    plan = MomentPlan((Measure("x", 0.0, 10.0, 2.0),), ((0, CONSTANT),), GRID)
+    missing = int(sum_moments({"x": [None]}, plan)[0][0])
+    for value in ("5\n", "5\r", 2**53 + 1, -(2**53) - 1, 2**63 - 1):
+        data = {"x": [value]}
+        string = pd.DataFrame(data).astype("string") if isinstance(value, str) else pd.DataFrame(data)
+        table = duckdb.from_arrow(pa.table(data))
+        for frame in (data, pd.DataFrame(data), string, pl.DataFrame(data), pa.table(data), table):
+            assert sum_moments(frame, plan)[0][0] == missing
+    unsigned = pl.DataFrame({"x": [2**64 - 1]}, schema={"x": pl.UInt64})
+    for frame in (unsigned, pd.DataFrame({"x": np.array([2**64 - 1], dtype=np.uint64)})):
+        assert sum_moments(frame, plan)[0][0] == missing
+
+
+def test_no_record_can_end_a_count_or_be_quoted() -> None:
+    class Evil(float):
+        def __float__(self) -> float:
+            raise KeyError("secret 42")
+
+        def __le__(self, other: object) -> bool:
+            raise KeyError("secret 42")
+
+    plan = MomentPlan((Measure("x", 0.0, 10.0, 2.0),), ((0, CONSTANT),), GRID)
+    assert sum_moments({"x": [Evil(3)]}, plan)[0].tolist() == sum_moments({"x": [None]}, plan)[0].tolist()
+    for values in (5, "12", iter([1, 2]), None):
+        with pytest.raises(dc.SourceError, match="must be a list of values"):
+            sum_moments({"x": values}, plan)
+        with pytest.raises(dc.SourceError, match="must be a list of values"):
+            dc.Categories("x", levels=("1", "2")).statistics({"x": values})

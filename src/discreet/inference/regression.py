@@ -290,8 +290,8 @@ class RegressionPosterior:
         """Draw coefficients (rows, in the order of `model.names`) in the units of the table."""
         return self.model.in_units(self._weights(count, np.random.default_rng(seed))[0])
 
-    def predict(self, rows: Mapping[str, Sequence[Any]], level: float = 0.9, seed: int = 0) -> list[Prediction]:
-        """Return what is expected of the targets of new records, given by column; their own noise is included."""
+    def predict(self, rows: Mapping[str, Sequence[Any]] | Any, level: float = 0.9, seed: int = 0) -> list[Prediction]:
+        """Return what is expected of the targets of new records, by column or a frame; their own noise is included."""
         generator = np.random.default_rng(seed)
         weights, variance = self._weights(4000, generator)
         design, target = self.model.design(rows), self.model.ranges[self.model.target]
@@ -320,7 +320,7 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     """
     check_moments(releases)
     read = releases[0].model if model is None else model
-    if read.layout != releases[0].model.layout:
+    if not isinstance(read, LinearRegression) or read.layout != releases[0].model.layout:
         raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
     density = MomentDensity(read, releases)
     generator = np.random.default_rng(seed)
@@ -378,8 +378,8 @@ def check_moments(releases: tuple[Release, ...]) -> None:
             )
         if not isinstance(release.mechanism, NoisyMoments):
             raise DeclarationError(f"A release by {type(release.mechanism).__name__} has no noisy moments to read.")
-    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
-    if len(set(published)) < len(published):
+    given = {(release.receipt, release.label, release.mechanism.size, release.output) for release in releases}
+    if len(given) < len(releases):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]
     for other in releases[1:]:

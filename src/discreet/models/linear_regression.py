@@ -29,11 +29,14 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
 from discreet.models.moments import Bounds, Floats, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
+from discreet.sources.frames import columns_of_frame
+from discreet.sources.lists import length_of
 from discreet.sources.moments import Measure, sum_moments, whole_column
 
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
 LARGEST_GRID = 2**15
+LEAST_PARAMETER, MOST_PARAMETER = Fraction(1, 10**9), Fraction(10**9)
 LEAST_WIDTH = Fraction(1, 10**60)
 """Bounds closer together than this are refused: what divides by their distance must stay a float."""
 
@@ -46,8 +49,12 @@ class InverseGamma:
     scale: Fraction
 
     def __init__(self, shape: Exact, scale: Exact) -> None:
-        object.__setattr__(self, "shape", positive(shape, "shape"))
-        object.__setattr__(self, "scale", positive(scale, "scale"))
+        for field, value in (("shape", positive(shape, "shape")), ("scale", positive(scale, "scale"))):
+            if not LEAST_PARAMETER <= value <= MOST_PARAMETER:
+                raise DeclarationError(
+                    f"The {field} of an InverseGamma must lie between 1e-9 and 1e9; got {exact_text(value)}."
+                )
+            object.__setattr__(self, field, value)
 
 
 @dataclass(frozen=True, init=False)
@@ -59,7 +66,9 @@ class LinearRegression:
     number that stands for a missing value; left out, it is the middle of the range. `prior_precision`, `norm_bound` and
     `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is the standard
     deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||; only
-    `BallDraw` needs it, and only there the prior is cut off at B. `grid` is the number M of steps from 0 to a bound.
+    `BallDraw` needs it, and only there the prior is cut off at B. Without an `intercept` the line goes through the
+    middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M of steps
+    from 0 to a bound.
 
     >>> model = LinearRegression("y", ["a", "b"], {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}, noise="0.2")
     >>> model.names
@@ -184,12 +193,13 @@ class LinearRegression:
             found.append(slope)
         return np.stack([constant, *found], axis=-1)
 
-    def design(self, rows: Mapping[str, Sequence[Any]]) -> Floats:
-        """Return x in public units for rows given by column, clipped and put on the grid as the records are."""
-        missing = {f.name if isinstance(f, Column) else f for f in self.features} - set(rows)
-        if missing:
-            raise DeclarationError(f"The rows have no column {', '.join(map(repr, sorted(missing)))}.")
-        size = len(next(iter(rows.values())))
+    def design(self, rows: Mapping[str, Sequence[Any]] | Any) -> Floats:
+        """Return x in public units for rows (by column, or a frame), clipped and put on the grid as the records are."""
+        rows = rows if isinstance(rows, Mapping) else columns_of_frame(rows)
+        wanted = {f.name if isinstance(f, Column) else f for f in self.features}
+        if wanted - set(rows):
+            raise DeclarationError(f"The rows have no column {', '.join(map(repr, sorted(wanted - set(rows))))}.")
+        size = length_of([rows[name] for name in wanted or rows])
         factors = [coordinate.factor for coordinate in self.layout.coordinates]
         columns = [
             np.full(size, self.grid) if factor is None else whole_column(rows[factor.column], factor, self.grid)

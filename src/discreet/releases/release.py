@@ -143,7 +143,12 @@ class Release:
 
         How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.
         """
-        return replace(self, reader_model=self.mechanism.model.with_prior(prior))
+        model = self.mechanism.model
+        if not hasattr(model, "with_prior"):
+            raise DeclarationError(
+                f"The prior of a {type(model).__name__} is part of its model; it is not replaced by with_prior."
+            )
+        return replace(self, reader_model=model.with_prior(prior))
 
 
 def _promised(mechanism: Mechanism, unit: Unit, group: str | None) -> Guarantee:

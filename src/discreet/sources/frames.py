@@ -270,14 +270,34 @@ def _number(text: str) -> int | float | None:
     return None
 
 
+def _number_texts(value: nw.Expr) -> nw.Expr:
+    """Empty all texts that are no numbers, so that a cast cannot fail.
+
+    Letters that no number has are asked for as well: in some engines $ also stands before a last newline.
+    """
+    fits = nw.when(value.str.contains(NUMBER)).then(value).otherwise(nw.lit(None))
+    return nw.when(value.str.contains("[^-+.0-9eE]")).then(nw.lit(None)).otherwise(fits)
+
+
+def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of a frame in memory as lists: for a reader's own rows, never for records."""
+    try:
+        columns: dict[str, list[Any]] = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+    except TypeError:
+        raise SourceError(
+            f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
+        ) from None
+    return columns
+
+
 def _edges_passed(column: Column, kind: Any, engine: nw.Implementation) -> nw.Expr:
     """Return how many edges a number has reached, and one more if it lies beyond the last; 0 or null if it has none."""
     is_text = isinstance(kind, nw.String | nw.Categorical | nw.Enum)
     if not is_text and not kind.is_numeric():
         return nw.lit(0)
     value = _value(column.name, kind, engine)
-    if is_text:  # looked at first, so that the cast cannot fail
-        value = nw.when(value.str.contains(NUMBER)).then(value).otherwise(nw.lit(None)).cast(nw.Float64)
+    if is_text:
+        value = _number_texts(value).cast(nw.Float64)
     edges: Sequence[float] = column.edges
     last = edges[-1]
     if kind.is_integer():  # whole numbers are compared with whole numbers

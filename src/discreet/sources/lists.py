@@ -28,8 +28,7 @@ class ListSource:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         names = {column.name for family in families for column in family}
         require_columns(names, self._values)
-        if len({len(self._values[name]) for name in names}) > 1:
-            raise SourceError("The columns must have one value for each record: their lengths differ.")
+        length_of([self._values[name] for name in names])
         return [self._count(family) for family in families]
 
     def _count(self, family: Sequence[Column]) -> NDArray[np.int64]:
@@ -38,6 +37,15 @@ class ListSource:
         table = np.zeros(shape, dtype=np.int64)
         np.add.at(table, tuple(np.array(code, dtype=np.int64) for code in codes), 1)
         return table
+
+
+def length_of(columns: Sequence[Any]) -> int:
+    """Return the number of records; refuse columns that are no lists or differ in length, without quoting them."""
+    if any(isinstance(column, str | bytes) or not hasattr(column, "__len__") for column in columns):
+        raise SourceError("Each column must be a list of values, one for each record; nothing was counted.")
+    if len({len(column) for column in columns}) > 1:
+        raise SourceError("The columns must have one value for each record: their lengths differ.")
+    return len(columns[0]) if columns else 0
 
 
 def require_columns(wanted: set[str], present: Mapping[str, Any]) -> None:

@@ -20,10 +20,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import LARGEST_WHOLE, NUMBER, Column, number_of
+from discreet.columns import LARGEST_WHOLE, Column, number_of
 from discreet.errors import SourceError
-from discreet.sources.frames import FrameSource, _code, _in_silence, _rows, _value, _with_codes_of_objects
-from discreet.sources.lists import ListSource, require_columns
+from discreet.sources.frames import (
+    FrameSource,
+    _code,
+    _in_silence,
+    _number_texts,
+    _rows,
+    _value,
+    _with_codes_of_objects,
+)
+from discreet.sources.lists import ListSource, length_of, require_columns
 from discreet.sources.source import as_source
 
 CONSTANT = -1
@@ -112,8 +120,7 @@ def _scale(measure: Measure, grid: int) -> float:
 def _sums_of_lists(source: ListSource, plan: MomentPlan) -> tuple[list[int], int]:
     values = source._values
     require_columns({factor.column for factor in plan.factors}, values)
-    if len({len(values[factor.column]) for factor in plan.factors}) > 1:
-        raise SourceError("The columns must have one value for each record: their lengths differ.")
+    length_of([values[factor.column] for factor in plan.factors])
     columns = [whole_column(values[factor.column], factor, plan.grid) for factor in plan.factors]
     records = len(columns[0])
     factors = [*columns, np.full(records, plan.grid, dtype=np.int64)]  # the last one is the constant, at place -1
@@ -135,9 +142,10 @@ def _float_of(value: Any) -> float:
         return math.nan if number is None else number
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
         return math.nan
+    exact: Any = value
     try:
-        return float(value)
-    except (ValueError, ArithmeticError):  # too large for a float, or a signalling not-a-number
+        return float(exact) if -LARGEST_WHOLE <= exact <= LARGEST_WHOLE else math.nan
+    except Exception:  # noqa: BLE001 - no record may end a count, and what it raises may quote it
         return math.nan
 
 
@@ -174,11 +182,12 @@ def _measured(measure: Measure, kind: Any, engine: nw.Implementation, grid: int)
         value = nw.lit(measure.missing, nw.Float64)
     else:
         value = _value(measure.column, kind, engine)
-        if is_text:  # looked at first, so that the cast cannot fail
-            value = nw.when(value.str.contains(NUMBER)).then(value).otherwise(nw.lit(None))
-        value = value.cast(nw.Float64)
-        near = (value <= LARGEST_WHOLE) & (value >= -LARGEST_WHOLE)
+        value = _number_texts(value) if is_text else value
+        value = value if kind.is_integer() else value.cast(nw.Float64)  # whole numbers are compared as they are
+        near = value <= LARGEST_WHOLE
+        near = near if kind.is_unsigned_integer() else near & (value >= -LARGEST_WHOLE)
         near = near.fill_null(False) if engine.is_pandas_like() else near
+        value = value.cast(nw.Float64)
         value = nw.when(near).then(value).otherwise(nw.lit(measure.missing, nw.Float64))
     clipped = _between(value, measure.low, measure.high)
     places = ((clipped - measure.low) * _scale(measure, grid) + 0.5).floor() - grid

@@ -1,6 +1,7 @@
 """What a statement says about a regression: which columns within which bounds, and the coefficients."""
 
 from fractions import Fraction
+from math import sqrt
 
 from discreet.columns import text_of
 from discreet.exact import exact_text
@@ -56,13 +57,19 @@ def regression_results(posterior: RegressionPosterior) -> list[str]:
     ]
 
 
+def _prior_deviation(model: LinearRegression) -> float:
+    """Return 1 / sqrt(d L): of d coordinates each is divided by sqrt(d), and w has the precision L."""
+    return 1 / sqrt(model.dimension * model.prior_precision)
+
+
 def _weight(posterior: RegressionPosterior) -> str:
     model, declared = posterior.model, posterior.releases[0].model
     noise = "with a prior for its variance" if isinstance(model.noise, InverseGamma) else "of known variance"
     text = (
-        f"The records are taken to lie around a line with Gaussian noise {noise}; where every column is scaled to its "
-        f"bounds, the prior of a coefficient has the precision {exact_text(model.prior_precision)}. The intervals were "
-        f"computed by simulation; its walkers agree up to a factor of {posterior.r_hat:.3f} (R-hat; 1 is perfect)."
+        f"The records are taken to lie around a line with Gaussian noise {noise}; where every column is scaled from "
+        f"its bounds to [-1, 1], the prior of a coefficient has the standard deviation {_prior_deviation(model):.3g}. "
+        "The intervals were computed by simulation; its walkers agree up to a factor of "
+        f"{posterior.r_hat:.3f} (R-hat; 1 is perfect)."
     )
     if model != declared:
         text += " The holder had declared another prior."

@@ -45,7 +45,10 @@ def regression_model(
     """Return the model that a formula names. `noise` is a known standard deviation in the units of the target."""
     target, names = terms_of(formula)
     if target not in numbers:
-        raise DeclarationError(f"The target {target!r} needs bounds: declare [columns.{target}] bounds = [low, high].")
+        raise DeclarationError(
+            _unsupported(target)
+            or f"The target {target!r} needs bounds: declare [columns.{target}] bounds = [low, high]."
+        )
     features = [name if name in numbers else _levels_of(name, columns) for name in names]
     measured = {name: numbers[name] for name in (target, *names) if name in numbers}
     return LinearRegression(
@@ -58,9 +61,21 @@ def regression_model(
     )
 
 
+def _unsupported(term: str) -> str:
+    """Say what formulas cannot do, if an undeclared term looks as if it wanted it."""
+    if not re.search(r"[*:^/|()-]|^[01.]$", term):
+        return ""
+    return (
+        f"{term!r} is no declared column. Products (a * b, a:b), functions (log(a)), '.', '- 1' and '0 +' are not "
+        "supported: features are columns with '+' between them, and there is always an intercept."
+    )
+
+
 def _levels_of(name: str, columns: Mapping[str, Column]) -> Column:
     if name not in columns:
-        raise DeclarationError(f"The formula names {name!r}; declare it as [columns.NAME], with bounds or levels.")
+        raise DeclarationError(
+            _unsupported(name) or f"The formula names {name!r}; declare it as [columns.NAME], with bounds or levels."
+        )
     if columns[name].edges:
         raise DeclarationError(f"{name!r} has bands; a regression needs its bounds: bounds = [low, high].")
     return columns[name]
