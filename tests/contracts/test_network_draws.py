@@ -1,5 +1,6 @@
 """The suite that mechanisms which publish parameters of networks must pass: draws from a posterior."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import exp, log
@@ -247,3 +248,17 @@ def test_secrets_nonsense_and_outputs_off_the_grid_are_refused() -> None:
     for change, words in wrong:
         with pytest.raises(dc.DeclarationError, match=words):
             NetworkSampling(**right | change)
+
+
+def test_refusals_name_their_cause() -> None:
+    refused: list[tuple[Callable[[], NetworkSampling], str]] = [
+        (lambda: NetworkSampling.plain(CHAIN, size=100, delta="1e-12"), "rounding of Fourier transforms"),
+        (lambda: NetworkSampling.plain(CHAIN, size=100, delta=0), "state a delta above 0, or a least"),
+        (lambda: NetworkSampling.tempered(CHAIN, size=100, epsilon=1, delta=0), "state a delta above 0, or a least"),
+        (lambda: NetworkSampling.concentrated(CHAIN, size=100, epsilon=1, delta=0), "state a delta above 0"),
+        (lambda: NetworkSampling.published(CHAIN, size=100, claimed="3000"), "claimed must be at most 1000"),
+        (lambda: NetworkSampling.published(CHAIN, size=100, claimed="1.3862943612"), "claimed = 1.3862943612 asks"),
+    ]
+    for make, words in refused:
+        with pytest.raises(dc.DeclarationError, match=words):
+            make()

@@ -50,7 +50,19 @@ class _Node:
     times: int
 
 
-def composed_draws(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> Curve:
+@dataclass(frozen=True)
+class ComposedCurve:
+    """An upper bound on a privacy curve; `rounding` is what was added to delta for the rounding of transforms."""
+
+    curve: Curve
+    rounding: float
+
+    def __call__(self, epsilon: Fraction) -> float:
+        """Return the bound on delta."""
+        return self.curve(epsilon)
+
+
+def composed_draws(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> ComposedCurve:
     """Return a certified upper bound on the privacy curve of a network's draws.
 
     `nodes` says for each smallest prior parameter how many independent losses there are with it: nodes times draws.
@@ -59,13 +71,18 @@ def composed_draws(nodes: Mapping[Fraction, int], power: Fraction, delta: Fracti
     return _composed(nodes, power, float(delta), certified=True)
 
 
-def composed_draws_about(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> Curve:
+def composed_draws_about(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> ComposedCurve:
     """Return the same curve from floats, to search with; what is found is certified afterwards."""
     return _composed(nodes, power, float(delta), certified=False)
 
 
-def least_epsilon(curve: Curve, delta: Fraction, most: Fraction = Fraction(10_000)) -> float:
+def least_epsilon(curve: ComposedCurve, delta: Fraction, most: Fraction = Fraction(10_000)) -> float:
     """Return about the least epsilon at which a curve is at most delta."""
+    if curve.rounding >= delta:
+        raise DeclarationError(
+            f"A delta of {float(delta):.3g} cannot be certified: the rounding of Fourier transforms costs "
+            f"{curve.rounding:.2g} of it, whatever epsilon is. State a larger delta, or a least."
+        )
     if curve(most) > delta:
         raise DeclarationError(
             f"These draws have no epsilon below {most} at the stated delta: raise delta or the prior."
@@ -77,7 +94,7 @@ def least_epsilon(curve: Curve, delta: Fraction, most: Fraction = Fraction(10_00
     return high
 
 
-def _composed(nodes: Mapping[Fraction, int], power: Fraction, delta: float, certified: bool) -> Curve:
+def _composed(nodes: Mapping[Fraction, int], power: Fraction, delta: float, certified: bool) -> ComposedCurve:
     total = sum(nodes.values())
     losses = Counter[Fraction]()
     for prior, times in nodes.items():
@@ -169,7 +186,7 @@ def _far_below(prior: float, power: float, epsilon: float) -> Fraction:
     return Fraction(end - distance)
 
 
-def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: int, beyond: float) -> Curve:
+def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: int, beyond: float) -> ComposedCurve:
     """Return the curve of a sum of lattice losses, through Fourier transforms.
 
     Rounding errors are at most 16 u N^(1/2) log2 N for each loss, u = 2^-53, and are added to delta; a millionth of a
@@ -180,11 +197,11 @@ def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: i
         transform *= np.fft.rfft(law, length) ** times
     law = np.maximum(0.0, np.fft.irfft(transform, length))
     sums = step * (np.arange(length) - middle + 1e-6)
-    lost = 16 * 2.0**-53 * sqrt(length) * log2(length) * sum(times for _, times in parts) + beyond
+    rounding = 16 * 2.0**-53 * sqrt(length) * log2(length) * sum(times for _, times in parts)
 
     def curve(epsilon: Fraction) -> float:
         above = slice(int(np.searchsorted(sums, float(epsilon))), None)
         total = float(law[above] @ -np.expm1(float(epsilon) - sums[above]))
-        return min(1.0, total * (1 + 1e-9) + lost)
+        return min(1.0, total * (1 + 1e-9) + rounding + beyond)
 
-    return curve
+    return ComposedCurve(curve, rounding)

@@ -41,6 +41,8 @@ from discreet.randomness import RandomBits
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_LARGEST_CLAIM = 1000  # e^-500 is still a float
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class NetworkSampling:
@@ -96,8 +98,7 @@ class NetworkSampling:
 
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
-        if not self.delta:
-            raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+        _above_zero(self.delta)
         found = self._curve(self.epsilon)
         if found > float(self.delta) * (1 - SLACK):
             raise DeclarationError(
@@ -131,7 +132,7 @@ class NetworkSampling:
     @classmethod
     def plain(cls, model: Network, *, size: int, delta: Exact, draws: int = 1) -> "NetworkSampling":
         """Return draws from the posterior as it is, with the epsilon that they have at this delta."""
-        allowed = probability(delta, "delta")
+        allowed = _above_zero(delta)
         nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
         found = least_epsilon(composed_draws(nodes, Fraction(1), allowed), allowed * Fraction(1 - 2 * SLACK))
         return cls(model, size, rounded_up(found, 9), allowed, draws=draws)
@@ -139,7 +140,7 @@ class NetworkSampling:
     @classmethod
     def tempered(cls, model: Network, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1) -> "NetworkSampling":
         """Return draws with the largest power of the likelihood that gives this guarantee."""
-        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        asked = positive(epsilon, "epsilon"), _above_zero(delta)
         nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
         found = last_that_fits(lambda power: _excess(nodes, Fraction(power), *asked), 1e-9, 1.0)
         return nearest(lambda power: cls(model, size, *asked, power=rounded_down(power), draws=draws), found, -1)
@@ -149,7 +150,7 @@ class NetworkSampling:
         cls, model: Network, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1
     ) -> "NetworkSampling":
         """Return draws under the weakest prior, one number for all parameters, that gives this guarantee."""
-        asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+        asked = positive(epsilon, "epsilon"), _above_zero(delta)
         losses = len(_network(model).variables) * whole(draws, "draws", most=1000)
 
         def build(number: float) -> NetworkSampling:
@@ -192,6 +193,8 @@ class NetworkSampling:
         2 ln K for a variable with K levels.
         """
         stated, levels = positive(claimed, "claimed"), _levels(_network(model))
+        if stated > _LARGEST_CLAIM:
+            raise DeclarationError(f"claimed must be at most {_LARGEST_CLAIM}; got {exact_text(stated)}.")
         floor = rounded_up(exp(-float(stated) / 2))
         if floor * max(levels) >= 1:
             raise DeclarationError(
@@ -200,7 +203,13 @@ class NetworkSampling:
                 f"{2 * log(max(levels)):.4f}; got {exact_text(stated)}."
             )
         true = whole(draws, "draws", most=1000) * network_range(levels, floor)
-        return cls._cut(model, size, rounded_up(true), draws, floor)
+        try:
+            return cls._cut(model, size, rounded_up(true), draws, floor)
+        except DeclarationError as problem:
+            words = str(problem)
+        raise DeclarationError(
+            f"claimed = {exact_text(stated)} asks for probabilities that cannot be drawn: state another. {words}"
+        )
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -336,6 +345,14 @@ def _network(model: Any) -> Network:
     if not isinstance(model, Network):
         raise DeclarationError(f"NetworkSampling draws the tables of a Network; got a {type(model).__name__}.")
     return model
+
+
+def _above_zero(delta: Exact) -> Fraction:
+    """Return the delta of draws that are not truncated."""
+    found = probability(delta, "delta")
+    if not found:
+        raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+    return found
 
 
 def _levels(model: Network) -> list[int]:
