@@ -49,7 +49,12 @@ def report_page(results: Sequence[tuple[Reproduction, Outcome]], folder: Path, q
         + "\n".join(_part(*result, folder) for result in results if result[0].paper == paper)
         for paper in papers
     ]
-    contents = "\n".join(f'<li><a href="#{r.name}">{escape(r.title)}</a></li>' for r, _ in results)
+    contents = "\n".join(
+        f"<li>{escape(str(paper))}\n<ul>\n"
+        + "\n".join(f'<li><a href="#{r.name}">{escape(r.title)}</a></li>' for r, _ in results if r.paper == paper)
+        + "\n</ul></li>"
+        for paper in papers
+    )
     register = "\n".join(_register(register) for register in registers())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
