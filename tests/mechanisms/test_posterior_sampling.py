@@ -340,8 +340,8 @@ def test_planning_varies_epsilon_of_draws() -> None:
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta="1e-6", draws=0), "draws must be"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "raise epsilon or delta"),
         (
-            lambda: PosteriorSampling(Poisson("x", 200, 30), 9, 1, "0.9", power="0.01", grid_bits=56),
-            "the grid ends at 64",
+            lambda: PosteriorSampling(Poisson("x", 20_000, 3_000), 9, 1, "0.9", power="0.01", grid_bits=50),
+            "the grid ends at 4096",
         ),
     ],
 )

@@ -30,7 +30,7 @@ DRAWN = (
     readings.CUBE,
 )
 EPSILONS, QUICK_EPSILONS = ("0.1", "0.5", "1", "2", "3", "5", "10", "20"), ("1", "10")
-REPEATS, QUICK_REPEATS = 60, 3
+REPEATS, QUICK_REPEATS = 30, 3
 
 
 def run(quick: bool) -> Outcome:
