@@ -11,7 +11,7 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "failpoints"),
-    ("exact", "canonical", "columns", "special"),
+    ("exact", "canonical", "columns", "kinds", "special"),
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),

@@ -206,7 +206,8 @@ class Corpus:
         chosen = [CASES[name] for name in PLANNED]
         secrets, labels = [each.model.statistics(PATIENTS) for each in chosen], [f"planned, {n}" for n in PLANNED]
         plan = dc.Plan(chosen, "1e-6")
-        for name, release in zip(PLANNED, dc.publish_plan(plan, secrets, ledger, labels, request="plan", **how)):
+        releases = dc.publish_plan(plan, secrets, ledger, labels, request="plan", **how)
+        for name, release in zip(PLANNED, releases, strict=True):
             self.keep(f"{prefix}{name}", release)
             self.ledgers[ledger.path.name]["releases"].append(f"{prefix}{name}")
 

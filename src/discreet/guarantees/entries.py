@@ -56,6 +56,10 @@ def digest_of(release: str) -> str:
 def read_entry(row: Any) -> Entry:
     """Read a row of the file; refuse what was not written by this library."""
     body = read_json(row.body)
-    if not isinstance(body, dict) or not _PARTS.get(str(body.get("kind")), {""}) <= set(body):
-        raise LedgerError(f"Entry {row.sequence} of the ledger cannot be read: it was edited.")
+    parts = _PARTS.get(str(body.get("kind"))) if isinstance(body, dict) else None
+    if parts is None or set(body) != parts | {"kind"}:
+        raise LedgerError(
+            f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
+            "discreet. Nothing was charged."
+        )
     return Entry(int(row.sequence), body, str(row.previous), str(row.digest))

@@ -4,14 +4,18 @@
 outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_up
+
+if TYPE_CHECKING:
+    from discreet.guarantees.pseudo_metric import MetricGuarantee
 
 
 class Adjacency(Enum):
@@ -34,6 +38,9 @@ class Evidence(Enum):
 class Guarantee:
     """A stated privacy guarantee. Epsilon and delta are exact rational numbers.
 
+    `reason` says in words why it holds; two guarantees that differ in their words alone are equal. `metric` is what
+    holds besides for data sets at any distance, if the mechanism gives that.
+
     >>> Guarantee("0.5", reason="two-sided geometric noise")
     Guarantee(epsilon=0.5, delta=0, replace one record, proved: two-sided geometric noise)
     """
@@ -42,7 +49,8 @@ class Guarantee:
     delta: Fraction
     adjacency: Adjacency
     evidence: Evidence
-    reason: str
+    reason: str = field(compare=False)
+    metric: "MetricGuarantee | None" = None
 
     def __init__(
         self,
@@ -51,13 +59,14 @@ class Guarantee:
         adjacency: Adjacency = Adjacency.REPLACE_ONE,
         evidence: Evidence = Evidence.PROVED,
         reason: str = "",
+        metric: "MetricGuarantee | None" = None,
     ) -> None:
         number = exact(epsilon, "epsilon")
         if number < 0:
             raise DeclarationError(f"epsilon must be at least 0; got {exact_text(number)}.")
-        values = (number, probability(delta, "delta"), Adjacency(adjacency), Evidence(evidence), str(reason))
-        for field, value in zip(("epsilon", "delta", "adjacency", "evidence", "reason"), values, strict=True):
-            object.__setattr__(self, field, value)
+        values = (number, probability(delta, "delta"), Adjacency(adjacency), Evidence(evidence), str(reason), metric)
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, name, value)
 
     def for_rows(self, rows: int) -> "Guarantee":
         """Return what holds for a person with up to `rows` records (group privacy).
@@ -76,4 +85,5 @@ class Guarantee:
 
     def __repr__(self) -> str:
         numbers = f"epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)}"
-        return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason})"
+        besides = "" if self.metric is None else f"; besides, {self.metric!r}"
+        return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason}{besides})"

@@ -24,8 +24,10 @@ from discreet.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.box_moments import MOST_EPSILON, Floats, Wholes
 from discreet.mechanisms.laplace_moments import wide_laplace
+from discreet.mechanisms.mechanism import require_prior
 from discreet.models.linear_regression import LinearRegression
 from discreet.randomness import RandomBits, bernoulli_exponential
 
@@ -51,7 +53,7 @@ def published_bound(w: Floats, size: int, variance: float) -> float:
 
 
 @dataclass(frozen=True, init=False)
-class BallDraw:
+class BallDraw(DocumentedMechanism, kind="BallDraw"):
     """One draw of the coefficients, on a grid of `steps` steps to the bound: pure epsilon-DP.
 
     The likelihood is raised to the power min(1, epsilon / R). The noise must be known and the norm bounded.
@@ -65,6 +67,7 @@ class BallDraw:
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact, steps: int = 2**16) -> None:
         if not isinstance(model, LinearRegression) or model.norm_bound is None or not isinstance(model.noise, Fraction):
             raise DeclarationError("BallDraw needs a LinearRegression with a norm_bound and a known noise.")
+        require_prior(model, "BallDraw")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=model.most_records))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))

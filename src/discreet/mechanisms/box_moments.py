@@ -23,6 +23,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.models.linear_regression import LinearRegression
 from discreet.randomness import FiniteLaw, IntArray, RandomBits, bernoulli_exponential, geometric, uniform_below
 
@@ -37,7 +38,7 @@ _FARTHEST = 10**6  # outputs with noise beyond this many mean sizes are not read
 
 
 @dataclass(frozen=True, init=False)
-class NoisyMoments(ABC):
+class NoisyMoments(DocumentedMechanism, ABC):
     """Moments of a regression plus integer noise of a law that does not depend on them."""
 
     model: LinearRegression
@@ -124,7 +125,7 @@ class NoisyMoments(ABC):
 
 
 @dataclass(frozen=True, init=False)
-class BoxMoments(NoisyMoments):
+class BoxMoments(NoisyMoments, kind="BoxMoments"):
     """All moments with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")

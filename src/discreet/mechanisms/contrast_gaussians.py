@@ -37,7 +37,7 @@ from discreet.randomness import RandomBits, discrete_gaussian
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ContrastGaussians(NetworkCounts):
+class ContrastGaussians(NetworkCounts, kind="ContrastGaussians"):
     """Contrasts with discrete Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance.
 
     Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. Shares that are left out

@@ -40,7 +40,7 @@ MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian no
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class CubeCounts(NetworkCounts):
+class CubeCounts(NetworkCounts, kind="CubeCounts"):
     """Counts of yes/no variables that share a class or have none: pure epsilon-DP under replacement of one record.
 
     An output is the class counts, then for each class one number for each feature. `class_share` is the share of

@@ -104,7 +104,7 @@ class GaussianKernel(NoisyCounts):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteGaussianCounts(GaussianKernel):
+class DiscreteGaussianCounts(GaussianKernel, kind="DiscreteGaussianCounts"):
     """Every count with its own discrete Gaussian noise: (epsilon, delta)-DP and 1/v-zCDP.
 
     >>> from discreet.models import Categories
@@ -120,7 +120,7 @@ class DiscreteGaussianCounts(GaussianKernel):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteGaussianHistogram(GaussianKernel):
+class DiscreteGaussianHistogram(GaussianKernel, kind="DiscreteGaussianHistogram"):
     """A histogram with discrete Gaussian noise that sums to zero: (epsilon, delta)-DP, 1/v-zCDP, total kept."""
 
     @property

@@ -22,7 +22,7 @@ from discreet.randomness import RandomBits, discrete_laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteLaplaceCounts(LaplaceKernel):
+class DiscreteLaplaceCounts(LaplaceKernel, kind="DiscreteLaplaceCounts"):
     """Every count with its own noise of rate epsilon/2: pure epsilon-DP under replacement of one record."""
 
     @property

@@ -36,7 +36,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FamilyGaussians(NetworkCounts):
+class FamilyGaussians(NetworkCounts, kind="FamilyGaussians"):
     """Maximal family tables with discrete Gaussian noise: (epsilon, delta)-DP under replacement of one record.
 
     `variance` is calibrated if it is left out. A larger one may be given; one that is too small is refused.

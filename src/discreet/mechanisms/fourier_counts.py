@@ -31,7 +31,7 @@ _LARGEST_SHARE = 10**9
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierCounts(ParityCounts):
+class FourierCounts(ParityCounts, kind="FourierCounts"):
     """A parity count for each block, in the order of `basis.blocks`: pure epsilon-DP, consistent tables, n kept.
 
     Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal shares give every

@@ -27,7 +27,7 @@ from discreet.models.network import Network
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierUpdates(ParityCounts):
+class FourierUpdates(ParityCounts, kind="FourierUpdates"):
     """Every Fourier coefficient of every family with noise of the published scale; the output begins with e_0.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})

@@ -36,7 +36,7 @@ SLACK = Fraction(10**9 - 1, 10**9)  # of delta: leaves room for the rounding of 
 
 
 @dataclass(frozen=True, init=False)
-class GaussianMoments(NoisyMoments):
+class GaussianMoments(NoisyMoments, kind="GaussianMoments"):
     """Every moment with its own discrete Gaussian noise: (epsilon, delta)-DP and rho-zCDP.
 
     `variance` is that of the diagonal of X'X in public units. Left out, it is calibrated; a smaller one is refused.

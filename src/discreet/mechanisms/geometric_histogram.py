@@ -35,7 +35,7 @@ _FEW_LEVELS = 50  # up to here balancing is accepted often enough
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GeometricHistogram(LaplaceKernel):
+class GeometricHistogram(LaplaceKernel, kind="GeometricHistogram"):
     """A histogram with little noise: pure epsilon-DP under replacement of one record, total kept.
 
     >>> from discreet.models import Categories

@@ -29,6 +29,7 @@ from discreet.divergences import log_affinities
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.mechanisms.hellinger_sensitivity import (
@@ -39,6 +40,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity,
     sensitivity_ball,
 )
+from discreet.mechanisms.mechanism import require_prior
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 
@@ -53,7 +55,7 @@ _PUBLIC_BITS = 128  # at which public bounds are computed
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerMechanism(ABC):
+class HellingerMechanism(DocumentedMechanism, ABC):
     """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
@@ -63,6 +65,7 @@ class HellingerMechanism(ABC):
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
         if not isinstance(model, Categories):
             raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+        require_prior(model, type(self).__name__)
         number = positive(epsilon, "epsilon")
         if not LEAST_EPSILON <= number <= MOST_EPSILON:
             raise DeclarationError(

@@ -37,7 +37,7 @@ _RADII = 400  # points over 24 standard deviations of the radius: the mean of a 
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class JointHistograms(NetworkCounts):
+class JointHistograms(NetworkCounts, kind="JointHistograms"):
     """All maximal family tables with one radius: pure epsilon-DP under replacement of one record, totals kept.
 
     >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")))

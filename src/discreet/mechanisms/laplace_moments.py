@@ -23,7 +23,7 @@ from discreet.randomness import IntArray, RandomBits
 
 
 @dataclass(frozen=True, init=False)
-class LaplaceMoments(NoisyMoments):
+class LaplaceMoments(NoisyMoments, kind="LaplaceMoments"):
     """Every moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
 
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact) -> None:

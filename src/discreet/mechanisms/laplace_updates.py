@@ -26,7 +26,7 @@ from discreet.randomness import RandomBits, discrete_laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class LaplaceUpdates(NetworkCounts):
+class LaplaceUpdates(NetworkCounts, kind="LaplaceUpdates"):
     """Every cell of every family table with its own noise, in the order of the variables: pure epsilon-DP.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})

@@ -26,6 +26,8 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
+from discreet.mechanisms.mechanism import require_prior
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -36,7 +38,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class MaximumPosterior:
+class MaximumPosterior(DocumentedMechanism, kind="MaximumPosterior"):
     """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
@@ -53,6 +55,7 @@ class MaximumPosterior:
     def __init__(self, model: Categories, size: int, epsilon: Exact, resolution: int = 20) -> None:
         if not isinstance(model, Categories):
             raise DeclarationError(f"MaximumPosterior is for Categories; got a {type(model).__name__}.")
+        require_prior(model, "MaximumPosterior")
         cells = len(model.cells)
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))

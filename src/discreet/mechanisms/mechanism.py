@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
 from discreet.randomness import RandomBits
 
@@ -50,6 +51,15 @@ class Mechanism(Protocol):
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
+
+
+def require_prior(model: Any, kind: str) -> None:
+    """Refuse a model without a declared prior: the law of a choice or a draw of a posterior depends on it for ever."""
+    if not getattr(model, "is_prior_declared", True):
+        raise DeclarationError(
+            f"{kind} publishes something of a posterior, so its law depends on the prior; this model declares none. "
+            "Nothing was made. Declare one, such as prior=1; noisy counts need none."
+        )
 
 
 def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:

@@ -19,6 +19,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_counts import LEAST_EPSILON, MOST_EPSILON
 from discreet.models.network import Network
@@ -30,7 +31,7 @@ _FARTHEST = 10**6  # outputs this many reaches beyond the possible counts are no
 
 
 @dataclass(frozen=True, init=False)
-class NetworkCounts(ABC):
+class NetworkCounts(DocumentedMechanism, ABC):
     """Noisy counts of a network: `model` is the network, `size` the public number of records."""
 
     model: Network

@@ -25,7 +25,9 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
+from discreet.mechanisms.mechanism import require_prior
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
 from discreet.randomness import FiniteLaw, RandomBits
@@ -35,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkMaximum:
+class NetworkMaximum(DocumentedMechanism, kind="NetworkMaximum"):
     """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
@@ -51,6 +53,7 @@ class NetworkMaximum:
     def __init__(self, model: Network, size: int, epsilon: Exact, resolution: int = 6) -> None:
         if not isinstance(model, Network):
             raise DeclarationError(f"NetworkMaximum is for a Network; got a {type(model).__name__}.")
+        require_prior(model, "NetworkMaximum")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))

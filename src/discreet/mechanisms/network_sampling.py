@@ -30,6 +30,8 @@ from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
+from discreet.mechanisms.mechanism import require_prior
 from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
@@ -45,7 +47,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkSampling:
+class NetworkSampling(DocumentedMechanism, kind="NetworkSampling"):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
@@ -344,6 +346,7 @@ class NetworkSampling:
 def _network(model: Any) -> Network:
     if not isinstance(model, Network):
         raise DeclarationError(f"NetworkSampling draws the tables of a Network; got a {type(model).__name__}.")
+    require_prior(model, "NetworkSampling")
     return model
 
 

@@ -17,6 +17,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.models import Categories
 from discreet.randomness import RandomBits
 
@@ -26,7 +27,7 @@ _FARTHEST = 10**6  # outputs this many reaches beyond the possible counts are no
 
 
 @dataclass(frozen=True, init=False)
-class NoisyCounts(ABC):
+class NoisyCounts(DocumentedMechanism, ABC):
     """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
 
     model: Categories

@@ -26,6 +26,8 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.kinds import DocumentedMechanism
+from discreet.mechanisms.mechanism import require_prior
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     certified_curve,
@@ -60,7 +62,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling:
+class PosteriorSampling(DocumentedMechanism, kind="PosteriorSampling"):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -373,6 +375,7 @@ def _check_model(model: Any) -> None:
         raise DeclarationError(
             f"PosteriorSampling draws for Categories or a BoundedFamily; got a {type(model).__name__}."
         )
+    require_prior(model, "PosteriorSampling")
 
 
 def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:

@@ -22,6 +22,7 @@ from discreet.certificates.pair_bound import rounded_up
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.kinds import DocumentedMechanism
 from discreet.models import Categories
 from discreet.randomness import RandomBits, bernoulli_exponential, geometric
 
@@ -32,7 +33,7 @@ _FARTHEST = 10**6  # outputs this many scales beyond the possible counts are not
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedLaplace(ABC):
+class PublishedLaplace(DocumentedMechanism, ABC):
     """Laplace noise of scale sensitivity/epsilon on the first `noisy_cells` counts, all or all but the last."""
 
     model: Categories
@@ -153,7 +154,7 @@ def _signed(sizes: Counts, bits: RandomBits) -> Counts:
     return np.asarray(np.where(bits.words(len(sizes)) >> np.uint64(63) == 1, -sizes, sizes))
 
 
-class RoundedLaplace(PublishedLaplace):
+class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace"):
     """Rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
 
     def log_noise(self, noise: Counts) -> Floats:
@@ -168,7 +169,7 @@ class RoundedLaplace(PublishedLaplace):
         return _signed(beyond * (1 + geometric(self.rate, count, bits)), bits)
 
 
-class FlooredLaplace(PublishedLaplace):
+class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace"):
     """The floor of noisy counts, as the text of the later notes has it: it shifts counts by -1/2 on average."""
 
     def log_noise(self, noise: Counts) -> Floats:
@@ -182,7 +183,7 @@ class FlooredLaplace(PublishedLaplace):
         return np.where(bits.words(count) >> np.uint64(63) == 1, -1 - sizes, sizes)
 
 
-class TruncatedLaplace(PublishedLaplace):
+class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace"):
     """Noise cut towards zero, as the tables of the later notes have it: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
 
     P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
@@ -210,7 +211,7 @@ class TruncatedLaplace(PublishedLaplace):
         return _signed(geometric(self.rate, count, bits), bits)
 
 
-class ClampedLaplace(RoundedLaplace):
+class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace"):
     """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
 
     def finished(self, noisy: Counts) -> Counts:

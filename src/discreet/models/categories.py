@@ -6,11 +6,11 @@ Several columns may be crossed: the cells are then all combinations of their lev
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import isfinite, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from scipy.special import gammaln
 from discreet.columns import Column, Level, text_of
 from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError, SecretError
+from discreet.kinds import DocumentedModel
 from discreet.models.statistics import Statistics
 from discreet.sources import as_source
 from discreet.special import log_gamma_ratio
@@ -32,12 +33,13 @@ MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, init=False)
-class Categories:
+class Categories(DocumentedModel, kind="Categories"):
     """The distribution of one categorical column, or of several columns crossed.
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
-    is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell. `outside`
-    names the level for undeclared and missing values (see `Column`).
+    is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell; None says that
+    none is declared, which is read as 1 in each cell. `outside` names the level for undeclared and missing values (see
+    `Column`).
 
     >>> Categories("smoking", levels=("never", "former", "current"), prior=1)
     Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)
@@ -46,14 +48,17 @@ class Categories:
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
 
+    document_types: ClassVar[Mapping[str, Any]] = {"prior": tuple[float, ...] | None}
+
     columns: tuple[Column, ...]
     prior: tuple[float, ...]
+    is_prior_declared: bool = field(default=True, init=False)
 
     def __init__(
         self,
         columns: str | Column | Sequence[str | Column],
         levels: Levels | None = None,
-        prior: Prior = 1,
+        prior: Prior | None = 1,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
         given = (columns,) if isinstance(columns, str | Column) else tuple(columns)
@@ -65,16 +70,27 @@ class Categories:
         count = prod(len(column.levels) for column in declared)
         if count > MOST_CELLS:
             raise DeclarationError(f"Crossing these columns gives {count} cells; at most {MOST_CELLS} are allowed.")
-        object.__setattr__(self, "prior", _prior(prior, self.cells))
+        object.__setattr__(self, "prior", _prior(1 if prior is None else prior, self.cells))
+        object.__setattr__(self, "is_prior_declared", prior is not None)
+
+    def document_values(self) -> dict[str, Any]:
+        """Return the prior as it is declared: None if it is not."""
+        return {} if self.is_prior_declared else {"prior": None}
 
     def __repr__(self) -> str:
         if any(column.edges for column in self.columns):
-            return f"Categories({self.columns!r}, prior={_shown(self.prior)})"
+            return f"Categories({self.columns!r}, prior={self._shown_prior})"
         one = len(self.columns) == 1
         name = repr(self.columns[0].name if one else tuple(c.name for c in self.columns))
         levels = self.columns[0].levels if one else {c.name: c.levels for c in self.columns}
         outside = self.columns[0].outside if one else {c.name: c.outside for c in self.columns}
-        return f"Categories({name}, levels={levels!r}, outside={outside!r}, prior={_shown(self.prior)})"
+        return f"Categories({name}, levels={levels!r}, outside={outside!r}, prior={self._shown_prior})"
+
+    @property
+    def _shown_prior(self) -> str:
+        if not self.is_prior_declared:
+            return "None"
+        return f"{self.prior[0]:g}" if len(set(self.prior)) == 1 else repr(self.prior)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -88,7 +104,7 @@ class Categories:
         """Return the Dirichlet parameters of the prior."""
         return np.array(self.prior)
 
-    def with_prior(self, prior: Prior) -> "Categories":
+    def with_prior(self, prior: Prior | None) -> "Categories":
         """Return the same model under another prior."""
         return Categories(self.columns, prior=prior)
 
@@ -185,10 +201,6 @@ def _prior(prior: Prior, cells: tuple[Cell, ...]) -> tuple[float, ...]:
     if not all(isfinite(value) and 1e-6 <= value <= 1e9 for value in values):
         raise DeclarationError("Every parameter of the prior must lie between 1e-6 and 1e9.")
     return tuple(values)
-
-
-def _shown(prior: tuple[float, ...]) -> str:
-    return f"{prior[0]:g}" if len(set(prior)) == 1 else repr(prior)
 
 
 def _some(cells: tuple[Cell, ...]) -> str:

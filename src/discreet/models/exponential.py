@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.kinds import DocumentedModel
 from discreet.models.bounded_family import (
     Counts,
     Floats,
@@ -32,7 +33,7 @@ MOST_BANDS = 100_000
 
 
 @dataclass(frozen=True, init=False)
-class Exponential:
+class Exponential(DocumentedModel, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
     What is missing, no number, or outside the range is a level of its own that stands for `high`, so that long times

@@ -16,10 +16,10 @@ units of the table.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.columns import Column, is_text
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.kinds import DocumentedModel
 from discreet.models.moments import Bounds, Floats, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
 from discreet.sources.frames import columns_of_frame
@@ -49,16 +50,16 @@ class InverseGamma:
     scale: Fraction
 
     def __init__(self, shape: Exact, scale: Exact) -> None:
-        for field, value in (("shape", positive(shape, "shape")), ("scale", positive(scale, "scale"))):
+        for name, value in (("shape", positive(shape, "shape")), ("scale", positive(scale, "scale"))):
             if not LEAST_PARAMETER <= value <= MOST_PARAMETER:
                 raise DeclarationError(
-                    f"The {field} of an InverseGamma must lie between 1e-9 and 1e9; got {exact_text(value)}."
+                    f"The {name} of an InverseGamma must lie between 1e-9 and 1e9; got {exact_text(value)}."
                 )
-            object.__setattr__(self, field, value)
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, init=False)
-class LinearRegression:
+class LinearRegression(DocumentedModel, kind="LinearRegression"):
     """The regression of one bounded column on others.
 
     `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of
@@ -66,7 +67,8 @@ class LinearRegression:
     number that stands for a missing value; left out, it is the middle of the range. `prior_precision`, `norm_bound` and
     `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is the standard
     deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||; only
-    `BallDraw` needs it, and only there the prior is cut off at B. Without an `intercept` the line goes through the
+    `BallDraw` needs it, and only there the prior is cut off at B. A `prior_precision` of None says that none is
+    declared, which is read as 1. Without an `intercept` the line goes through the
     middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M of steps
     from 0 to a bound.
 
@@ -74,6 +76,8 @@ class LinearRegression:
     >>> model.names
     ('intercept', 'a', 'b')
     """
+
+    document_types: ClassVar[Mapping[str, Any]] = {"prior_precision": Fraction | None}
 
     target: str
     features: tuple[str | Column, ...]
@@ -83,13 +87,14 @@ class LinearRegression:
     noise: Fraction | InverseGamma
     intercept: bool
     grid: int
+    is_prior_declared: bool = field(default=True, init=False)
 
     def __init__(
         self,
         target: str,
         features: Sequence[str | Column],
         bounds: Mapping[str, Sequence[Exact]],
-        prior_precision: Exact = 1,
+        prior_precision: Exact | None = 1,
         norm_bound: Exact | None = None,
         noise: Exact | InverseGamma = InverseGamma(1, "0.05"),  # noqa: B008 - frozen
         intercept: bool = True,
@@ -105,20 +110,32 @@ class LinearRegression:
             "target": target,
             "features": columns,
             "bounds": _bounds(numbers, bounds, {} if missing is None else missing),
-            "prior_precision": positive(prior_precision, "prior_precision"),
+            "prior_precision": positive(1 if prior_precision is None else prior_precision, "prior_precision"),
             "norm_bound": None if norm_bound is None else positive(norm_bound, "norm_bound"),
             "noise": known,
             "intercept": bool(intercept),
             "grid": whole(grid, "grid", 8, LARGEST_GRID),
+            "is_prior_declared": prior_precision is not None,
         }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
         if not 1 <= self.dimension <= MOST_COORDINATES:
             raise DeclarationError(
                 f"These features have {self.dimension} coordinates; 1 to {MOST_COORDINATES} are allowed."
             )
         if len(set(self.names)) < len(self.names):
             raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
+
+    def document_values(self) -> dict[str, Any]:
+        """Return the precision of the prior as it is declared: None if it is not."""
+        return {} if self.is_prior_declared else {"prior_precision": None}
+
+    @classmethod
+    def restored(cls, **values: Any) -> "LinearRegression":
+        """Return what a document describes; it writes each column's bounds and missing value together."""
+        ranges: tuple[Bounds, ...] = values.pop("bounds")
+        bounds, missing = {r.name: (r.low, r.high) for r in ranges}, {r.name: r.missing for r in ranges}
+        return cls(bounds=bounds, missing=missing, **values)
 
     @cached_property
     def ranges(self) -> dict[str, Bounds]:

@@ -7,19 +7,20 @@ of it, so only the tables of the maximal families are counted. The graph is decl
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import isfinite, prod
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError, SecretError
+from discreet.kinds import DocumentedModel
 from discreet.models.statistics import Statistics
 from discreet.sources import as_source
 
@@ -41,12 +42,15 @@ class EquivalentSize:
             raise DeclarationError(f"An equivalent size is a number of records above 0; got {self.records!r}.")
 
 
-NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]]
-"""One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level."""
+NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None
+"""One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level.
+
+None says that none is declared, which is read as 1 for every parameter.
+"""
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network:
+class Network(DocumentedModel, kind="Network"):
     """A directed graph without cycles over categorical variables.
 
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
@@ -59,9 +63,12 @@ class Network:
     ((('smoker', 'cancer'), ('age',)), 6)
     """
 
+    document_types: ClassVar[Mapping[str, Any]] = {"prior": tuple[tuple[float, ...], ...] | None}
+
     variables: tuple[Column, ...]
     parents: tuple[tuple[str, ...], ...]
     prior: tuple[tuple[float, ...], ...]
+    is_prior_declared: bool = field(default=True, init=False)
 
     def __init__(
         self,
@@ -72,11 +79,16 @@ class Network:
         given, above = tuple(variables), tuple(tuple(names) for names in parents)
         _check_graph(given, above)
         order = _parents_first([variable.name for variable in given], above)
-        values = _prior(prior, given, above)
+        values = _prior(1 if prior is None else prior, given, above)
         object.__setattr__(self, "variables", tuple(given[place] for place in order))
         object.__setattr__(self, "parents", tuple(above[place] for place in order))
         object.__setattr__(self, "prior", tuple(values[place] for place in order))
+        object.__setattr__(self, "is_prior_declared", prior is not None)
         self._check_sizes()
+
+    def document_values(self) -> dict[str, Any]:
+        """Return the prior as it is declared: None if it is not."""
+        return {} if self.is_prior_declared else {"prior": None}
 
     @classmethod
     def from_edges(

@@ -21,6 +21,7 @@ from scipy.special import ndtr
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.kinds import DocumentedModel
 from discreet.models.bounded_family import (
     Counts,
     Floats,
@@ -37,7 +38,7 @@ _FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_reco
 
 
 @dataclass(frozen=True, init=False)
-class NormalMean:
+class NormalMean(DocumentedModel, kind="NormalMean"):
     """The mean of a column of measurements from `low` to `high` with a known variance, read in `bands` equal bands.
 
     What is missing, no number, or outside the range is a level of its own that stands for the prior mean, which is the

@@ -17,6 +17,7 @@ from scipy.stats import poisson
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
+from discreet.kinds import DocumentedModel
 from discreet.models.bounded_family import (
     Counts,
     Floats,
@@ -32,7 +33,7 @@ MOST_LEVELS = 100_000
 
 
 @dataclass(frozen=True, init=False)
-class Poisson:
+class Poisson(DocumentedModel, kind="Poisson"):
     """The rate of a column of event numbers, each clipped to 0..most.
 
     What is above `most`, missing or no whole number from 0 on is counted as the level `outside`, which is `most` unless

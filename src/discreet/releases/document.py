@@ -2,93 +2,33 @@
 
 A document names its kind and the values of its public fields, nothing else. Reading is strict: an unknown kind, a
 missing or an unknown field, or a value of the wrong type is refused, and every check of the constructor runs again.
+What may change between versions, and what may not, is written in docs/documents.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact_text
 from discreet.guarantees import Adjacency, Evidence, Guarantee
-from discreet.mechanisms import (
-    BallDraw,
-    BoxMoments,
-    ClampedLaplace,
-    ContrastGaussians,
-    CubeCounts,
-    DiscreteGaussianCounts,
-    DiscreteGaussianHistogram,
-    DiscreteLaplaceCounts,
-    FamilyGaussians,
-    FamilyHistograms,
-    FlooredLaplace,
-    FourierCounts,
-    FourierUpdates,
-    GaussianMoments,
-    GeometricHistogram,
-    HellingerCalibrated,
-    HellingerGlobal,
-    HellingerLocal,
-    HellingerReciprocal,
-    HellingerSmooth,
-    HellingerSmoothProved,
-    HellingerTable,
-    JointHistograms,
-    LaplaceMoments,
-    LaplaceUpdates,
-    MaximumPosterior,
-    Mechanism,
-    NetworkMaximum,
-    NetworkSampling,
-    PermuteAndFlip,
-    Plan,
-    PosteriorSampling,
-    RoundedLaplace,
-    TruncatedLaplace,
-)
-from discreet.releases.model_documents import convert, model_document, plain_document, read_model
+from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.kinds import DocumentedMechanism, DocumentedModel
+from discreet.mechanisms import Mechanism, Plan
+from discreet.releases.fields import convert, document_of, read_document
 
-MECHANISMS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        GeometricHistogram,
-        DiscreteLaplaceCounts,
-        DiscreteGaussianHistogram,
-        DiscreteGaussianCounts,
-        CubeCounts,
-        JointHistograms,
-        FamilyHistograms,
-        FamilyGaussians,
-        LaplaceUpdates,
-        FourierUpdates,
-        FourierCounts,
-        ContrastGaussians,
-        HellingerGlobal,
-        HellingerSmooth,
-        HellingerSmoothProved,
-        HellingerReciprocal,
-        HellingerLocal,
-        HellingerCalibrated,
-        HellingerTable,
-        PermuteAndFlip,
-        RoundedLaplace,
-        FlooredLaplace,
-        TruncatedLaplace,
-        ClampedLaplace,
-        PosteriorSampling,
-        NetworkSampling,
-        NetworkMaximum,
-        MaximumPosterior,
-        BoxMoments,
-        LaplaceMoments,
-        GaussianMoments,
-        BallDraw,
-    )
-}
-"""The mechanisms that a document may name. A new mechanism is added here."""
+MECHANISMS: dict[str, type[Any]] = DocumentedMechanism.kinds.newest
+"""The newest version of every mechanism that a document may name. A mechanism joins by registering its kind."""
+
+MODELS: dict[str, type[Any]] = DocumentedModel.kinds.newest
+"""The newest version of every model that a document may name."""
+
+
+class _Metric(msgspec.Struct, forbid_unknown_fields=True):
+    epsilon: str
+    delta: str
+    metric: str
 
 
 class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
@@ -97,30 +37,42 @@ class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
     adjacency: str
     evidence: str
     reason: str
+    metric: _Metric | msgspec.UnsetType = msgspec.UNSET
+
+
+def model_document(model: Any) -> dict[str, Any]:
+    """Return a model as a document."""
+    if not DocumentedModel.kinds.hold(type(model)):
+        raise DocumentError(
+            f"A release about a {type(model).__name__} cannot be written: documents know {', '.join(sorted(MODELS))}. "
+            "A family of your own is for planning, checking and rehearsal."
+        )
+    return document_of(model)
+
+
+def read_model(document: Any) -> Any:
+    """Return the model that a document describes."""
+    return _read(document, DocumentedModel.kinds)
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     """Return a mechanism as a document: its kind and its public fields."""
-    document = {"kind": type(mechanism).__name__} | plain_document(mechanism)
-    return document | {"model": model_document(mechanism.model)}
+    model = model_document(mechanism.model)
+    written: Any = mechanism
+    return document_of(written) | {"model": model}
 
 
 def read_mechanism(document: Any) -> Mechanism:
     """Return the mechanism that a document describes."""
-    values = dict(convert(document, dict[str, Any]))
-    kind = MECHANISMS.get(str(values.pop("kind", None)))
-    if kind is None:
-        raise DocumentError(f"Unknown mechanism {document.get('kind')!r}; known are {', '.join(sorted(MECHANISMS))}.")
-    types = get_type_hints(kind)
-    names = {field.name for field in fields(kind)}
-    if set(values) != names:
-        raise DocumentError(f"{kind.__name__} has the fields {sorted(names)}; the document has {sorted(values)}.")
+    mechanism: Mechanism = _read(document, DocumentedMechanism.kinds)
+    return mechanism
+
+
+def _read(document: Any, kinds: Any) -> Any:
     try:
-        read = {n: read_model(v) if n == "model" else convert(v, types[n]) for n, v in values.items()}
-        mechanism: Mechanism = kind(**read)
+        return read_document(document, kinds)
     except DeclarationError as problem:
         raise DocumentError(str(problem)) from None
-    return mechanism
 
 
 def plan_document(plan: Plan, labels: Sequence[str]) -> dict[str, Any]:
@@ -130,21 +82,32 @@ def plan_document(plan: Plan, labels: Sequence[str]) -> dict[str, Any]:
     return {"kind": "Plan", "delta": exact_text(plan.delta), "parts": written}
 
 
-def guarantee_document(guarantee: Guarantee) -> dict[str, str]:
-    """Return a guarantee as a document."""
-    return {
+def guarantee_document(guarantee: Guarantee, reason: str | None = None) -> dict[str, Any]:
+    """Return a guarantee as a document, for the reason that was given when it was first written."""
+    metric = guarantee.metric
+    document: dict[str, Any] = {
         "epsilon": exact_text(guarantee.epsilon),
         "delta": exact_text(guarantee.delta),
         "adjacency": guarantee.adjacency.value,
         "evidence": guarantee.evidence.value,
-        "reason": guarantee.reason,
+        "reason": guarantee.reason if reason is None else reason,
     }
+    return document if metric is None else document | {"metric": _metric_document(metric)}
+
+
+def _metric_document(guarantee: MetricGuarantee) -> dict[str, str]:
+    numbers = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
+    return numbers | {"metric": guarantee.metric}
 
 
 def read_guarantee(document: Any) -> Guarantee:
     """Return the guarantee that a document states."""
-    read = convert(document, _Guarantee)
+    read: _Guarantee = convert(document, _Guarantee)
     try:
-        return Guarantee(read.epsilon, read.delta, Adjacency(read.adjacency), Evidence(read.evidence), read.reason)
+        metric = None
+        if isinstance(read.metric, _Metric):
+            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, read.metric.metric)
+        adjacency, evidence = Adjacency(read.adjacency), Evidence(read.evidence)
+        return Guarantee(read.epsilon, read.delta, adjacency, evidence, read.reason, metric)
     except ValueError as problem:
         raise DocumentError(str(problem)) from None

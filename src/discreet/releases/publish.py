@@ -14,10 +14,11 @@ import numpy as np
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
+from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms import Mechanism, Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
-from discreet.releases.document import MECHANISMS, mechanism_document, plan_document, read_mechanism
+from discreet.releases.document import mechanism_document, plan_document, read_mechanism
 from discreet.releases.release import LONGEST_LABEL, Release, is_label, within_group
 
 
@@ -133,7 +134,7 @@ def _publish(
 
 def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label: str) -> None:
     try:
-        ledger.record(receipt, [release.to_json() for release in releases])
+        ledger.record(receipt, [release.unsigned() for release in releases])
     except LedgerError as problem:
         words = f"{label!r} was charged and drawn but not recorded, so it is withheld. The charge stands. {problem}"
     else:
@@ -176,7 +177,7 @@ def _check_part(part: _Part) -> None:
     if not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
         raise PublishError(_nothing(part.label, wrong))
-    if type(mechanism).__name__ not in MECHANISMS or not _can_be_read_back(mechanism, part.label):
+    if not DocumentedMechanism.kinds.hold(type(mechanism)) or not _can_be_read_back(mechanism, part.label):
         raise PublishError(_nothing(part.label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
         raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))

@@ -1,8 +1,12 @@
-"""A release: what was published, how it was made, and what it promises. Public by construction."""
+"""A release: what was published, how it was made, and what it promises. Public by construction.
+
+Its words, the reason of the guarantee and the name of the software, are kept as they were written and are not part of
+equality: a later version may say the same in other words. Signatures stand outside of what is signed.
+"""
 
 import re
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -20,10 +24,11 @@ from discreet.releases.document import (
     read_guarantee,
     read_mechanism,
 )
-from discreet.releases.model_documents import convert
+from discreet.releases.fields import convert
 from discreet.version import __version__
 
 LONGEST_LABEL = 500
+LONGEST_REASON = 5000
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
 
@@ -38,6 +43,12 @@ class _Unit(msgspec.Struct, forbid_unknown_fields=True):
     rows: int
 
 
+class _Signature(msgspec.Struct, forbid_unknown_fields=True):
+    algorithm: Literal["Ed25519"]
+    key: str
+    value: str
+
+
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
     schema: int
     label: str
@@ -49,11 +60,26 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     software: str
     receipt: _Receipt | None
     group: str | None = None
+    reading: Literal["none"] | msgspec.UnsetType = msgspec.UNSET
+    signatures: list[_Signature] | msgspec.UnsetType = msgspec.UNSET
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A signature of a release's text without signatures: public key and value in hexadecimal digits."""
+
+    algorithm: str
+    key: str
+    value: str
 
 
 @dataclass(frozen=True, repr=False)
 class Release:
-    """What was published under a guarantee: the mechanism, its output, and the receipt of the charge."""
+    """What was published under a guarantee: the mechanism, its output, and the receipt of the charge.
+
+    `reason` is the reason of the guarantee as it was written when the release was made, `reading` is "none" if the
+    holder declared that there will be no posterior. `signatures` are kept as they came; nothing here checks them.
+    """
 
     mechanism: Mechanism
     output: tuple[int, ...]
@@ -61,9 +87,12 @@ class Release:
     unit: Unit = ONE_RECORD
     simulated: bool = False
     receipt: Receipt | None = None
-    software: str = f"discreet {__version__}"
+    software: str = field(default=f"discreet {__version__}", compare=False)
     group: str | None = None
     reader_model: Any = None
+    reason: str | None = field(default=None, compare=False)
+    reading: str | None = None
+    signatures: tuple[Signature, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -86,33 +115,42 @@ class Release:
 
     @property
     def digest(self) -> str:
-        """Return the fingerprint of the canonical text."""
-        return digest_of(self.to_json())
+        """Return the fingerprint of the canonical text, without signatures."""
+        return digest_of(self.unsigned())
 
     def to_json(self) -> str:
         """Return the one canonical text of this release."""
+        written = [{"algorithm": each.algorithm, "key": each.key, "value": each.value} for each in self.signatures]
+        return canonical_json(self._document() | ({"signatures": written} if written else {}))
+
+    def unsigned(self) -> str:
+        """Return the canonical text that is recorded and may be signed: all but the signatures."""
+        return canonical_json(self._document())
+
+    def _document(self) -> dict[str, Any]:
         receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
-        return canonical_json(
-            ({} if self.group is None else {"group": self.group})
-            | {
-                "schema": SCHEMA,
-                "label": self.label,
-                "mechanism": mechanism_document(self.mechanism),
-                "guarantee": guarantee_document(self.guarantee),
-                "unit": {"description": self.unit.description, "rows": self.unit.rows},
-                "output": list(self.output),
-                "simulated": self.simulated,
-                "software": self.software,
-                "receipt": receipt,
-            }
-        )
+        optional = {"group": self.group, "reading": self.reading}
+        return {name: value for name, value in optional.items() if value is not None} | {
+            "schema": SCHEMA,
+            "label": self.label,
+            "mechanism": mechanism_document(self.mechanism),
+            "guarantee": guarantee_document(self.guarantee, self.reason),
+            "unit": {"description": self.unit.description, "rows": self.unit.rows},
+            "output": list(self.output),
+            "simulated": self.simulated,
+            "software": self.software,
+            "receipt": receipt,
+        }
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
         """Read a release, strictly: what the document promises must be what its mechanism gives."""
         plain = read_json(_decoded(text))
         if isinstance(plain, dict) and isinstance(plain.get("schema"), int) and plain["schema"] != SCHEMA:
-            raise DocumentError(f"This release has schema {plain['schema']}; this version reads schema {SCHEMA}.")
+            raise DocumentError(
+                f"This release has schema {plain['schema']}; this version reads schema {SCHEMA}. It was made by a "
+                "later version of discreet, or by another program. Nothing was read."
+            )
         read = convert(plain, _Document)
         if not is_label(read.label) or not is_text(read.software):
             raise DocumentError(f"A label is a text of 1 to {LONGEST_LABEL} characters.")
@@ -124,7 +162,9 @@ class Release:
         if read.group is not None and not is_label(read.group):
             raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
         given = _promised(mechanism, unit, read.group)
-        if stated != given or read.guarantee != guarantee_document(given):
+        if not is_text(stated.reason) or len(stated.reason) > LONGEST_REASON:
+            raise DocumentError(f"The reason of a guarantee is a text of up to {LONGEST_REASON} characters.")
+        if stated != given or read.guarantee != guarantee_document(given, stated.reason):
             raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
         if any(abs(value) >= 2**63 for value in read.output):
             raise DocumentError("The output holds counts beyond any that can be read.")
@@ -136,7 +176,12 @@ class Release:
         if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
             raise DocumentError("The receipt does not name an entry of a ledger.")
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
-        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group)
+        return cls(
+            mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
+            reason=stated.reason,
+            reading=read.reading if isinstance(read.reading, str) else None,
+            signatures=_read_signatures(read.signatures),
+        )  # fmt: skip
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release, read under another prior.
@@ -161,6 +206,18 @@ def _promised(mechanism: Mechanism, unit: Unit, group: str | None) -> Guarantee:
 def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
     """Return a guarantee as it holds for the records of one group: neighbours differ in a record of that group."""
     return guarantee if group is None else replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
+
+
+def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signature, ...]:
+    """Return signatures that have the form of one; an empty list is not written."""
+    if isinstance(read, msgspec.UnsetType):
+        return ()
+    fitting = all(re.fullmatch("[0-9a-f]{64}", e.key) and re.fullmatch("[0-9a-f]{128}", e.value) for e in read)
+    if not read or not fitting or len({(each.key, each.value) for each in read}) < len(read):
+        raise DocumentError(
+            "Signatures are a list of one or more, each once: a key of 64 and a value of 128 hexadecimal digits."
+        )
+    return tuple(Signature(each.algorithm, each.key, each.value) for each in read)
 
 
 def _read_unit(read: _Unit) -> Unit:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from discreet.columns import Column, text_of
 from discreet.exact import exact_text
@@ -54,6 +55,13 @@ def table_results(posterior: CategoriesPosterior) -> list[str]:
     ]
 
 
+def words_of_the_holder(read: Any, published: Any) -> str:
+    """Say whether the holder declared a prior, and whether it is another one than the reader's."""
+    if not published.is_prior_declared:
+        return " The holder declared none." if read.is_prior_declared else " It is this program's: none was declared."
+    return " The holder had declared another prior." if read.prior != published.prior else ""
+
+
 def _weight(posterior: CategoriesPosterior) -> str:
     worth = max(0, round(posterior.effective_size))
     least, most = min(posterior.model.prior), max(posterior.model.prior)
@@ -62,8 +70,7 @@ def _weight(posterior: CategoriesPosterior) -> str:
         f"All this tells about as much as {worth:,} exactly known records would. The prior is a Dirichlet distribution "
         f"with {parameters}."
     )
-    if posterior.model.prior != posterior.releases[0].model.prior:
-        text += " The holder had declared another prior."
+    text += words_of_the_holder(posterior.model, posterior.releases[0].mechanism.model)
     if len(posterior.releases) > 1:
         total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
         text += (

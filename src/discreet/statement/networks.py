@@ -8,7 +8,7 @@ from discreet.inference import NetworkPosterior
 from discreet.inference.network_tables import table_entries
 from discreet.models import Network
 from discreet.releases import Release
-from discreet.statement.categories import LEVEL, MOST_ROWS
+from discreet.statement.categories import LEVEL, MOST_ROWS, words_of_the_holder
 from discreet.statement.markdown import bullets, plain, some_levels, table
 
 MOST_VARIABLES = 20
@@ -67,8 +67,7 @@ def _weight(posterior: NetworkPosterior) -> str:
     parameters = f"all its parameters {least:g}" if least == most else f"parameters from {least:g} to {most:g}"
     text = f"The release was {posterior.method}. "
     text += f"The prior of every row of a table is a Dirichlet distribution, with {parameters}."
-    if posterior.model.prior != posterior.releases[0].model.prior:
-        text += " The holder had declared another prior."
+    text += words_of_the_holder(posterior.model, posterior.releases[0].mechanism.model)
     if len(posterior.releases) > 1:
         total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
         text += (

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,7 +11,7 @@ from discreet.columns import CATCH_ALL
 from discreet.errors import DeclarationError
 
 Number = str | int | float
-Prior = float | list[float] | dict[str, float | list[float]]
+Prior = float | list[float] | dict[str, float | list[float]] | Literal["none"]
 
 
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):

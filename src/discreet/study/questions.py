@@ -39,6 +39,7 @@ _KEYS = {
 }
 _OPTIONAL = ("edges", "bif", "noise")
 _EQUIVALENT_SIZE = "equivalent_size"
+_NO_PRIOR = "none"
 
 
 @dataclass(frozen=True)
@@ -138,13 +139,14 @@ def _regression(
         return None
     if isinstance(declared.prior, list | dict):
         raise DeclarationError("The prior of a regression is one number, the precision of its coefficients.")
-    return regression_model(declared.formula, columns, numbers, declared.prior, declared.noise)
+    precision = None if isinstance(declared.prior, str) else declared.prior
+    return regression_model(declared.formula, columns, numbers, precision, declared.noise)
 
 
 def _model(name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], folder: Path) -> Categories | Network:
     if declared.columns is not None:
         known = _declared(name, "columns", declared.columns, columns)
-        prior: Any = declared.prior
+        prior: Any = None if declared.prior == _NO_PRIOR else declared.prior
         return Categories(list(known.values()), prior=prior)
     if declared.target is not None and declared.features is not None:
         levels = _declared(name, "target", [declared.target], columns)
@@ -170,7 +172,9 @@ def _declared(name: str, key: str, wanted: list[str], columns: Mapping[str, Colu
 
 
 def _prior(prior: Prior, levels: Mapping[str, Column]) -> Any:
-    """Return the prior of a network: a number, a table by variable, or an equivalent size."""
+    """Return the prior of a network: a number, a table by variable, an equivalent size, or none."""
+    if prior == _NO_PRIOR:
+        return None
     if isinstance(prior, list):
         raise DeclarationError("The prior of a network is one number, a table by variable, or { equivalent_size = 1 }.")
     if not isinstance(prior, dict) or set(prior) != {_EQUIVALENT_SIZE} or _EQUIVALENT_SIZE in levels:

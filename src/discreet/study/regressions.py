@@ -40,7 +40,11 @@ def terms_of(formula: str) -> tuple[str, list[str]]:
 
 
 def regression_model(
-    formula: str, columns: Mapping[str, Column], numbers: Mapping[str, Numbers], precision: Exact, noise: Exact | None
+    formula: str,
+    columns: Mapping[str, Column],
+    numbers: Mapping[str, Numbers],
+    precision: Exact | None,
+    noise: Exact | None,
 ) -> LinearRegression:
     """Return the model that a formula names. `noise` is a known standard deviation in the units of the target."""
     target, names = terms_of(formula)
