@@ -20,7 +20,6 @@ ORDER = (
     ("inference",),
     ("planning",),
     ("study", "template", "charts", "statement", "sklearn", "session"),
-    ("reproductions",),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}
@@ -51,6 +50,12 @@ def test_imports_point_one_way(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_stay_small_enough_to_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_library_works_without_the_papers(path: Path) -> None:
+    assert "import discreet_papers" not in path.read_text()
+    assert "from discreet_papers" not in path.read_text()
 
 
 def test_public_names_are_listed_and_documented() -> None:
