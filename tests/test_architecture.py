@@ -10,8 +10,8 @@ import discreet as dc
 ROOT = Path(dc.__file__).parent
 
 ORDER = (
-    ("version", "errors", "failpoints"),
-    ("exact", "canonical", "columns", "special"),
+    ("version", "errors", "failpoints", "on_demand"),
+    ("exact", "canonical", "columns", "special", "mathematics"),
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from typing import ClassVar, cast
 
 import click
 
@@ -32,20 +32,18 @@ class Command:
 
 
 class CommandsOnDemand(click.Group):
-    """A group whose commands are loaded when they are called."""
+    """A group whose commands are loaded when they are called. A subclass lists them in `on_demand`."""
 
-    def __init__(self, *arguments: Any, on_demand: Mapping[str, Command], **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._on_demand = on_demand
+    on_demand: ClassVar[Mapping[str, Command]] = {}
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all commands, those of other distributions included, and load none."""
-        return sorted({*super().list_commands(context), *self._on_demand, *_added()})
+        return sorted({*super().list_commands(context), *self.on_demand, *_added()})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Load one command."""
-        if name in self._on_demand:
-            return self._on_demand[name].load()
+        if name in self.on_demand:
+            return self.on_demand[name].load()
         known = super().get_command(context, name)
         return known if known is not None or name not in _added() else _loaded(_added()[name])
 
@@ -66,8 +64,8 @@ class CommandsOnDemand(click.Group):
             formatter.write_dl(lines)
 
     def _line(self, context: click.Context, name: str, width: int) -> str:
-        if name in self._on_demand:
-            return self._on_demand[name].line
+        if name in self.on_demand:
+            return self.on_demand[name].line
         known = super().get_command(context, name)
         return known.get_short_help_str(width) if known is not None else _summary(_added()[name])
 

@@ -1,36 +1,41 @@
 """The command `discreet`, which loads each of its commands when it is called."""
 
+from typing import ClassVar
+
 import click
 
 from discreet.command_line.commands import Command, CommandsOnDemand
 from discreet.version import __version__
 
 _HOLDING, _READING = "discreet.command_line.holding", "discreet.command_line.reading"
-_COMMANDS = {
-    "init": Command(_HOLDING, "init", "Write a commented study file from a table's column names alone."),
-    "check": Command(_HOLDING, "check", "Compare the data with the declarations, for the data holder's eyes only."),
-    "plan": Command(_HOLDING, "plan", "Show how accurate a question will be, before any budget is spent."),
-    "rehearse": Command(
-        _HOLDING, "rehearse", "Run a whole question on made-up data, by the same sampler and the same reading."
-    ),
-    "publish": Command(
-        _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."
-    ),
-    "infer": Command(
-        _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
-    ),
-    "verify": Command(
-        _READING,
-        "verify",
-        "Recompute a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
-    ),
-    "ledger": Command(
-        "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
-    ),
-}
 
 
-@click.group(cls=CommandsOnDemand, on_demand=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(CommandsOnDemand):
+    on_demand: ClassVar = {
+        "init": Command(_HOLDING, "init", "Write a commented study file from a table's column names alone."),
+        "check": Command(_HOLDING, "check", "Compare the data with the declarations, for the data holder's eyes only."),
+        "plan": Command(_HOLDING, "plan", "Show how accurate a question will be, before any budget is spent."),
+        "rehearse": Command(
+            _HOLDING, "rehearse", "Run a whole question on made-up data, by the same sampler and the same reading."
+        ),
+        "publish": Command(
+            _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."
+        ),
+        "infer": Command(
+            _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
+        ),
+        "verify": Command(
+            _READING,
+            "verify",
+            "Recompute a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
+        ),
+        "ledger": Command(
+            "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
+        ),
+    }
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Publish what sensitive records say, under differential privacy, and read it back honestly.

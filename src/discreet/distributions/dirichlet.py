@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, zeta
 
 from discreet.distributions.beta import BetaMixture
 from discreet.errors import DeclarationError
+from discreet.mathematics.roots import root
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ def _total_for(mean_logs: Floats) -> float:
         total = np.exp(log_total)
         return float(_inverse_digamma(mean_logs + digamma(total)).sum() / total - 1)
 
-    return float(np.exp(brentq(excess, np.log(1e-8), np.log(1e15), xtol=1e-14)))
+    return float(np.exp(root(excess, np.log(1e-8), np.log(1e15), absolute=1e-14)))
 
 
 def _inverse_digamma(y: Floats) -> Floats:

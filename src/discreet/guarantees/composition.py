@@ -17,12 +17,12 @@ from math import exp, inf, log, log1p, sqrt, tanh
 from typing import Any, Protocol
 
 from flint import ctx
-from scipy.optimize import minimize_scalar
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
+from discreet.mathematics.roots import lowest
 
 _FINEST, _GRID = 1e-5, 2**20  # the finest grid of losses, and about its largest number of points
 _TRANSFORM = Fraction(1, 10**11)  # allowed for the rounding of fast Fourier transforms
@@ -59,8 +59,7 @@ def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
         excess = exp(log_excess)
         return (1 + excess) * slope + (small - log1p(excess)) / excess + log(excess) - log1p(excess)
 
-    best = minimize_scalar(epsilon_of, bounds=(-12.0, 30.0), method="bounded", options={"xatol": 1e-9})
-    excess = Fraction(exp(float(best.x)))
+    excess = Fraction(exp(lowest(epsilon_of, -12.0, 30.0, absolute=1e-9)))
     with ctx.workprec(128):
         step, order = ball(excess), ball(1 + excess)
         epsilon = order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()

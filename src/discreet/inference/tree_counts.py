@@ -18,7 +18,6 @@ from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import convolve
 
 from discreet.certificates import compositions
 from discreet.errors import DeclarationError, DiscreetError
@@ -155,7 +154,7 @@ class TreeCounts:
         """Return the laws of the sums of the first 1, 2, ... rows."""
         sums = [laws[0]]
         for law in laws[1:]:
-            sums.append(np.maximum(0.0, convolve(sums[-1], law, method="direct")))
+            sums.append(np.maximum(0.0, np.convolve(sums[-1], law)))
         return sums
 
     def _message(self, place: int, counts: tuple[int, ...]) -> float:

@@ -21,12 +21,12 @@ from typing import ClassVar
 import numpy as np
 from flint import ctx
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, probability
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mathematics.roots import lowest, root
 from discreet.mechanisms.box_moments import Floats, NoisyMoments, Wholes, check_rate
 from discreet.mechanisms.laplace_moments import wide_laplace
 from discreet.models.linear_regression import LinearRegression
@@ -139,8 +139,7 @@ def suffices(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
 
 def _best_log_order(rho: float, epsilon: float) -> float:
     """Return log(a - 1) of the best order a."""
-    found = minimize_scalar(_log_delta(rho, epsilon), bounds=(-8.0, 18.0), method="bounded", options={"xatol": 1e-10})
-    return float(found.x)
+    return lowest(_log_delta(rho, epsilon), -8.0, 18.0, absolute=1e-10)
 
 
 def _log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
@@ -158,7 +157,7 @@ def variance_through_zcdp(squared: Fraction, epsilon: Fraction, delta: Fraction)
         rho = float(squared) / (2 * exp(t))
         return _log_delta(rho, float(epsilon))(_best_log_order(rho, float(epsilon))) - log(delta)
 
-    variance = exp(brentq(excess, -20.0, 60.0, xtol=1e-9))
+    variance = exp(root(excess, -20.0, 60.0, absolute=1e-9))
     digits = 10 ** (5 - int(np.floor(np.log10(variance)))) if variance < 1e5 else 1
     found = Fraction(int(variance * digits) + 1, digits)
     while not suffices(squared / (2 * found), epsilon, delta):
