@@ -35,10 +35,12 @@ def names(tree: ast.AST) -> Iterator[str]:
     return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
-def is_question(node: ast.AST) -> bool:
-    """Tell whether a node asks what kind something is."""
-    asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2
-    return asks and node.func.id in ("isinstance", "issubclass")  # type: ignore[attr-defined]
+def kinds_asked(tree: ast.AST) -> Iterator[ast.expr]:
+    """Return what every isinstance and issubclass asks for."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind]):
+                yield kind
 
 
 def questions() -> dict[str, int]:
@@ -47,8 +49,7 @@ def questions() -> dict[str, int]:
     found: Counter[str] = Counter()
     for path, tree in TREES.items():
         if not MAY_ASK & set(path.parts):
-            asked = [node.args[1] for node in ast.walk(tree) if isinstance(node, ast.Call) and is_question(node)]
-            found[path.as_posix()] += sum(not known.isdisjoint(names(kind)) for kind in asked)
+            found[path.as_posix()] += sum(not known.isdisjoint(names(kind)) for kind in kinds_asked(tree))
     return {path: number for path, number in found.most_common() if number}
 
 

@@ -7,7 +7,8 @@ There are three kinds of it, and one rule for each.
   is one list. The front door, `discreet`, is such a package.
 - **Commands**: `command_line/main.py` says where each stands.
 - **Libraries that take long to load and are needed in few places** (sqlalchemy, dp_accounting, scipy.stats,
-  scipy.optimize, scipy.interpolate) are imported in the functions that need them, never at the top of a file.
+  scipy.optimize, scipy.signal, scipy.interpolate) are imported in the functions that need them, not at the top of a
+  file.
 """
 
 import ast

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln, zeta
+from scipy.special import digamma, gammaln, logsumexp, zeta
 
 from discreet.distributions.beta import BetaMixture
 from discreet.errors import DeclarationError
@@ -61,6 +61,15 @@ class Dirichlet:
         """
         total = _total_for(mean_logs)
         return cls(_inverse_digamma(mean_logs + digamma(total)))
+
+
+def log_dirichlet_rows(shapes: Floats, generator: np.random.Generator) -> Floats:
+    """Draw logarithms of probabilities, one Dirichlet for each row; none vanishes, however small its shape is.
+
+    A Gamma(a) number is a Gamma(a + 1) number times U^(1/a), and Gamma numbers divided by their sum are Dirichlet.
+    """
+    logs = np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
+    return np.asarray(logs - logsumexp(logs, axis=-1, keepdims=True))
 
 
 def _total_for(mean_logs: Floats) -> float:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.models.network import Network
 
 if TYPE_CHECKING:
@@ -216,11 +217,7 @@ class Chains:
         return np.concatenate([row.reshape(len(shapes), -1) for row in rows], axis=1)
 
     def _rows(self, shapes: Floats) -> Floats:
-        """Draw Dirichlet rows through logarithms: a Gamma(a) number is a Gamma(a + 1) number times U^(1/a)."""
-        logs = np.log(self._generator.standard_gamma(shapes + 1))
-        logs -= self._generator.standard_exponential(shapes.shape) / shapes
-        rows = np.exp(logs - logs.max(axis=-1, keepdims=True))
-        return np.asarray(np.maximum(rows / rows.sum(axis=-1, keepdims=True), _LEAST))
+        return np.maximum(np.exp(log_dirichlet_rows(shapes, self._generator)), _LEAST)
 
 
 def _one_by_one(weights: Floats) -> Floats:

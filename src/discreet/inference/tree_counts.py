@@ -152,9 +152,11 @@ class TreeCounts:
 
     def _sums(self, laws: list[Floats]) -> list[Floats]:
         """Return the laws of the sums of the first 1, 2, ... rows."""
+        from scipy.signal import convolve
+
         sums = [laws[0]]
         for law in laws[1:]:
-            sums.append(np.maximum(0.0, np.convolve(sums[-1], law)))
+            sums.append(np.maximum(0.0, convolve(sums[-1], law, method="direct")))
         return sums
 
     def _message(self, place: int, counts: tuple[int, ...]) -> float:

@@ -98,7 +98,7 @@ class Poisson:
         """Return e^-theta theta^x / x! for x = 0..most; what is above `most` is added to the level `outside`."""
         rates = np.asarray(parameters, dtype=float)[:, None]
         counts = np.arange(self.most + 1)
-        chances = np.exp(xlogy(counts, rates) - rates - gammaln(counts + 1))
+        chances = np.asarray(np.exp(xlogy(counts, rates) - rates - gammaln(counts + 1)))
         chances[:, self.outside] += pdtrc(self.most, rates[:, 0])
         return chances
 
