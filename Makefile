@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate check bench peers clean
+.PHONY: demo test validate check bench house peers clean
 
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
@@ -19,6 +19,7 @@ check: .venv/installed-dev
 	$(BIN)/mypy
 
 bench: .venv/installed-dev
+	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/counting.py
@@ -27,13 +28,16 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/hellinger_draws.py
 
+house: .venv/installed-dev
+	$(BIN)/python benchmarks/house.py
+
 peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py > .venv-peers/scores.json
 	$(BIN)/python benchmarks/naive_bayes.py .venv-peers/scores.json
 	.venv-peers/bin/python benchmarks/regression_peers.py > .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/record_peers.py .venv-peers/scores.json .venv-peers/coefficients.json \
-	  .venv-peers/lib/python3*/site-packages > src/discreet/reproductions/peers.json
+	  .venv-peers/lib/python3*/site-packages > papers/src/discreet_papers/peers.json
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -42,8 +46,8 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/pip install --quiet --editable ".[plots]"
 	touch $@
 
-.venv/installed-dev: pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --editable ".[dev]"
+.venv/installed-dev: pyproject.toml papers/pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[dev]" --editable papers
 	touch $@ .venv/installed
 
 .venv-peers/installed:

@@ -18,7 +18,7 @@ from discreet.charts.drawing import render
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import smooth_sensitivity
 from discreet.mechanisms.hellinger_simulation import simulate_batch, simulate_draws
-from discreet.reproductions.pictures import axis, lines
+from discreet_papers.pictures import axis, lines
 
 Counts = NDArray[np.int64]
 GENERATOR = np.random.default_rng(1)

@@ -1,6 +1,6 @@
-"""Put what `make peers` measured into the library, beside the versions of the peers, for the report on the papers.
+"""Put what `make peers` measured beside the report on the papers, with the versions of the peers.
 
-python benchmarks/record_peers.py SCORES COEFFICIENTS FOLDER > src/discreet/reproductions/peers.json
+python benchmarks/record_peers.py SCORES COEFFICIENTS FOLDER > papers/src/discreet_papers/peers.json
 
 FOLDER is where the peers are installed.
 """

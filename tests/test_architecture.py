@@ -1,7 +1,10 @@
 """The house stays as it was designed: imports point one way, public names are listed, files stay small."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -10,8 +13,8 @@ import discreet as dc
 ROOT = Path(dc.__file__).parent
 
 ORDER = (
-    ("version", "errors", "failpoints"),
-    ("exact", "canonical", "columns", "kinds", "special"),
+    ("version", "errors", "failpoints", "on_demand"),
+    ("exact", "canonical", "columns", "kinds", "special", "mathematics"),
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),
@@ -20,7 +23,6 @@ ORDER = (
     ("inference",),
     ("planning",),
     ("study", "template", "charts", "statement", "sklearn", "session"),
-    ("reproductions",),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}
@@ -51,6 +53,47 @@ def test_imports_point_one_way(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_stay_small_enough_to_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_library_works_without_the_papers(path: Path) -> None:
+    assert "import discreet_papers" not in path.read_text()
+    assert "from discreet_papers" not in path.read_text()
+
+
+def test_the_front_door_loads_nothing_until_it_is_asked() -> None:
+    code = (
+        "import sys, discreet; loaded = {name for name in sys.modules if name.startswith('discreet.')}; "
+        "assert loaded == {'discreet.on_demand'}, loaded; assert 'numpy' not in sys.modules; "
+        "assert 'Categories' in dir(discreet) and 'discreet.models' not in sys.modules; "
+        "discreet.Categories; assert 'Categories' in vars(discreet); "
+        "slow = {'scipy.stats', 'scipy.optimize', 'sqlalchemy', 'dp_accounting'} & set(sys.modules); "
+        "assert not slow, slow; from discreet import *; slow = {'scipy.stats', 'sqlalchemy', 'dp_accounting'}; "
+        "assert not slow & set(sys.modules), slow & set(sys.modules); assert Network is discreet.Network"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_type_checkers_read_is_what_is_loaded() -> None:
+    stub = ast.parse((ROOT / "__init__.pyi").read_text("utf-8"))
+    (listed,) = [node.value for node in stub.body if isinstance(node, ast.Assign)]
+    assert ast.literal_eval(listed) == dc.__all__
+    assert set(dc.__all__) <= set(dir(dc))
+    for name in dc.__all__:
+        assert not (ROOT / name).is_dir(), f"{name} is a room as well"
+        assert not (ROOT / f"{name}.py").exists(), f"{name} is a file as well"
+
+
+@pytest.mark.parametrize("room", ["mechanisms", "models", "planning", "inference"])
+def test_rooms_can_be_asked_for(room: str) -> None:
+    assert isinstance(getattr(dc, room), ModuleType)
+
+
+@pytest.mark.parametrize("name", ["Categoris", "_private", "discreet_papers"])
+def test_what_is_not_there_is_no_attribute(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(dc, name)
 
 
 def test_public_names_are_listed_and_documented() -> None:

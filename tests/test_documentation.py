@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parent.parent
-PAGES = sorted([PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *(PROJECT / "docs").rglob("*.md")])
+SINGLE = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", PROJECT / "papers" / "README.md"]
+PAGES = sorted([*SINGLE, *(PROJECT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)")
 

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from discreet.distributions import CountDistribution
 from discreet.errors import DeclarationError, DiscreetError, SecretError
@@ -117,6 +116,8 @@ class Predictive:
 
     def answer(self, model: Any, theta: Floats) -> CountDistribution:
         """Return q(theta) = Binomial(records, probability of the event)."""
+        from scipy.stats import binom
+
         count = whole(self.records, "records", most=10**6)
         chance = min(1.0, Probability(self.event).answer(model, theta))
         return CountDistribution(0, np.asarray(binom.pmf(np.arange(count + 1), count, chance)))

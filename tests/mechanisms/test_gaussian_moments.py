@@ -11,7 +11,8 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest, norm
 
 import discreet as dc
-from discreet.mechanisms.gaussian_moments import GaussianMoments, squared_sensitivity, suffices, wide_gaussian
+from discreet.guarantees.composition import zcdp_gives
+from discreet.mechanisms.gaussian_moments import GaussianMoments, squared_sensitivity, wide_gaussian
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 
 
@@ -77,8 +78,8 @@ def test_a_given_variance_is_certified_again_and_read_back_the_same() -> None:
 
 
 def test_conversion_from_zcdp_is_monotone() -> None:
-    assert suffices(Fraction(1, 100), Fraction(1), Fraction(1, 10**8))
-    assert not suffices(Fraction(1, 10), Fraction(1), Fraction(1, 10**8))
+    assert zcdp_gives(Fraction(1, 100), Fraction(1), Fraction(1, 10**8))
+    assert not zcdp_gives(Fraction(1, 10), Fraction(1), Fraction(1, 10**8))
 
 
 def test_discrete_gaussians_follow_their_law() -> None:

@@ -14,8 +14,7 @@ from math import ceil, exp, pi, sqrt
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
@@ -131,6 +130,6 @@ def _continuous_variance(epsilon: float, delta: float) -> float:
     for _ in range(100):
         middle = sqrt(low * high)
         shift = sqrt(2 / middle)
-        reached = norm.cdf(shift / 2 - epsilon / shift) - exp(epsilon + norm.logcdf(-shift / 2 - epsilon / shift))
+        reached = ndtr(shift / 2 - epsilon / shift) - exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift))
         low, high = (middle, high) if reached > delta else (low, middle)
     return high

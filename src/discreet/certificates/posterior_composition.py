@@ -19,11 +19,11 @@ from math import ceil, exp, log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from discreet.certificates.posterior_draw import Curve
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
+from discreet.mathematics.roots import root
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +138,7 @@ def last_that_fits(excess: Callable[[float], float], fitting: float, failing: fl
     def finite(place: float) -> float:
         return min(max(excess(exp(place)), -_STEEP), _STEEP)
 
-    found = exp(brentq(finite, min(log(found), log(before)), max(log(found), log(before)), xtol=1e-13, rtol=1e-15))
+    found = exp(root(finite, *sorted((log(found), log(before))), absolute=1e-13, relative=1e-15))
     shift = 1e-13
     while excess(found) > 0:
         found, shift = found * (1 - shift if factor < 1 else 1 + shift), 4 * shift

@@ -11,10 +11,10 @@ draws from them tell no more than their mean does, which is normal again.
 from fractions import Fraction
 
 from flint import arb, ctx
-from scipy.optimize import brentq
 
 from discreet.certificates.posterior_draw import upper_float
 from discreet.exact import ball
+from discreet.mathematics.roots import root
 from discreet.models.bounded_family import Law, NormalLaw
 
 _FARTHEST = 2000.0  # e^-2000 of the middle, or as many standard units away
@@ -100,4 +100,4 @@ class _Line:
 
     def about(self, allowed: arb, low: float, high: float) -> float:
         """Return about where ln p/q is so much."""
-        return brentq(lambda z: float((self.loss(z) - allowed).mid()), low, high, xtol=1e-300, rtol=1e-15)
+        return root(lambda z: float((self.loss(z) - allowed).mid()), low, high, absolute=1e-300, relative=1e-15)

@@ -1,15 +1,41 @@
-"""The command `discreet`."""
+"""The command `discreet`, which loads each of its commands when it is called."""
+
+from typing import ClassVar
 
 import click
 
-from discreet.command_line.holding import check, init, plan, publish, rehearse
-from discreet.command_line.ledgers import ledger
-from discreet.command_line.reading import infer, verify
-from discreet.command_line.reproduce import reproduce
+from discreet.command_line.commands import Command, CommandsOnDemand
 from discreet.version import __version__
 
+_HOLDING, _READING = "discreet.command_line.holding", "discreet.command_line.reading"
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(CommandsOnDemand):
+    on_demand: ClassVar = {
+        "init": Command(_HOLDING, "init", "Write a commented study file from a table's column names alone."),
+        "check": Command(_HOLDING, "check", "Compare the data with the declarations, for the data holder's eyes only."),
+        "plan": Command(_HOLDING, "plan", "Show how accurate a question will be, before any budget is spent."),
+        "rehearse": Command(
+            _HOLDING, "rehearse", "Run a whole question on made-up data, by the same sampler and the same reading."
+        ),
+        "publish": Command(
+            _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."
+        ),
+        "infer": Command(
+            _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
+        ),
+        "verify": Command(
+            _READING,
+            "verify",
+            "Recompute a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
+        ),
+        "ledger": Command(
+            "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
+        ),
+    }
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
     """Publish what sensitive records say, under differential privacy, and read it back honestly.
@@ -17,7 +43,7 @@ def main() -> None:
     \b
     The data holder's road:   init  check  plan  rehearse  publish  ledger
     The reader's road:        infer  verify
-    The papers' results:      reproduce
+    The papers' results:      reproduce, from the distribution discreet-papers
 
     Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,
     3 the budget is spent, 4 the data cannot be counted, 5 a document or ledger is not what it should be.
@@ -37,7 +63,3 @@ def completion(shell: str) -> None:
     found = get_completion_class(shell)
     if found is not None:
         click.echo(found(main, {}, "discreet", "_DISCREET_COMPLETE").source())
-
-
-for command in (init, check, plan, rehearse, publish, infer, verify, ledger, reproduce):
-    main.add_command(command)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, zeta
+from scipy.special import digamma, gammaln, logsumexp, zeta
 
 from discreet.distributions.beta import BetaMixture
 from discreet.errors import DeclarationError
+from discreet.mathematics.roots import root
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +63,15 @@ class Dirichlet:
         return cls(_inverse_digamma(mean_logs + digamma(total)))
 
 
+def log_dirichlet_rows(shapes: Floats, generator: np.random.Generator) -> Floats:
+    """Draw logarithms of probabilities, one Dirichlet for each row; none vanishes, however small its shape is.
+
+    A Gamma(a) number is a Gamma(a + 1) number times U^(1/a), and Gamma numbers divided by their sum are Dirichlet.
+    """
+    logs = np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
+    return np.asarray(logs - logsumexp(logs, axis=-1, keepdims=True))
+
+
 def _total_for(mean_logs: Floats) -> float:
     """Find s with sum_i digamma^-1(mean_logs_i + digamma(s)) = s; the left side grows more slowly than the right."""
 
@@ -70,7 +79,7 @@ def _total_for(mean_logs: Floats) -> float:
         total = np.exp(log_total)
         return float(_inverse_digamma(mean_logs + digamma(total)).sum() / total - 1)
 
-    return float(np.exp(brentq(excess, np.log(1e-8), np.log(1e15), xtol=1e-14)))
+    return float(np.exp(root(excess, np.log(1e-8), np.log(1e15), absolute=1e-14)))
 
 
 def _inverse_digamma(y: Floats) -> Floats:

@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from discreet.errors import DeclarationError
+from discreet.mathematics.roots import root
 
 Floats = NDArray[np.float64]
 _BATCH = 256
@@ -24,13 +24,13 @@ _BATCH = 256
 def _root(excess: Callable[[float], float], unit: float) -> float:
     """Return where a falling function of a positive number crosses zero, or nearly zero if it never is above it.
 
-    The unit is the natural size of that number: what is small is judged against it, as brentq's tolerance is absolute.
+    The unit is the natural size of that number: what is small is judged against it, as the tolerance is absolute.
     """
     high = 1.0
     while excess(high * unit) > 0:
         high *= 4
     low = 1e-12 * high
-    return unit * (float(brentq(lambda share: excess(share * unit), low, high)) if excess(low * unit) > 0 else low)
+    return unit * (root(lambda share: excess(share * unit), low, high) if excess(low * unit) > 0 else low)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,15 +7,15 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-from sqlalchemy import Connection, Engine, NullPool, create_engine, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.canonical import canonical_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
 from discreet.guarantees.entries import Entry, chain_digest, read_entry
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, CursorResult, Engine
 
 GENESIS = "0" * 64
 _SELECT = "SELECT sequence, body, previous, digest FROM entries"
@@ -30,16 +30,18 @@ class Chain:
         self.path = path
         self._engine = _engine(path)
 
-    def reading(self) -> AbstractContextManager[Connection]:
+    def reading(self) -> AbstractContextManager["Connection"]:
         """Begin to read."""
         return self._transaction("BEGIN")
 
-    def writing(self) -> AbstractContextManager[Connection]:
+    def writing(self) -> AbstractContextManager["Connection"]:
         """Hold the write lock from the first read to the commit."""
         return self._transaction("BEGIN IMMEDIATE")
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Connection]:
+    def _transaction(self, begin: str) -> Iterator["Connection"]:
+        from sqlalchemy.exc import SQLAlchemyError
+
         problem = ""
         try:
             with self._engine.begin() as connection:
@@ -55,25 +57,25 @@ class Chain:
             raise LedgerError(f"Cannot use the ledger {str(self.path)!r}: {problem}. Nothing was published.")
 
 
-def begin(connection: Connection, body: dict[str, Any]) -> None:
+def begin(connection: "Connection", body: dict[str, Any]) -> None:
     """Write the first entry of a new ledger."""
-    connection.execute(text(_SCHEMA))
+    _run(connection, _SCHEMA)
     append(connection, None, body)
 
 
-def append(connection: Connection, head: Entry | None, body: dict[str, Any]) -> Entry:
+def append(connection: "Connection", head: Entry | None, body: dict[str, Any]) -> Entry:
     """Write an entry behind the newest one."""
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
     written = canonical_json(body)
     digest = chain_digest(sequence, written, previous)
     row = {"sequence": sequence, "body": written, "previous": previous, "digest": digest}
-    connection.execute(text("INSERT INTO entries VALUES (:sequence, :body, :previous, :digest)"), row)
+    _run(connection, "INSERT INTO entries VALUES (:sequence, :body, :previous, :digest)", row)
     return Entry(sequence, body, previous, digest)
 
 
-def newest(connection: Connection) -> Entry:
+def newest(connection: "Connection") -> Entry:
     """Return the newest entry, which must fit its own hash."""
-    row = connection.execute(text(_SELECT + " ORDER BY sequence DESC LIMIT 1")).one_or_none()
+    row = _run(connection, _SELECT + " ORDER BY sequence DESC LIMIT 1").one_or_none()
     if row is None:
         return Entry(0, {}, "", GENESIS)
     entry = read_entry(row)
@@ -82,21 +84,29 @@ def newest(connection: Connection) -> Entry:
     return entry
 
 
-def oldest(connection: Connection) -> Entry:
+def oldest(connection: "Connection") -> Entry:
     """Return the entry with which the ledger was created."""
-    return read_entry(connection.execute(text(_SELECT + " ORDER BY sequence LIMIT 1")).one())
+    return read_entry(_run(connection, _SELECT + " ORDER BY sequence LIMIT 1").one())
 
 
-def everything(connection: Connection) -> list[Entry]:
+def everything(connection: "Connection") -> list[Entry]:
     """Return all entries, oldest first."""
-    return [read_entry(row) for row in connection.execute(text(_SELECT + " ORDER BY sequence"))]
+    return [read_entry(row) for row in _run(connection, _SELECT + " ORDER BY sequence")]
 
 
-def _engine(path: Path) -> Engine:
+def _run(connection: "Connection", statement: str, values: dict[str, Any] | None = None) -> "CursorResult[Any]":
+    from sqlalchemy import text
+
+    return connection.execute(text(statement), values)
+
+
+def _engine(path: Path) -> "Engine":
     """Return an engine that opens a fresh connection for every transaction, so that forked processes share none.
 
     synchronous=EXTRA puts every commit on the disk, and the directory with it, before a charge is confirmed.
     """
+    from sqlalchemy import NullPool, create_engine
+
     address = f"file:{quote(str(path.absolute()))}?mode=rw"  # never creates a file: a lost ledger is not begun anew
 
     def connect() -> sqlite3.Connection:

@@ -16,17 +16,17 @@ from fractions import Fraction
 from math import exp, inf, log, log1p, sqrt, tanh
 from typing import Any, Protocol
 
-from flint import ctx
-from scipy.optimize import minimize_scalar
+from flint import arb, ctx
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
+from discreet.mathematics.roots import lowest
 
 _FINEST, _GRID = 1e-5, 2**20  # the finest grid of losses, and about its largest number of points
 _TRANSFORM = Fraction(1, 10**11)  # allowed for the rounding of fast Fourier transforms
-_DIGITS = 6
+_DIGITS, _BITS = 6, 192  # of epsilons, and of the balls that certify them
 
 
 class Costly(Protocol):
@@ -53,18 +53,31 @@ def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
     cost, allowed = exact(rho, "rho"), probability(delta, "delta")
     if not cost or allowed < Fraction(1, 10**300):
         return Fraction(0) if not cost else _impossible(allowed)
+    with ctx.workprec(_BITS):
+        epsilon = Fraction(float(_converted(cost, allowed).upper()))
+    return max(Fraction(0), rounded_up(epsilon * (1 + Fraction(1, 10**15)), _DIGITS))
+
+
+def zcdp_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order proves it."""
+    with ctx.workprec(_BITS):
+        return bool(_converted(rho, delta) <= ball(epsilon))
+
+
+def _converted(cost: Fraction, allowed: Fraction) -> arb:
+    """Return the epsilon of rho-zCDP at a delta, enclosed, at the best order a = 1 + excess.
+
+    epsilon = a rho + (ln(1/delta) - ln a) / (a - 1) + ln((a - 1) / a).
+    """
     slope, small = float(cost), log(1 / float(allowed))
 
     def epsilon_of(log_excess: float) -> float:
         excess = exp(log_excess)
         return (1 + excess) * slope + (small - log1p(excess)) / excess + log(excess) - log1p(excess)
 
-    best = minimize_scalar(epsilon_of, bounds=(-12.0, 30.0), method="bounded", options={"xatol": 1e-9})
-    excess = Fraction(exp(float(best.x)))
-    with ctx.workprec(128):
-        step, order = ball(excess), ball(1 + excess)
-        epsilon = order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()
-        return max(Fraction(0), rounded_up(Fraction(float(epsilon.upper())) * (1 + Fraction(1, 10**15)), _DIGITS))
+    excess = Fraction(exp(lowest(epsilon_of, -12.0, 30.0, absolute=1e-9)))
+    step, order = ball(excess), ball(1 + excess)
+    return order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()
 
 
 def _impossible(delta: Fraction) -> Fraction:

@@ -14,9 +14,7 @@ waste budget, never overspend.
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any
 
 from discreet.columns import is_text
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
@@ -40,6 +38,9 @@ from discreet.guarantees.chain import GENESIS, Chain, append, begin, everything,
 from discreet.guarantees.entries import Entry, Receipt, digest_of
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 from discreet.guarantees.unit import RECORD
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 
@@ -275,7 +276,7 @@ def _neighbours(adjacency: Adjacency, groups: Sequence[str]) -> Adjacency:
     return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
 
 
-def _check_rows(connection: Connection, label: str, data: str, rows: int) -> None:
+def _check_rows(connection: "Connection", label: str, data: str, rows: int) -> None:
     """Refuse another number of rows for each unit than the same data were charged for before."""
     before = {e.body["rows"] for e in everything(connection) if e.kind == "charge" and data and e.body["data"] == data}
     if before - {rows}:
@@ -362,7 +363,7 @@ def _refusal(label: str, cost: Any, spent: Any, limit: Any, path: Path, rows: in
     )
 
 
-def _answer(connection: Connection, request: str, asked_for: dict[str, Any]) -> list[str] | None:
+def _answer(connection: "Connection", request: str, asked_for: dict[str, Any]) -> list[str] | None:
     """Return the releases on record for a request; refuse if that was asked with other words."""
     entries = everything(connection)
     charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}

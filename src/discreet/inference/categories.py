@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit, gammaln, log_expit, logsumexp
 
 from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
@@ -217,20 +218,14 @@ class CategoriesPosterior:
         return np.exp(self._log_draws(count, seed))
 
     def _log_draws(self, count: int, seed: int | None) -> Floats:
-        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is.
-
-        A Gamma(a) number is a Gamma(a + 1) number times U^(1/a).
-        """
+        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
         parts = []
         for share_of, reading in zip(numbers, self.readings, strict=True):
             if share_of:
                 shapes = reading.model.concentration + reading.counts.draw(int(share_of), generator)
-                logs = (
-                    np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
-                )
-                parts.append(logs - logsumexp(logs, axis=1, keepdims=True))
+                parts.append(log_dirichlet_rows(shapes, generator))
         return np.asarray(generator.permutation(np.concatenate(parts)))
 
     def quantity(self, function: Callable[[Floats], Floats], draws: int = _DRAWS, seed: int = 0) -> Sampled:

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import helmert
 
 from discreet.errors import DeclarationError
 from discreet.inference.projection import nearest_counts
@@ -190,4 +189,6 @@ def _turned(table: Floats, backwards: bool = False) -> Floats:
 @lru_cache(maxsize=256)
 def _basis(levels: int) -> Floats:
     """Return Helmert's contrasts as rows, after the constant one."""
+    from scipy.linalg import helmert
+
     return np.asarray(helmert(levels, full=True)) if levels > 1 else np.ones((1, 1))

@@ -80,34 +80,3 @@ class Ensemble:
         size = np.where(self.generator.random(len(walkers)) < _CROSSING, 1.0, usual)
         gaps = self.states[others[first]] - self.states[others[second]]
         self._accept(walkers, self.states[walkers] + size[:, None] * gaps, np.zeros(len(walkers)))
-
-
-def r_hat(chains: Floats) -> Floats:
-    """Return the split R-hat of each quantity: chains is steps x walkers x quantities.
-
-    sqrt((W (s - 1)/s + B) / W), W the mean variance within half-chains of s steps, B the variance of their means.
-    """
-    half = len(chains) // 2
-    parts = np.concatenate([chains[:half], chains[-half:]], axis=1)
-    within = parts.var(axis=0, ddof=1).mean(axis=0)
-    between = parts.mean(axis=0).var(axis=0, ddof=1)
-    return np.asarray(np.sqrt((within * (half - 1) / half + between) / np.maximum(within, 1e-300)))
-
-
-def effective_size(chains: Floats) -> Floats:
-    """Return the number of independent draws that each quantity's chains are worth.
-
-    Autocovariances are averaged over walkers, with the variance between walkers added as in R-hat; pairs of
-    autocorrelations are summed while they are positive (Geyer 1992).
-    """
-    steps, walkers = chains.shape[:2]
-    centred = chains - chains.mean(axis=0)
-    spectrum = np.fft.rfft(centred, n=2 * steps, axis=0)
-    covariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=0)[:steps].mean(axis=1) / steps
-    variance = covariance[0] + chains.mean(axis=0).var(axis=0, ddof=1)
-    correlation = 1 - (covariance[0] - covariance) / np.maximum(variance, 1e-300)
-    even = steps // 2 * 2
-    pairs = correlation[:even:2] + correlation[1:even:2]
-    positive = np.minimum.accumulate(np.where(pairs > 0, 1.0, 0.0), axis=0)
-    times = np.maximum(2 * (pairs * positive).sum(axis=0) - 1, 1 / np.log10(max(10, steps * walkers)))
-    return np.asarray(np.minimum(steps * walkers / times, steps * walkers))

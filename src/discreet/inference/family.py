@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp
 
 from discreet.distributions import Interval
@@ -167,6 +166,8 @@ class _DrawKernel:
     """log prod P(cell of the draw | total), a spline over the totals that count; -infinity elsewhere."""
 
     def __init__(self, releases: Sequence[Release], ends: tuple[float, float]) -> None:
+        from scipy.interpolate import CubicSpline
+
         self._releases, (low, high) = releases, ends
         for _ in range(_ROUNDS):
             self.totals = np.linspace(low, high, _KNOTS)

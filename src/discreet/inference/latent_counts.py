@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet.errors import DiscreetError
+from discreet.mathematics.tilting import tilted_to
 
 Floats = NDArray[np.float64]
 Spectrum = NDArray[np.complex128]
@@ -69,28 +70,10 @@ class LatentCounts:
         logs = self._log_weight(np.arange(self._cells)[:, None], np.minimum(counts, self.total))
         logs = np.where(counts <= last[:, None], logs, -np.inf)
         self._first, self._width = first, width
-        self._tilt, self._log_sums, self._weights = self._balance(logs, steps)
+        balanced = tilted_to(logs, steps, self._rest, absolute=1e-9, relative=0.01)
+        self._tilt, self._log_sums, self._weights = balanced.tilt, balanced.log_sums, balanced.weights
+        self._spread, self._means = float(np.sqrt(balanced.variance)), balanced.means
         return self._edges_are_negligible(logs, first, last)
-
-    def _balance(self, logs: Floats, steps: Counts) -> tuple[float, Floats, Floats]:
-        """Find the tilt under which the expected total is the known one, by Newton's method within a bracket."""
-        low, high, tilt, farthest = -np.inf, np.inf, 0.0, 1.0
-        for _ in range(200):
-            tilted = logs + tilt * steps
-            peaks = tilted.max(axis=1, keepdims=True)
-            weights = np.exp(tilted - peaks)
-            sums = weights.sum(axis=1, keepdims=True)
-            weights /= sums
-            means = weights @ steps
-            variance = max(0.0, float((weights @ steps**2 - means**2).sum()))
-            miss = float(means.sum()) - self._rest
-            if abs(miss) <= 0.01 * np.sqrt(variance) + 1e-9:
-                break
-            low, high = (tilt, high) if miss < 0 else (low, tilt)
-            following = tilt - float(np.clip(miss / max(variance, 1e-12), -farthest, farthest))
-            tilt, farthest = following if low < following < high else (low + high) / 2, 2 * farthest
-        self._spread, self._means = float(np.sqrt(variance)), means
-        return tilt, (peaks + np.log(sums)).ravel(), weights
 
     def _edges_are_negligible(self, logs: Floats, first: Counts, last: Counts) -> bool:
         """Look at both ends of each window and of the whole range.

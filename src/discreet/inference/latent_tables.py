@@ -17,12 +17,16 @@ many take part, and how far a row moves, is tuned while the chains warm up and f
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.models.network import Network
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -67,8 +71,10 @@ class Families:
                 found.add(other)
         return sorted(found)
 
-    def _places(self) -> sparse.csr_array:
+    def _places(self) -> "csr_array":
         """Return the matrix of 0 and 1 from the table of all variables to the cells of all families."""
+        from scipy.sparse import csr_array
+
         combinations = np.indices(self.shape).reshape(len(self.shape), -1)
         rows = []
         for v, above in enumerate(self.parents):
@@ -77,7 +83,7 @@ class Families:
                 self.starts[v] + np.ravel_multi_index(combinations[list(family)], [self.shape[w] for w in family])
             )
         columns = np.tile(np.arange(combinations.shape[1]), len(rows))
-        return sparse.csr_array((np.ones(columns.size, dtype=np.int64), (np.concatenate(rows), columns)))
+        return csr_array((np.ones(columns.size, dtype=np.int64), (np.concatenate(rows), columns)))
 
     def part(self, variable: int) -> slice:
         """Return where the table of a variable stands."""
@@ -211,11 +217,7 @@ class Chains:
         return np.concatenate([row.reshape(len(shapes), -1) for row in rows], axis=1)
 
     def _rows(self, shapes: Floats) -> Floats:
-        """Draw Dirichlet rows through logarithms: a Gamma(a) number is a Gamma(a + 1) number times U^(1/a)."""
-        logs = np.log(self._generator.standard_gamma(shapes + 1))
-        logs -= self._generator.standard_exponential(shapes.shape) / shapes
-        rows = np.exp(logs - logs.max(axis=-1, keepdims=True))
-        return np.asarray(np.maximum(rows / rows.sum(axis=-1, keepdims=True), _LEAST))
+        return np.maximum(np.exp(log_dirichlet_rows(shapes, self._generator)), _LEAST)
 
 
 def _one_by_one(weights: Floats) -> Floats:

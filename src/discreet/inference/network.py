@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 
 from discreet.columns import Level
 from discreet.distributions import BetaMixture, Sampled
+from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import whole
 from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
@@ -99,7 +100,7 @@ class NetworkPosterior:
 
     def _parameters(self, count: int, seed: int | None) -> Tables:
         shapes, generator = self._shapes(count, seed)
-        return {name: _dirichlet(table, generator) for name, table in shapes.items()}
+        return {name: np.exp(log_dirichlet_rows(table, generator)) for name, table in shapes.items()}
 
     @cached_property
     def _standard_parameters(self) -> Tables:
@@ -289,15 +290,6 @@ class NetworkPosterior:
         dims = {family[-1]: [f"{name}_level" for name in family] for family in self.model.families}
         coords = {f"{column.name}_level": [str(level) for level in column.levels] for column in self.model.variables}
         return from_dict({"posterior": values}, dims=dims, coords=coords)
-
-
-def _dirichlet(shapes: Floats, generator: np.random.Generator) -> Floats:
-    """Draw rows of probabilities through logarithms, which do not vanish however small a parameter is.
-
-    A Gamma(a) number is a Gamma(a + 1) number times U^(1/a).
-    """
-    logs = np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
-    return np.exp(logs - logsumexp(logs, axis=-1, keepdims=True))
 
 
 def read_network(

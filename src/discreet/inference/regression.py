@@ -24,7 +24,8 @@ from discreet.distributions import Interval, Sampled
 from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import whole
-from discreet.inference.ensemble import Ensemble, effective_size, r_hat
+from discreet.inference.ensemble import Ensemble
+from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
@@ -235,12 +236,12 @@ class RegressionPosterior:
     @property
     def r_hat(self) -> float:
         """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
-        return float(r_hat(self._centres).max())
+        return float(split_r_hat(self._centres.swapaxes(0, 1)).max())
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws the chains are worth, for the worst coefficient."""
-        return float(effective_size(self._centres).min())
+        return float(effective_size(self._centres.swapaxes(0, 1)).min())
 
     @cached_property
     def _kept(self) -> Floats:

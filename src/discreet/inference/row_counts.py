@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from discreet.mathematics.tilting import tilted_to
 from discreet.special import log_gamma_ratio
 
 Floats = NDArray[np.float64]
@@ -34,7 +35,7 @@ class RowCounts:
     def __init__(self, log_factors: Floats, centre: float) -> None:
         self.levels, self.most = log_factors.shape[0], log_factors.shape[1] - 1
         steps = np.arange(self.most + 1)
-        self.tilt = _tilt(log_factors, steps, centre)
+        self.tilt = tilted_to(log_factors, steps, centre, absolute=0.5, relative=0.1, steepest=_STEEPEST).tilt
         tilted = log_factors + self.tilt * steps
         self._peaks = tilted.max(axis=1)
         weights = np.exp(tilted - self._peaks[:, None])
@@ -132,21 +133,3 @@ def _convolved(first: Floats, second: Floats) -> Floats:
         part = np.convolve(first[one[0] : one[-1] + 1], second[two[0] : two[-1] + 1])[: max(0, most - start)]
         result[start : start + len(part)] = part
     return result
-
-
-def _tilt(logs: Floats, steps: Counts, centre: float) -> float:
-    """Find lambda under which the expected total is the centre, by Newton's method within a bracket."""
-    low, high, tilt = -_STEEPEST, _STEEPEST, 0.0
-    for _ in range(60):
-        tilted = logs + tilt * steps
-        weights = np.exp(tilted - tilted.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        means = weights @ steps
-        miss = float(means.sum() - centre)
-        variance = float((weights @ steps**2 - means**2).sum())
-        if abs(miss) <= 0.5 + 0.1 * np.sqrt(max(0.0, variance)):
-            break
-        low, high = (tilt, high) if miss < 0 else (low, tilt)
-        following = tilt - miss / variance if variance > 1e-9 else np.inf
-        tilt = following if low < following < high else (low + high) / 2
-    return tilt

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConvergenceWarning
 from discreet.inference.consistent_tables import AGREEING_KINDS, consistent_tables
-from discreet.inference.convergence import effective_size, split_r_hat
 from discreet.inference.latent_tables import Chains, Counts, Families, Fit, Floats
+from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms

@@ -18,7 +18,6 @@ from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import convolve
 
 from discreet.certificates import compositions
 from discreet.errors import DeclarationError, DiscreetError
@@ -153,6 +152,8 @@ class TreeCounts:
 
     def _sums(self, laws: list[Floats]) -> list[Floats]:
         """Return the laws of the sums of the first 1, 2, ... rows."""
+        from scipy.signal import convolve
+
         sums = [laws[0]]
         for law in laws[1:]:
             sums.append(np.maximum(0.0, convolve(sums[-1], law, method="direct")))

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_up
+from discreet.guarantees.composition import zcdp_gives
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
 from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
 from discreet.mechanisms.fourier_counts import declared_shares
-from discreet.mechanisms.gaussian_moments import SLACK, suffices, variance_through_zcdp, worst_loss
+from discreet.mechanisms.gaussian_moments import SLACK, variance_through_zcdp, worst_loss
 from discreet.mechanisms.network_counts import Counts, Floats, NetworkCounts
 from discreet.mechanisms.record_changes import contrast_changes
 from discreet.models.network import Network
@@ -70,7 +71,7 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians"):
         chosen = best_gaussian_shares(model) if shares is None else declared_shares(shares, self.basis.blocks)
         allowed = small * SLACK
         noise = _calibrated(self.epsilon, allowed) if variance is None else positive(variance, "variance")
-        if not suffices(1 / noise, self.epsilon, allowed):
+        if not zcdp_gives(1 / noise, self.epsilon, allowed):
             raise DeclarationError(
                 f"A variance of {exact_text(noise)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
                 f"{exact_text(small)}. Leave the variance out to have it calibrated."

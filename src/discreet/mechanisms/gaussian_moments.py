@@ -11,21 +11,20 @@ numbers before they are multiplied, so nothing is added for rounding. From rho f
     delta = inf over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)     (Canonne, Kamath and Steinke 2020).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import exp, isqrt, log, log1p, pi
+from math import exp, isqrt, log, pi
 from typing import ClassVar
 
 import numpy as np
 from flint import ctx
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, probability
+from discreet.guarantees.composition import zcdp_gives
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.box_moments import Floats, NoisyMoments, Wholes, check_rate
 from discreet.mechanisms.laplace_moments import wide_laplace
@@ -59,7 +58,7 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments"):
             if variance is None
             else positive(variance, "variance")
         )
-        if not suffices(squared / (2 * chosen), self.epsilon, small * SLACK):
+        if not zcdp_gives(squared / (2 * chosen), self.epsilon, small * SLACK):
             raise DeclarationError(
                 f"A variance of {exact_text(chosen)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
                 f"{exact_text(small)}. Leave the variance out to have it calibrated."
@@ -129,39 +128,17 @@ def worst_loss(epsilon: Fraction, lost: Fraction) -> PrivacyLoss:
     return PrivacyLoss((epsilon, -epsilon), uppers[:2], uppers[2])
 
 
-def suffices(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order a proves it."""
-    a = ball(Fraction(1 + exp(_best_log_order(float(rho), float(epsilon)))))
-    with ctx.workprec(192):
-        reached = ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
-        return bool(reached <= ball(delta))
-
-
-def _best_log_order(rho: float, epsilon: float) -> float:
-    """Return log(a - 1) of the best order a."""
-    found = minimize_scalar(_log_delta(rho, epsilon), bounds=(-8.0, 18.0), method="bounded", options={"xatol": 1e-10})
-    return float(found.x)
-
-
-def _log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
-    def value(t: float) -> float:
-        a = 1 + exp(t)
-        return (a - 1) * (a * rho - epsilon) + a * log1p(-1 / a) - t
-
-    return value
-
-
 def variance_through_zcdp(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return a variance, of six digits, that suffices and is hardly more than needed."""
-
-    def excess(t: float) -> float:
-        rho = float(squared) / (2 * exp(t))
-        return _log_delta(rho, float(epsilon))(_best_log_order(rho, float(epsilon))) - log(delta)
-
-    variance = exp(brentq(excess, -20.0, 60.0, xtol=1e-9))
+    low, high = -20.0, 60.0  # of its logarithm
+    while high - low > 1e-10:
+        middle = (low + high) / 2
+        enough = zcdp_gives(squared / (2 * Fraction(exp(middle))), epsilon, delta)
+        low, high = (low, middle) if enough else (middle, high)
+    variance = exp(high)
     digits = 10 ** (5 - int(np.floor(np.log10(variance)))) if variance < 1e5 else 1
     found = Fraction(int(variance * digits) + 1, digits)
-    while not suffices(squared / (2 * found), epsilon, delta):
+    while not zcdp_gives(squared / (2 * found), epsilon, delta):
         found += Fraction(1, digits)
     return found
 

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 from flint import arb
-from scipy.optimize import brentq
 
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, compare_pairs
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mathematics.roots import root
 from discreet.mechanisms.hellinger_law import Counts, Floats, HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
 from discreet.models import Categories
@@ -164,7 +164,7 @@ def _crossing(excess: Callable[[float], float], start: float) -> float:
         low /= 2
     while excess(high) <= 0:
         low, high = high, 2 * high
-    return float(brentq(excess, low, high, rtol=1e-9))
+    return root(excess, low, high, relative=1e-9)
 
 
 def _rounded_down(scale: float) -> Fraction:

@@ -23,9 +23,9 @@ from math import exp, expm1, log, log1p
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from discreet.exact import ball
+from discreet.mathematics.roots import root
 from discreet.mechanisms.posterior_grid import LazyUniform
 from discreet.randomness import FiniteLaw, RandomBits
 
@@ -237,7 +237,7 @@ def _balanced_rate(shapes: Counter[Fraction], power: Fraction, least: Fraction, 
         return float(times @ _means(values, rate, w, h)) - float(1 - Fraction(min(max(b / rate, w), h)))
 
     low, high = log(1e-3), log(2 * (float(values @ times) + times.sum()) / (h - w) + (b + 1) / w)
-    found = brentq(excess, low, high, rtol=1e-12) if excess(low) > 0 > excess(high) else low
+    found = root(excess, low, high, relative=1e-12) if excess(low) > 0 > excess(high) else low
     return Fraction(exp(found))
 
 

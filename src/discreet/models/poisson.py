@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import poisson
+from scipy.special import gammaln, pdtrc, xlogy
 
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
@@ -98,8 +98,9 @@ class Poisson(DocumentedModel, kind="Poisson"):
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return e^-theta theta^x / x! for x = 0..most; what is above `most` is added to the level `outside`."""
         rates = np.asarray(parameters, dtype=float)[:, None]
-        chances = np.asarray(poisson.pmf(np.arange(self.most + 1), rates))
-        chances[:, self.outside] += poisson.sf(self.most, rates[:, 0])
+        counts = np.arange(self.most + 1)
+        chances = np.asarray(np.exp(xlogy(counts, rates) - rates - gammaln(counts + 1)))
+        chances[:, self.outside] += pdtrc(self.most, rates[:, 0])
         return chances
 
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:

@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
 from discreet.certificates.enumeration import number_of_tables
@@ -139,6 +138,8 @@ class Program:
 
     def solved(self, costs: Floats | None) -> Optimum:
         """Minimise these costs, or if there are none the largest E[H | k]."""
+        from scipy.optimize import linprog
+
         width, kinds = self.members.shape[1], len(self._kinds)
         rows, limits = self._inequalities(costs is None)
         objective = np.zeros(rows.shape[1])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import invgamma, norm
+from scipy.special import gammainccinv, ndtri
 
 from discreet.inference.coefficients import INTERCEPT, feature_reaches
 from discreet.inference.regression import RegressionPosterior, read_regression
@@ -70,7 +70,7 @@ def expected_effect(mechanism: NoisyMoments, level: float = 0.9) -> tuple[float,
 def typical_variance(model: LinearRegression) -> float:
     """Return the variance of the noise in public units, or the median of its prior."""
     if isinstance(model.noise, InverseGamma):
-        return float(invgamma.median(float(model.noise.shape), scale=float(model.noise.scale)))
+        return float(float(model.noise.scale) / gammainccinv(float(model.noise.shape), 0.5))
     return float(model.noise) ** 2
 
 
@@ -79,7 +79,7 @@ def _widths(model: LinearRegression, spread: NDArray[np.floating[Any]], level: f
     covariance = np.linalg.inv(np.linalg.inv(spread) + float(model.prior_precision) * np.eye(model.dimension))
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
     deviations = np.sqrt(np.diag(jacobian.T @ covariance @ jacobian))
-    return [float(2 * norm.ppf((1 + level) / 2) * deviation) for deviation in deviations]
+    return [float(2 * ndtri((1 + level) / 2) * deviation) for deviation in deviations]
 
 
 def rehearsed_regression(

@@ -1,0 +1,39 @@
+"""How long it takes to begin: CPU seconds of a fresh process, user and system, the best of several."""
+
+import sys
+from importlib.metadata import version
+from os import wait4
+from subprocess import DEVNULL, Popen
+
+REPEATS = 5
+HELP = "from discreet.command_line import main; main(['--help'], standalone_mode=False)"
+STARTS = {
+    "an empty program": "pass",
+    "import numpy": "import numpy",
+    "import discreet": "import discreet",
+    "discreet --help": HELP,
+    "a mechanism is made": (
+        "import discreet as dc; dc.GeometricHistogram(dc.Categories('x', levels=('a', 'b')), size=6, epsilon=1)"
+    ),
+    "every public name": "from discreet import *",
+}
+
+
+def cpu_seconds(code: str) -> float:
+    """Return the CPU time of one fresh process."""
+    process = Popen([sys.executable, "-c", code], stdout=DEVNULL)
+    _, status, usage = wait4(process.pid, 0)
+    process.returncode = status
+    if status:
+        raise SystemExit(f"this did not run: {code}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def main() -> None:
+    print(f"CPU seconds from start to end, best of {REPEATS} (numpy {version('numpy')}, scipy {version('scipy')})")
+    for name, code in STARTS.items():
+        print(f"  {name:<20} {min(cpu_seconds(code) for _ in range(REPEATS)):6.2f}")
+
+
+if __name__ == "__main__":
+    main()

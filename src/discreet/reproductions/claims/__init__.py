@@ -1,6 +1,0 @@
-"""The claims register: every numbered statement of every source paper, judged, with evidence that can be run."""
-
-from discreet.reproductions.claims.claim import Claim, Register, Verdict
-from discreet.reproductions.claims.page import claims_page, registers
-
-__all__ = ["Claim", "Register", "Verdict", "claims_page", "registers"]
