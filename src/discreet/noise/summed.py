@@ -210,7 +210,7 @@ def summed_gaussian(
 
 @lru_cache(maxsize=64)
 def _gaussian_factors(variance: Fraction, count: int) -> Floats:
-    """Return log sum over u of sum x of e^(-|u - x/c|^2 / (2 v)), for x = 0, ..., c - 1; one number if all are equal."""
+    """Return log sum of e^(-|u - x/c|^2 / (2 v)) over rows u of sum x, for x = 0, ..., c - 1; one if all are equal."""
     whole = log_sum_of_gaussians(variance, count, False) - log_sum_of_gaussians(count * variance, 1, False)
     if variance >= _WIDE or count == 1:
         return np.array([whole])
