@@ -18,6 +18,7 @@ ORDER = (
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),
+    ("noise",),
     ("mechanisms",),
     ("releases",),
     ("inference",),

@@ -29,8 +29,8 @@ from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
-from discreet.mechanisms.network_counts import histogram_variance
 from discreet.models.network import Family, Network
+from discreet.noise.zero_sum import histogram_variance
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]

@@ -107,4 +107,4 @@ class _Rows:
         total = gammaln(self._alpha[0].sum() + self._power * self._mechanism.size) * self._draws
         for alpha, theta in zip(self._alpha, self.theta, strict=True):
             total += ((alpha - 1) * np.log(theta)).sum() + np.log1p(-np.cumsum(theta, axis=-1)[..., :-2]).sum()
-        return float(total - self._draws * self._mechanism.length * self._mechanism.grid_bits * np.log(2.0))
+        return float(total - self._draws * self._mechanism.draw_length * self._mechanism.grid_bits * np.log(2.0))

@@ -26,8 +26,8 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.kinds import DocumentedMechanism
-from discreet.mechanisms.mechanism import require_prior
+from discreet.mechanisms.evidence import Draw
+from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     certified_curve,
@@ -62,7 +62,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling(DocumentedMechanism, kind="PosteriorSampling"):
+class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -292,6 +292,11 @@ class PosteriorSampling(DocumentedMechanism, kind="PosteriorSampling"):
         """Return how many numbers one draw has."""
         return len(self.model.cells) - 1 if isinstance(self.model, Categories) else 1
 
+    @property
+    def length(self) -> int:
+        """Return how many whole numbers all draws have."""
+        return self.draws * self.sticks
+
     @cached_property
     def _truncation(self) -> Truncation:
         return Truncation(len(self.model.cells), self.least, self.grid_bits)
@@ -345,6 +350,10 @@ class PosteriorSampling(DocumentedMechanism, kind="PosteriorSampling"):
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
         sticks = (np.asarray(output, dtype=float).reshape(-1, self.sticks) + 0.5) / 2.0**self.grid_bits
         return broken_sticks(sticks) if isinstance(self.model, Categories) else sticks
+
+    def evidence(self, output: Counts) -> Draw:
+        """Return the cell of the grid that was drawn."""
+        return Draw(np.asarray(output), self)
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -29,8 +29,8 @@ from discreet.mechanisms import (
     NetworkCounts,
 )
 from discreet.mechanisms.contrasts import contrast_basis
-from discreet.mechanisms.network_counts import histogram_variance
 from discreet.models.network import Family, Network
+from discreet.noise.zero_sum import histogram_variance
 
 Floats = NDArray[np.float64]
 
