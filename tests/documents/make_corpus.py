@@ -62,7 +62,7 @@ falls = Poisson("falls", most=3, shape=2, rate=2)
 times = Exponential("stay", high=10, bands=5, shape=2, rate=8)
 means = NormalMean("age", low=0, high=100, variance=400, bands=5, prior_records=2)
 
-draw = {"size": SIZE, "epsilon": 1, "delta": "1e-4"}
+draw: dict[str, Any] = {"size": SIZE, "epsilon": 1, "delta": "1e-4"}
 CASES: dict[str, Any] = {
     "geometric-one": by.GeometricHistogram(one, SIZE, 1),
     "geometric-wards": by.GeometricHistogram(wards, SIZE, "1/3"),

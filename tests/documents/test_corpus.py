@@ -7,8 +7,8 @@ of releases, ledgers, study files, and what that version said of them. A folder 
 import json
 import shutil
 import warnings
-from collections.abc import Sequence
-from dataclasses import field, make_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import field, fields, make_dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -150,11 +150,15 @@ def opened(version: str, name: str, folder: Path) -> dc.Ledger:
     return dc.Ledger.open(shutil.copyfile(HERE / version / name, folder / name))
 
 
-EXTRA = make_dataclass("Extra", [("colour", str, field(default="plain"))]).__dataclass_fields__["colour"]
+EXTRA = fields(make_dataclass("Extra", [("colour", str, field(default="plain"))]))[0]
 
 
 def reworded(guarantee: dc.Guarantee) -> dc.Guarantee:
     return replace(guarantee, reason="in other words: " + guarantee.reason.replace("/", " / "))
+
+
+def in_other_words(stated: Callable[[Any], dc.Guarantee]) -> property:
+    return property(lambda self: reworded(stated(self)))
 
 
 def add_a_field(kind: type[Any], patch: pytest.MonkeyPatch) -> None:
@@ -177,8 +181,7 @@ def become_later(patch: pytest.MonkeyPatch) -> None:
     for kind in (*mechanisms, *DocumentedModel.kinds.newest.values()):
         add_a_field(kind, patch)
     for owner in {next(c for c in kind.__mro__ if "guarantee" in vars(c)) for kind in mechanisms}:
-        stated = vars(owner)["guarantee"].fget
-        patch.setattr(owner, "guarantee", property(lambda self, stated=stated: reworded(stated(self))))
+        patch.setattr(owner, "guarantee", in_other_words(vars(owner)["guarantee"].fget))
 
 
 @pytest.fixture(params=["today", "later"])
@@ -247,8 +250,8 @@ def test_every_release_of_a_ledger_is_found_in_it(
     ledger = opened(version, name, tmp_path)
     assert said["releases"]
     for release in said["releases"]:
-        certificate = dc.verify(dc.Release.from_json(text_of(version, release)), ledger)
-        assert any("digest matches" in check for check in certificate.checks), release
+        read = dc.Release.from_json(text_of(version, release))
+        assert dc.verify(read, ledger).guarantee == read.guarantee
 
 
 @pytest.mark.usefixtures("code")

@@ -71,7 +71,9 @@ def _weight(posterior: RegressionPosterior) -> str:
         "The intervals were computed by simulation; its walkers agree up to a factor of "
         f"{posterior.r_hat:.3f} (R-hat; 1 is perfect)."
     )
-    if model != declared:
+    if not declared.is_prior_declared:
+        text += " The holder declared none." if model.is_prior_declared else " It is this program's: none was declared."
+    elif model != declared:
         text += " The holder had declared another prior."
     if len(posterior.releases) > 1:
         total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
