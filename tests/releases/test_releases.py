@@ -193,7 +193,6 @@ EDITS: list[tuple[tuple[Any, ...], Any]] = [
     (("guarantee", "epsilon"), "0.1"),
     (("guarantee", "evidence"), "sworn"),
     (("guarantee", "reason"), 3),
-    (("guarantee", "reason"), "backed by the state"),
     (("guarantee", "epsilon"), "0.50"),
     (("mechanism", "epsilon"), " 0.5"),
     (("label",), ""),
