@@ -34,7 +34,7 @@ def simulated() -> dc.Release:
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:
     """Say in other words why the noise protects, as a later version may."""
-    stated: Any = vars(dc.GeometricHistogram)["guarantee"].fget
+    stated: Any = dc.GeometricHistogram.guarantee.fget  # type: ignore[attr-defined]
     later = property(lambda self: replace(stated(self), reason=OTHER_WORDS))
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", later)
 
@@ -303,7 +303,7 @@ def test_a_guarantee_under_a_metric_is_read_and_must_be_what_the_mechanism_gives
     text = json.dumps(document)
     with pytest.raises(dc.DocumentError, match="Do not trust it"):
         dc.Release.from_json(text)
-    stated: Any = vars(dc.GeometricHistogram)["guarantee"].fget
+    stated: Any = dc.GeometricHistogram.guarantee.fget  # type: ignore[attr-defined]
     metric = MetricGuarantee("1/10", metric="years of age")
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: replace(stated(self), metric=metric)))
     assert dc.Release.from_json(text).guarantee.metric == metric
