@@ -51,7 +51,7 @@ def test_two_levels_and_many_levels_lose_less_than_everything() -> None:
 
 def test_a_mechanism_with_half_the_noise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dc.GeometricHistogram, "log_kernel", lambda self, noise: -float(self.epsilon) * np.abs(noise))
-    with pytest.raises(dc.VerificationError, match="Enumeration found"):
+    with pytest.raises(dc.VerificationError, match="Comparing neighbours by the stated likelihood found"):
         dc.verify(dc.GeometricHistogram(COIN, size=5, epsilon="0.5"))
 
 

@@ -14,12 +14,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
@@ -108,6 +110,14 @@ class NoisyMoments(ABC):
         moments = self.model.moments(counts)
         rows = int(np.prod(moments.shape[:-1]))
         return moments + self.noise(rows, bits).reshape(moments.shape)
+
+    def measured(self, counts: Wholes) -> Wholes:
+        """Return what would be published without noise: the moments themselves."""
+        return counts
+
+    def outputs_for(self, counts: Wholes, most: int) -> Wholes | None:
+        """Return outputs near these data sets, at most so many: a window, where the grid is coarse enough for one."""
+        return window(counts, ceil(45 * float(self.scale.max())) + 2, most)
 
     def log_likelihood(self, output: Wholes, counts: NDArray[np.generic]) -> Floats:
         """Return log P(output | moments), for rows of either."""

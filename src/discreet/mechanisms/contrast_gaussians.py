@@ -31,7 +31,7 @@ from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANC
 from discreet.mechanisms.fourier_counts import declared_shares
 from discreet.mechanisms.gaussian_moments import SLACK, suffices, variance_through_zcdp, worst_loss
 from discreet.mechanisms.network_counts import Counts, Floats, NetworkCounts
-from discreet.mechanisms.record_changes import contrast_changes
+from discreet.mechanisms.record_changes import contrast_changes, pattern_records
 from discreet.models.network import Network
 from discreet.randomness import RandomBits, discrete_gaussian
 
@@ -136,6 +136,11 @@ class ContrastGaussians(NetworkCounts):
     def measured(self, counts: Counts) -> Counts:
         """Return the contrasts of every block."""
         return self.basis.contrasts(counts)
+
+    def worst_records(self) -> Counts:
+        """Return two records that differ in the worst pattern of variables, which is found exactly."""
+        _, pattern = contrast_changes(self.model).worst(self.shares)
+        return pattern_records(self.model, pattern)
 
     def tables(self, output: Counts) -> dict[str, NDArray[np.float64]]:
         """Return the table (parents..., variable) of each variable; their marginals agree."""

@@ -133,6 +133,11 @@ class CubeCounts(NetworkCounts):
         blocks = differences.reshape(*differences.shape[:-2], -1)
         return np.concatenate([tables[0].sum(axis=-1), blocks], axis=-1)
 
+    @property
+    def tied(self) -> list[slice]:
+        """Return the class counts, if there is a class."""
+        return [] if self.model.target is None else [slice(0, self.classes)]
+
     def noise(self, rows: int, bits: RandomBits) -> Counts:
         """Draw a radius for every block, then every feature uniform on {-radius, ..., radius}."""
         radii = self.radius.sample(rows * self.classes, bits)

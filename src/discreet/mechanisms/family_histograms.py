@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
+from itertools import pairwise
 from math import gcd, inf, lcm, nextafter, prod
 
 import numpy as np
@@ -100,6 +101,12 @@ class FamilyHistograms(NetworkCounts):
             kinds.setdefault(kind, []).append(int(start))
         for (epsilon, cells), begins in kinds.items():
             yield epsilon, cells, np.array(begins)[:, None] + np.arange(cells)
+
+    @property
+    def tied(self) -> list[slice]:
+        """Return the cells of each table: they sum to the public size."""
+        ends = np.cumsum([0, *self._sizes])
+        return [slice(int(start), int(end)) for start, end in pairwise(ends)]
 
     def noise(self, rows: int, bits: RandomBits) -> Counts:
         """Draw each table's noise, tables of one kind together."""

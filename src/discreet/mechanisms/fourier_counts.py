@@ -24,7 +24,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.laplace_updates import loss_of_unit_moves
 from discreet.mechanisms.network_counts import Counts, Floats, within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
-from discreet.mechanisms.record_changes import parity_changes
+from discreet.mechanisms.record_changes import parity_changes, pattern_records
 from discreet.models.network import Network
 
 _LARGEST_SHARE = 10**9
@@ -80,6 +80,11 @@ class FourierCounts(ParityCounts):
         """Return max over z of sum r_g^2 / 2, exactly: each of the moves is pure (Bun and Steinke, 2016)."""
         squares = parity_changes(self.model).worst([share**2 for share in self.shares])[0]
         return squares * (self.rates[0] / self.shares[0]) ** 2 / 2
+
+    def worst_records(self) -> Counts:
+        """Return two records that differ in the worst pattern of variables, which is found exactly."""
+        _, pattern = parity_changes(self.model).worst(self.shares)
+        return pattern_records(self.model, pattern)
 
     def totals(self, output: Counts) -> Floats:
         """Return the public number of records."""

@@ -22,7 +22,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.laplace_updates import loss_of_unit_moves
 from discreet.mechanisms.network_counts import Counts, Floats, within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
-from discreet.mechanisms.record_changes import parity_changes
+from discreet.mechanisms.record_changes import parity_changes, pattern_records
 from discreet.models.network import Network
 
 
@@ -75,6 +75,11 @@ class FourierUpdates(ParityCounts):
         """Return e_0 = n, then e_g of every block."""
         total = self.model.split(counts)[0].reshape(*counts.shape[:-1], -1).sum(axis=-1)
         return np.concatenate([total[..., None], super().measured(counts)], axis=-1)
+
+    def worst_records(self) -> Counts:
+        """Return two records that differ in the worst pattern of variables, which is found exactly."""
+        _, pattern = parity_changes(self.model).worst([1] * len(self.basis.blocks))
+        return pattern_records(self.model, pattern)
 
     def totals(self, output: Counts) -> Floats:
         """Return the noisy c_0 = 2 e_0 - n."""

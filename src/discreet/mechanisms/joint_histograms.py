@@ -13,7 +13,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import comb, exp, inf, log, prod
 
 import numpy as np
@@ -78,6 +78,12 @@ class JointHistograms(NetworkCounts):
     def reach(self) -> float:
         """Return the mean radius in the limit of small epsilon: (M + 1) / epsilon, M = sum_f (m_f - 1)."""
         return float((sum(self.tables) - len(self.tables) + 1) / self.epsilon)
+
+    @property
+    def tied(self) -> list[slice]:
+        """Return the cells of each table: they sum to the public size."""
+        ends = np.cumsum([0, *self.tables])
+        return [slice(int(start), int(end)) for start, end in pairwise(ends)]
 
     def noise(self, rows: int, bits: RandomBits) -> Counts:
         """Draw the radius, then every table uniform within it."""

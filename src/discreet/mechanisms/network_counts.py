@@ -6,16 +6,18 @@ shape its noise has, and why that gives its guarantee.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter, sqrt
+from math import ceil, inf, nextafter, sqrt
+from typing import Any
 
 import numpy as np
 from flint import arb, ctx, fmpz_poly
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
@@ -74,6 +76,26 @@ class NetworkCounts(ABC):
     def measured(self, counts: Counts) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
         return counts
+
+    def worst_records(self) -> Counts | None:
+        """Return two records, rows of numbers of levels, of which one replaces the other at the highest cost.
+
+        None if that is any two records that differ in everything.
+        """
+        return None
+
+    @property
+    def tied(self) -> Sequence[slice]:
+        """Return which runs of numbers of an output have a sum that is public."""
+        return ()
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
+        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, self.tied)
+
+    def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
+        """Give what a twin on another network has instead: shares belong to the tables of a network."""
+        yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     @abstractmethod
     def noise(self, rows: int, bits: RandomBits) -> Counts:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import exp, inf, log, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.posterior_curves import SLACK
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser_grids, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
@@ -56,6 +56,8 @@ class NetworkSampling:
     >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
     0.377540669
     """
+
+    most_tables: ClassVar[int] = 40
 
     model: Network
     size: int
@@ -318,6 +320,14 @@ class NetworkSampling:
             return logs
         truncation = self._truncation(len(laws) + 1)
         return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(laws), -inf)
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all outputs on this grid, or nothing if there are more than `most`."""
+        return grid_points([(0, (1 << self.grid_bits) - 1)] * (self.draws * self.length), most)
+
+    def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
+        """Give what a twin may have instead: a coarser grid."""
+        return coarser_grids(self.grid_bits)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
@@ -99,6 +101,15 @@ class NoisyCounts(ABC):
         noise = np.asarray(output) - np.asarray(counts)
         terms = self.log_kernel(noise).sum(axis=-1) - self.log_normaliser
         return np.where(noise.sum(axis=-1) == 0, terms, -np.inf) if self.keeps_total else terms
+
+    def measured(self, counts: Counts) -> Counts:
+        """Return what would be published without noise: the counts themselves."""
+        return counts
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
+        tied = [slice(0, len(self.model.cells))] if self.keeps_total else []
+        return window(counts, ceil(45 * self.reach) + 2, most, tied)
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

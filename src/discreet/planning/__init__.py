@@ -16,7 +16,8 @@ from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet.planning.spending import ledger_totals
-from discreet.planning.verify import Certificate, verify
+from discreet.planning.certificate import Certificate
+from discreet.planning.verify import verify
 
 __all__ = [
     "Accuracy",
