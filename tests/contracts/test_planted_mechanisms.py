@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
-from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal
@@ -17,6 +16,13 @@ from discreet.releases.document import MECHANISMS
 ADDITIVE = sorted(name for name, kind in MECHANISMS.items() if hasattr(kind, "measured"))
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")
 CHOICES = sorted(set(MECHANISMS) - set(ADDITIVE) - set(DRAWS))
+TWO = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, noise="0.5")
+REGRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "BoxMoments": lambda kind: kind(TWO, 20, 1),
+    "LaplaceMoments": lambda kind: kind(TWO, 20, 1),
+    "GaussianMoments": lambda kind: kind(TWO, 20, 1, "0.01"),
+}
+"""As users have them; those of the table are on a grid so coarse that all is listed."""
 CLAIMED = {"HellingerLocal", "HellingerTable"}  # their claim is false, and verify refuses them as they are
 
 
@@ -26,25 +32,16 @@ def planted(kind: type[Any], **parts: Any) -> type[Any]:
 
 
 def without_noise(kind: type[Any]) -> type[Any]:
-    return planted(kind, sample=lambda self, counts, bits: self.measured(self.model_rows(counts)), model_rows=_rows)
-
-
-def _rows(self: Any, counts: Any) -> NDArray[np.int64]:
-    return np.asarray(counts)
-
-
-def likelihood_times_ten(kind: type[Any]) -> type[Any]:
-    return planted(kind, log_likelihood=lambda self, output, counts: 10 * kind.log_likelihood(self, output, counts))
+    return planted(kind, sample=lambda self, counts, bits: self.measured(np.asarray(counts)))
 
 
 def exponent_times_ten(kind: type[Any]) -> type[Any]:
-    """P^10, normalised: the law of a choice whose exponent is ten times as large."""
+    """P^10, normalised: a choice whose exponent, or noise whose log-likelihood, is ten times as large."""
 
     def log_likelihood(self: Any, output: Any, counts: Any) -> Any:
-        rows = np.atleast_2d(np.asarray(counts))
-        every = [kind.log_likelihood(self, self.outputs_for(rows, 10**6), row) for row in rows]
-        sums = np.array([np.logaddexp.reduce(10 * logs) for logs in every])
-        return 10 * kind.log_likelihood(self, output, counts) - (sums if np.ndim(counts) > 1 else sums[0])
+        outputs = self.outputs_for(np.asarray(counts)[None], 20_000)  # none where there are too many: not normalised
+        total = 0.0 if outputs is None else np.logaddexp.reduce(10 * kind.log_likelihood(self, outputs, counts))
+        return 10 * kind.log_likelihood(self, output, counts) - total
 
     return planted(kind, log_likelihood=log_likelihood)
 
@@ -80,14 +77,15 @@ def refused_by_the_table(contracts: Any, kind: str, number: int, false: type[Any
 
 def assert_refused(contracts: Any, kind: str, plant: Callable[[type[Any]], type[Any]], check: str) -> None:
     false = plant(MECHANISMS[kind])
+    make = REGRESSIONS.get(kind, contracts.TABLE[kind][0].make)
     with pytest.raises(dc.VerificationError):
-        dc.verify(contracts.TABLE[kind][0].make(false))
+        dc.verify(make(false))
     assert check in refused_by_the_table(contracts, kind, 0, false)
 
 
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in CLAIMED])
 def test_honest_mechanisms_are_not_refused(contracts: Any, name: str) -> None:
-    for setting in contracts.TABLE[name]:
+    for setting in contracts.TABLE[name][:2]:
         mechanism = setting.make(MECHANISMS[name])
         certificate = dc.verify(mechanism)
         assert certificate.guarantee == mechanism.guarantee
@@ -109,7 +107,7 @@ def test_a_sampler_without_noise_is_refused(contracts: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_a_tenth_of_the_noise_is_refused(contracts: Any, name: str) -> None:
-    assert_refused(contracts, name, likelihood_times_ten, "the_promise_holds")
+    assert_refused(contracts, name, exponent_times_ten, "the_promise_holds")
 
 
 @pytest.mark.parametrize("name", [name for name in CHOICES if name not in CLAIMED])

@@ -76,9 +76,10 @@ class Enumeration:
         """Return the largest sum over listed outputs of max(0, P - e^epsilon Q), both ways."""
         largest = 0.0
         for first, second in self._both():
-            one, two = np.exp(first), np.exp(second)
-            for p, q in ((one, two), (two, one)):
-                largest = max(largest, float(np.maximum(0.0, p - np.exp(epsilon) * q).sum(axis=1).max()))
+            for p, q in ((first, second), (second, first)):
+                with np.errstate(invalid="ignore"):
+                    rest = np.where(np.isneginf(p), 0.0, np.minimum(0.0, epsilon + q - p))
+                largest = max(largest, float((np.exp(p) * -np.expm1(rest)).sum(axis=1).max()))
         return largest
 
     def delta_at(self, epsilon: float) -> float:

@@ -98,5 +98,3 @@ def _certificate_document(certificate: Certificate | str) -> dict[str, Any]:
     evidence = certificate.evidence.value
     facts = {"holds": True, "pure_epsilon": finite, "exact": certificate.exact, "evidence": evidence}
     return facts | {"checks": list(certificate.checks)}
-
-

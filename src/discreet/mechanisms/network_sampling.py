@@ -31,7 +31,14 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.posterior_curves import SLACK
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser_grids, grid_points, stick_laws
+from discreet.mechanisms.posterior_grid import (
+    MOST_GRID_BITS,
+    GridLaw,
+    broken_sticks,
+    coarser_grids,
+    grid_points,
+    stick_laws,
+)
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw

@@ -125,7 +125,7 @@ def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
 
 
 def _drawn(twin: Twin) -> str:
-    """Draw from a twin with a fixed seed: how many fall into the likelier half of its outputs?"""
+    """Draw from a twin with a fixed seed and count how many draws fall into the likelier half of its outputs."""
     table = twin.data_sets.tables[len(twin.data_sets.tables) // 2]
     chances = np.exp(twin.mechanism.log_likelihood(twin.outputs, table))
     order = np.argsort(-chances, kind="stable")

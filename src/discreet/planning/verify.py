@@ -64,7 +64,8 @@ def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
         return f"not recomputed: for sums of releases the worst loss that epsilon = {epsilon}, delta = {delta} allows"
     if loss.epsilon < inf and not guarantee.delta:
         return f"recomputed from the parameters: privacy loss at most {exact_text(Fraction(loss.epsilon))}"
-    return f"recomputed from the parameters: delta at epsilon = {epsilon} at most {float(reached):.6g} of {delta} stated"
+    at_most = f"at most {float(reached):.6g} of {delta} stated"
+    return f"recomputed from the parameters: delta at epsilon = {epsilon} {at_most}"
 
 
 def _by_proof(guarantee: Guarantee, found: Findings) -> list[str]:
