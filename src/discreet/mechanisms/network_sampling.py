@@ -31,14 +31,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.posterior_curves import SLACK
-from discreet.mechanisms.posterior_grid import (
-    MOST_GRID_BITS,
-    GridLaw,
-    broken_sticks,
-    coarser_grids,
-    grid_points,
-    stick_laws,
-)
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
@@ -334,7 +327,7 @@ class NetworkSampling:
 
     def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
         """Give what a twin may have instead: a coarser grid."""
-        return coarser_grids(self.grid_bits)
+        return coarser(self.grid_bits)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""

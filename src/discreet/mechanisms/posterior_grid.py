@@ -134,7 +134,7 @@ class GridLaw:
         return self._law.above(self._place(edge)) if end is None else arb(1 - end)
 
 
-def coarser_grids(grid_bits: int) -> Iterator[dict[str, Any]]:
+def coarser(grid_bits: int) -> Iterator[dict[str, Any]]:
     """Give grids of few bits, the finest first, as fields of a mechanism."""
     for bits in range(min(6, grid_bits), 0, -1):
         yield {"grid_bits": bits}

@@ -41,7 +41,7 @@ from discreet.mechanisms.posterior_grid import (
     GridLaw,
     beyond,
     broken_sticks,
-    coarser_grids,
+    coarser,
     grid_points,
     likely_cells,
     stick_laws,
@@ -350,7 +350,7 @@ class PosteriorSampling:
 
     def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
         """Give what a twin may have instead: a coarser grid."""
-        return coarser_grids(self.grid_bits)
+        return coarser(self.grid_bits)
 
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""

@@ -34,7 +34,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
         pure = found.epsilon * (1 + _ROUNDING)
-    checks = [recomputed, *found.checks, *_by_proof(guarantee, found)]
+    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=hasattr(mechanism, "measured"))]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     release = subject if isinstance(subject, Release) else None
@@ -68,10 +68,11 @@ def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
     return f"recomputed from the parameters: delta at epsilon = {epsilon} {at_most}"
 
 
-def _by_proof(guarantee: Guarantee, found: Findings) -> list[str]:
+def _by_proof(guarantee: Guarantee, found: Findings, endless: bool) -> list[str]:
     """Say what rests on the stated reason, and not on a comparison of all neighbours on all outputs."""
     if found.whole:
-        return []
+        farther = f"by proof alone, for outputs farther out, of probability below 1e-12: {guarantee.reason}"
+        return [farther] if endless else []
     if guarantee.evidence is Evidence.ENUMERATED:
         return [f"by computation of the mechanism itself, not repeated here: {guarantee.reason}"]
     return [f"by proof alone, for all that was not compared: {guarantee.reason}"]
