@@ -316,5 +316,3 @@ def contracts() -> SimpleNamespace:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if {"kind", "number"} <= set(metafunc.fixturenames):
         metafunc.parametrize(("kind", "number"), CASES, ids=[f"{kind}-{number}" for kind, number in CASES])
-    elif "kind" in metafunc.fixturenames:
-        metafunc.parametrize("kind", list(TABLE))

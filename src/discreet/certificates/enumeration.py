@@ -41,7 +41,7 @@ class Enumeration:
     @property
     def outputs(self) -> int:
         """Return on how many outputs they were compared."""
-        return self.log_laws.shape[1]
+        return int(self.log_laws.shape[1])
 
     @cached_property
     def missing(self) -> float:

@@ -49,7 +49,8 @@ class Findings:
 
 def referee(mechanism: Mechanism) -> Findings:
     """Compare all that can be compared, or raise VerificationError at the first contradiction."""
-    checks, epsilon, worst, whole = [], 0.0, ((), ()), False
+    checks, epsilon, whole = [], 0.0, False
+    worst: Pair = ((), ())
     if hasattr(mechanism, "measured"):
         words, epsilon, worst = _replaced_records(mechanism)
         checks.append(words)

@@ -6,7 +6,7 @@ small enough, a part of the model (few cells, a variable with its ancestors, one
 coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or data.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
@@ -113,7 +113,8 @@ def _listed(mechanism: Mechanism, model: Any, size: int, rows: Counts) -> Twin |
     if tables > fewest or most < 2:
         return None
     sets = neighbouring(rows, size, MOST_COMPARISONS)
-    for fields in getattr(mechanism, "twin_fields", lambda _: ({},))(model):
+    choices: Iterable[dict[str, Any]] = getattr(mechanism, "twin_fields", lambda _: ({},))(model)
+    for fields in choices:
         made = _made(mechanism, {"model": model, "size": size} | fields)
         outputs = None if made is None else made.outputs_for(sets.tables, most)  # type: ignore[attr-defined]
         if made is not None and outputs is not None:
