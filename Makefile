@@ -12,6 +12,7 @@ test: .venv/installed-dev
 
 validate: .venv/installed-dev
 	$(BIN)/pytest -q -s validation
+	$(BIN)/pytest -q -s tests/contracts -k printed
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

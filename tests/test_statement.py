@@ -150,7 +150,8 @@ def test_a_charged_release_names_entry_and_hash(published: dc.Release, ledger: d
     assert published.receipt is not None
     assert f"**entry 2** of the ledger, with hash {published.receipt.head}" in text
     assert f"Fingerprint of the release: {published.digest}" in text
-    assert "recomputed as epsilon = 2, 2 times that of one record (enumerated)" in text
+    assert "pure epsilon at most 2, 2 times that of one record" in text
+    assert "Compared, at the real size of 100 records" in text
     assert "ledger chain of 3 entries intact" in text
     assert "It is proved: noise of norm" in text
     assert "SIMULATED" not in text.upper()
@@ -165,8 +166,8 @@ def test_a_unit_of_several_records_is_stated_as_such(published: dc.Release) -> N
     assert "A person with more than 2 records is protected less" in text
 
 
-def test_without_a_certificate_it_says_that_nothing_was_recomputed() -> None:
-    assert "It was not recomputed for this statement." in told(REHEARSAL)
+def test_without_a_certificate_it_says_that_nothing_was_checked() -> None:
+    assert "Nothing was checked for this statement." in told(REHEARSAL)
 
 
 def test_it_says_what_is_not_promised() -> None:

@@ -96,13 +96,14 @@ def test_a_false_claim_is_shown_and_the_command_fails(monkeypatch: pytest.Monkey
     assert document["audit"]["violates"] is True
 
 
-def test_a_network_is_certified_but_not_audited() -> None:
+def test_a_network_is_certified_and_audited() -> None:
     network = dc.Network([dc.Column(name, ("no", "yes")) for name in "ab"], [(), ("a",)])
     mechanism: Any = dc.FamilyHistograms(network, 20, "1")
     counts = (10, 10, 0, 0)
-    document = as_json("verify", "--mechanism", released(mechanism, counts))
+    document = as_json("verify", "--mechanism", released(mechanism, counts), "--draws", "4000")
     assert document["certificate"]["holds"] is True
-    assert "categories" in document["audit"]["problem"]
+    assert document["certificate"]["exact"] is True
+    assert document["audit"]["violates"] is False
 
 
 @pytest.mark.parametrize("text", ["not json", "[1]", '{"kind": "Unknown"}'])

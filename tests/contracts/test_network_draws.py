@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import chisquare
 
 import discreet as dc
 from discreet.mechanisms import Mechanism, with_fields
@@ -111,27 +110,6 @@ def test_the_stated_loss_dominates_all_neighbours_at_every_epsilon(mechanism: Ne
         found = np.maximum(0.0, gaps).sum(axis=1).max()
         assert found <= mechanism.delta_at(Fraction(epsilon)) + 1e-9
         assert mechanism.delta_at(Fraction(epsilon)) <= stated.delta_at(epsilon) + 1e-12
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        NetworkSampling(CHAIN, 5, "1", "0.9", power="0.7", grid_bits=2),
-        NetworkSampling(MIXED, 5, "1", "0.9", grid_bits=2),
-        NetworkSampling(MIXED, 5, "6.56", least="0.15", grid_bits=3),
-        NetworkSampling(CHAIN, 5, "9.76", least="0.2", draws=2, grid_bits=2, power="0.88"),
-    ],
-    ids=("tempered", "two priors", "truncated", "truncated, two draws"),
-)
-def test_samples_follow_the_stated_likelihood(mechanism: NetworkSampling) -> None:
-    table = {CHAIN: [3, 1, 0, 1], MIXED: [4, 1, 3, 2, 0]}[mechanism.model]
-    drawn = mechanism.sample(np.tile(table, (4_000, 1)), dc.SeededBits(7))
-    seen, observed = np.unique(drawn, axis=0, return_counts=True)
-    expected = np.exp(mechanism.log_likelihood(seen, np.array(table))) * 4_000
-    common = expected >= 10
-    counts = np.append(observed[common], 4_000 - observed[common].sum())
-    wanted = np.append(expected[common], 4_000 - expected[common].sum())
-    assert chisquare(counts, wanted).pvalue > 1e-4
 
 
 def test_drawn_tables_have_their_places() -> None:

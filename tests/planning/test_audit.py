@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 import discreet as dc
 from discreet.charts import audit_chart
+from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerLocal
 from discreet.mechanisms.hellinger_table import HellingerTable
 from discreet.mechanisms.published_laplace import RoundedLaplace
@@ -212,3 +213,26 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
             dc.accuracy(nothing)  # type: ignore[call-overload]
         with pytest.raises(dc.DeclarationError, match="for Categories"):
             dc.optimum(nothing, 5, 1)  # type: ignore[arg-type]
+
+
+CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+OTHERS: dict[str, tuple[Any, int]] = {
+    "network": (dc.FamilyHistograms(CHAIN, 20, 1), 8_000),
+    "network, parities": (dc.FourierCounts(CHAIN, 20, 1), 8_000),
+    "regression": (dc.BoxMoments(LINE, 50, 1), 4_000),
+    "family": (dc.PosteriorSampling.tempered(dc.Poisson("x", most=4), size=20, epsilon=1, delta="1e-3"), 1_000),
+    "draw of a regression": (BallDraw(LINE, 50, 1, steps=64), 1_000),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_models_are_audited_with_made_up_neighbours(name: str) -> None:
+    mechanism, draws = OTHERS[name]
+    assert not audit(mechanism, draws, seed=1).violates
+
+
+@pytest.mark.parametrize("honest", [dc.FamilyHistograms(CHAIN, 20, 8), dc.BoxMoments(LINE, 50, 8)])
+def test_planted_errors_are_found_in_other_models(honest: Any) -> None:
+    """An eighth of the noise that the claim needs."""
+    assert audit(Planted(honest, "1"), 8_000, seed=1).violates

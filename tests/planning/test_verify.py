@@ -1,6 +1,10 @@
 """Certificates: the closed forms against the specification's digits, and planted errors that must be found."""
 
+import contextlib
+import io
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,8 @@ from discreet.mechanisms.ball_draw import BallDraw
 from discreet.noise.zero_sum import ZeroSumLaplace, normaliser
 
 COIN = dc.Categories("x", levels=("no", "yes"))
+DONE = ("- recomputed", "- not recomputed", "- compared", "- drawn", "- looked up", "- by proof", "- by computation")
+PAGE = Path(__file__).parents[2] / "docs" / "checking.md"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +59,7 @@ def test_a_mechanism_with_half_the_noise_is_found_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         ZeroSumLaplace, "log_kernel", lambda self, noise: -2 * float(self.rates[0]) * np.abs(noise).sum(axis=-1)
     )
-    with pytest.raises(dc.VerificationError, match="Enumeration found"):
+    with pytest.raises(dc.VerificationError, match="Comparing neighbours by the stated likelihood found"):
         dc.verify(dc.GeometricHistogram(COIN, size=5, epsilon="0.5"))
 
 
@@ -90,10 +96,36 @@ def test_what_is_neither_release_nor_mechanism_is_refused(subject: object) -> No
         dc.simulate(subject, (1, 2), dc.SeededBits(1))  # type: ignore[arg-type]
 
 
+def test_an_epsilon_is_called_exact_only_where_it_was_computed() -> None:
+    large = dc.verify(dc.MaximumPosterior(dc.Categories("x", levels=tuple("abc")), 1000, 1))
+    assert not large.exact
+    assert large.epsilon == 1
+    assert "an upper bound, the true number may be smaller" in str(large)
+    small = dc.verify(dc.MaximumPosterior(COIN, 20, 1))
+    assert small.exact
+    assert small.epsilon < 0.2
+    group = dc.Release(dc.GeometricHistogram(COIN, 10, 1), (5, 5), "x", dc.Unit("one row", 3), simulated=True)
+    assert not dc.verify(group).exact
+    assert dc.verify(group).epsilon == 3
+
+
+def test_the_page_on_checking_shows_what_is_printed() -> None:
+    names: dict[str, object] = {}
+    shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(shown) == 6
+    for code, text in shown:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, names)
+        assert printed.getvalue().split() == text.split()
+
+
 def test_a_certificate_reads_well() -> None:
     text = str(dc.verify(dc.GeometricHistogram(COIN, size=4, epsilon="0.5")))
-    assert "exact pure epsilon 0.5, enumerated" in text
-    assert "neighbouring pairs compared" in text
+    assert "promised: epsilon = 0.5, delta = 0, replace one record (proved)" in text
+    assert "pure epsilon 0.5, exact: neighbours were found that lose this much" in text
+    assert "compared, on the mechanism itself, 4 records: all 4 pairs of neighbours" in text
+    for check in text.splitlines()[2:]:
+        assert check.startswith(DONE), check
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(4, "1"), (10, "5")])
@@ -101,8 +133,10 @@ def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -
     mechanism = dc.PermuteAndFlip(dc.Categories("coin", levels=("heads", "tails")), size, epsilon)
     found = enumerate_neighbours(mechanism.log_likelihood, size, 2, mechanism.tables.all)
     certificate = dc.verify(mechanism)
-    assert found.epsilon <= certificate.epsilon <= float(epsilon)
-    assert f"{found.epsilon:.12g}" in str(certificate)
+    assert found.epsilon <= certificate.epsilon <= found.epsilon * (1 + 1e-8) < float(epsilon)
+    assert certificate.exact
+    assert certificate.evidence is dc.Evidence.ENUMERATED
+    assert f"{found.epsilon:.9g}" in str(certificate)
     with pytest.raises(dc.DeclarationError, match="law of its own"):
         mechanism.delta_at(Fraction(1))
 
@@ -121,7 +155,8 @@ def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
     for mechanism in (dc.BoxMoments(model, 100, 1), BallDraw(model, 100, 1)):
         certificate = dc.verify(mechanism)
         assert certificate.evidence is dc.Evidence.PROVED
-        assert certificate.checks == ("privacy loss over all neighbours, by proof and not recomputed: at most 1",)
-    (bell,) = dc.verify(dc.GaussianMoments(model, 100, 1, "1e-6")).checks
-    assert bell.startswith("delta at epsilon = 1 over all neighbours, by proof")
-    assert "exact" not in bell
+        assert certificate.checks[0].startswith("not recomputed")
+        assert certificate.checks[-1].startswith("by proof alone, for all that was not compared")
+    bell = dc.verify(dc.GaussianMoments(model, 100, 1, "1e-6"))
+    assert bell.checks[0].startswith("not recomputed")
+    assert not bell.exact

@@ -1,6 +1,7 @@
 """Is it true? Exact privacy over all neighbouring data sets."""
 
-from discreet.certificates.enumeration import Enumeration, compositions, enumerate_neighbours
+from discreet.certificates.data_sets import DataSets, neighbouring
+from discreet.certificates.enumeration import Enumeration, compare, compositions, enumerate_neighbours
 from discreet.certificates.privacy_loss import PrivacyLoss
 
-__all__ = ["Enumeration", "PrivacyLoss", "compositions", "enumerate_neighbours"]
+__all__ = ["DataSets", "Enumeration", "PrivacyLoss", "compare", "compositions", "enumerate_neighbours", "neighbouring"]

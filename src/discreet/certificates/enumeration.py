@@ -5,57 +5,122 @@ Only the mechanism's stated likelihood is used, so an error in a proof or a form
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import comb
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.certificates.data_sets import DataSets, neighbouring, number_of_tables
+
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Likelihood = Callable[[Counts, Counts], Floats]
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+
+_CHUNK = 2**21  # comparisons made at once
+
+__all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "number_of_tables"]
 
 
 @dataclass(frozen=True, eq=False)
 class Enumeration:
-    """What was found by comparing all neighbours on a set of outputs.
+    """What was found by comparing neighbours on a list of outputs: log P(output | data set), a row for each data set.
 
-    `epsilon` is the largest |ln P/Q| found, at `worst_pair`. `delta_at` gives the largest hockey-stick divergence on
-    these outputs, with all the probability that lies outside them counted as if it were lost.
+    All that is found is a lower bound of what is true, as any list of outputs gives it, up to the rounding of floats.
+    With the probability that lies outside the list counted as lost, `delta_at` is an upper bound.
     """
 
-    epsilon: float
-    worst_pair: tuple[tuple[int, ...], tuple[int, ...]]
-    pairs: int
-    outputs: int
-    log_laws: NDArray[np.float64]
-    neighbours: NDArray[np.int64]
+    data_sets: DataSets
+    log_laws: Floats
+
+    @property
+    def pairs(self) -> int:
+        """Return how many pairs of neighbours were compared; each counts once, and is compared both ways."""
+        return len(self.data_sets.pairs)
+
+    @property
+    def outputs(self) -> int:
+        """Return on how many outputs they were compared."""
+        return int(self.log_laws.shape[1])
+
+    @cached_property
+    def missing(self) -> float:
+        """Return the largest probability that the listed outputs leave out for a data set."""
+        return float(max(0.0, (1 - np.exp(self.log_laws).sum(axis=1)).max()))
+
+    @cached_property
+    def _losses(self) -> Floats:
+        """Return the largest |ln P/Q| of each pair; infinite if an output is possible for one of both only."""
+        found = []
+        for first, second in self._both():
+            with np.errstate(invalid="ignore"):
+                gaps = np.abs(np.where(first == second, 0.0, first - second))
+            found.append(gaps.max(axis=1, initial=0.0))
+        return np.concatenate(found) if found else np.zeros(1)
+
+    @property
+    def epsilon(self) -> float:
+        """Return the largest |ln P/Q| that was found."""
+        return float(self._losses.max())
+
+    @property
+    def worst_pair(self) -> Pair:
+        """Return the pair with the largest loss."""
+        if not len(self.data_sets.pairs):
+            return (), ()
+        rows = self.data_sets.tables[self.data_sets.pairs[int(self._losses.argmax())]]
+        first, second = (tuple(int(count) for count in row) for row in rows)
+        return first, second
+
+    def delta_found(self, epsilon: float) -> float:
+        """Return the largest sum over listed outputs of max(0, P - e^epsilon Q), both ways."""
+        largest = 0.0
+        for first, second in self._both():
+            for p, q in ((first, second), (second, first)):
+                with np.errstate(invalid="ignore"):
+                    rest = np.where(np.isneginf(p), 0.0, np.minimum(0.0, epsilon + q - p))
+                largest = max(largest, float((np.exp(p) * -np.expm1(rest)).sum(axis=1).max()))
+        return largest
 
     def delta_at(self, epsilon: float) -> float:
-        """Return an upper bound on delta(epsilon) over all pairs, both ways."""
-        laws = np.exp(self.log_laws)
-        missing = np.maximum(0.0, 1 - laws.sum(axis=1))
-        first, second = self.neighbours.T
-        gaps = np.maximum(0.0, laws[first] - np.exp(epsilon) * laws[second]).sum(axis=1)
-        return float(min(1.0, (gaps + missing[first]).max()))
+        """Return an upper bound on delta(epsilon) over these pairs: what is outside the list counts as lost."""
+        return min(1.0, self.delta_found(epsilon) + self.missing)
+
+    def divergence(self, order: float) -> float:
+        """Return the largest Renyi divergence of this order above 1 that was found, both ways.
+
+        D_a = ln sum P^a Q^(1-a) / (a - 1); each term left out would add to the sum.
+        """
+        largest = 0.0
+        for first, second in self._both():
+            for p, q in ((first, second), (second, first)):
+                with np.errstate(invalid="ignore"):
+                    terms = np.where(np.isneginf(p), -np.inf, order * p + (1 - order) * q)
+                peaks = terms.max(axis=1)
+                if np.isposinf(peaks).any():
+                    return float("inf")
+                sums = peaks + np.log(np.exp(terms - peaks[:, None]).sum(axis=1))
+                largest = max(largest, float(sums.max()) / (order - 1))
+        return largest
+
+    def _both(self) -> Iterator[tuple[Floats, Floats]]:
+        """Give the laws of both sides, many pairs at a time."""
+        pairs, step = self.data_sets.pairs, max(1, _CHUNK // max(1, self.outputs))
+        for start in range(0, len(pairs), step):
+            part = pairs[start : start + step]
+            yield self.log_laws[part[:, 0]], self.log_laws[part[:, 1]]
 
 
-def enumerate_neighbours(
-    log_likelihood: Callable[[Counts, Counts], NDArray[np.float64]], size: int, cells: int, outputs: Counts
-) -> Enumeration:
+def compare(log_likelihood: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
+    """Compare neighbours on the given outputs (rows)."""
+    laws = [np.asarray(log_likelihood(outputs, table), dtype=float) for table in data_sets.tables]
+    return Enumeration(data_sets, np.stack(laws))
+
+
+def enumerate_neighbours(log_likelihood: Likelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
     """Compare all neighbouring counts of `size` records in `cells` cells on the given outputs (rows)."""
-    tables = np.array(list(compositions(size, cells)))
-    log_laws = np.stack([log_likelihood(outputs, table) for table in tables])
-    neighbours = np.array(list(_neighbours(tables)))
-    losses = np.abs(log_laws[neighbours[:, 0]] - log_laws[neighbours[:, 1]]).max(axis=1)
-    worst = int(losses.argmax())
-    first, second = (tuple(int(count) for count in tables[place]) for place in neighbours[worst])
-    return Enumeration(float(losses[worst]), (first, second), len(neighbours), len(outputs), log_laws, neighbours)
-
-
-def number_of_tables(size: int, cells: int, most: int) -> int:
-    """Return how many tables of counts there are, C(size + cells - 1, cells - 1), or a number above `most`."""
-    few = min(size, cells - 1)
-    if few > most.bit_length():  # C(n, k) >= 2^k for k <= n/2
-        return most + 1
-    return comb(size + cells - 1, few)
+    cell = np.eye(cells, dtype=np.int64)
+    return compare(log_likelihood, neighbouring(cell, size, most=2**62), outputs)
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -70,15 +135,3 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     for first in range(total + 1):
         for rest in compositions(total - first, parts - 1):
             yield (first, *rest)
-
-
-def _neighbours(tables: Counts) -> Iterator[tuple[int, int]]:
-    """Give all ordered pairs of tables that differ by one record moved from one cell to another."""
-    places = {tuple(table): place for place, table in enumerate(tables.tolist())}
-    for table, place in places.items():
-        for giver in range(len(table)):
-            for taker in range(len(table)):
-                if giver != taker and table[giver] > 0:
-                    moved = list(table)
-                    moved[giver], moved[taker] = moved[giver] - 1, moved[taker] + 1
-                    yield place, places[tuple(moved)]

@@ -15,7 +15,7 @@ from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
-from discreet.planning import Audit, Certificate, Ranking, audit, compare, verify
+from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
 from discreet.releases.document import read_mechanism
 from discreet.study import Question
@@ -56,16 +56,16 @@ def examine_file(path: Path, draws: int, plot: Path | None, as_json: bool) -> No
     """Put the mechanism of a file to the test: its law by `verify`, its sampler by `audit`."""
     mechanism = read_mechanism_file(path)
     with working("comparing neighbours and drawing", as_json):
-        certificate, found = _certificate(mechanism), _audited(mechanism, draws)
-    if plot is not None and isinstance(found, Audit):
+        certificate, found = _certificate(mechanism), audit(mechanism, draws)
+    if plot is not None:
         charts.render(charts.audit_chart([(type(mechanism).__name__, found)]), plot)
     if as_json:
-        show_json({"certificate": _certificate_document(certificate), "audit": _audit_document(found)})
+        show_json({"certificate": _certificate_document(certificate), "audit": found.document()})
     else:
         say(*str(certificate).splitlines(), *str(found).splitlines())
-        if isinstance(found, Audit) and not found.violates:
-            say("An audit that finds nothing proves nothing; the certificate above does.")
-    if isinstance(certificate, str) or (isinstance(found, Audit) and found.violates):
+        if not found.violates:
+            say("An audit that finds nothing proves nothing; the certificate above says what was compared.")
+    if isinstance(certificate, str) or found.violates:
         sys.exit(EXIT_CODES[VerificationError])
 
 
@@ -91,20 +91,10 @@ def _certificate(mechanism: Mechanism) -> Certificate | str:
         return str(problem)
 
 
-def _audited(mechanism: Mechanism, draws: int) -> Audit | str:
-    """Return an audit, or why there is none: neighbours are made up for categories alone."""
-    if not isinstance(mechanism.model, Categories):
-        return "Not audited by draws: made-up neighbours are chosen for categories only."
-    return audit(mechanism, draws)
-
-
 def _certificate_document(certificate: Certificate | str) -> dict[str, Any]:
     if isinstance(certificate, str):
         return {"holds": False, "problem": certificate}
     finite = certificate.epsilon if certificate.epsilon < inf else None
     evidence = certificate.evidence.value
-    return {"holds": True, "pure_epsilon": finite, "evidence": evidence, "checks": list(certificate.checks)}
-
-
-def _audit_document(found: Audit | str) -> dict[str, Any]:
-    return found.document() if isinstance(found, Audit) else {"problem": found}
+    facts = {"holds": True, "pure_epsilon": finite, "exact": certificate.exact, "evidence": evidence}
+    return facts | {"checks": list(certificate.checks)}

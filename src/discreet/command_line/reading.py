@@ -276,10 +276,11 @@ def read_document(path: Path) -> Release:
 def verify(
     release: Path | None, book: Path | None, mechanism: Path | None, draws: int, plot: Path | None, as_json: bool
 ) -> None:
-    """Recompute a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
+    """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
 
-    With --mechanism no data are involved: the guarantee of a mechanism, given by its document or that of a release, is
-    recomputed from its stated law, and its sampler is audited by draws on made-up data.
+    Every line says what was done: recomputed, compared, drawn, looked up, or by proof alone. With --mechanism no data
+    are involved: a mechanism, given by its document or that of a release, is checked in the same way, and its sampler
+    is audited by draws on made-up data.
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
@@ -302,6 +303,7 @@ def verify(
                 "label": document.label,
                 "simulated": document.simulated,
                 "epsilon": certificate.epsilon,
+                "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
                 "unit": document.unit.description,

@@ -6,14 +6,18 @@ and rho the largest zCDP parameter. A mechanism states its quantities and its no
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from math import inf
+from itertools import accumulate, pairwise
+from math import ceil, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, probability
 from discreet.guarantees.guarantee import Guarantee
@@ -123,6 +127,24 @@ class Additive(Mechanism):
             return (Measurement(self.quantities, np.asarray(output), self.noise),)
         values = by_block(np.asarray(output), lengths)
         return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
+
+    def worst_records(self) -> Counts | None:
+        """Return two records, rows of numbers of levels, of which one replaces the other at the highest cost.
+
+        None if that is any two records that differ in everything.
+        """
+        return None
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
+        ends = list(accumulate((0, *self.noise.blocks)))
+        blocks = [slice(start, end) for start, end in pairwise(ends)]
+        tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
+        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
+
+    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
+        """Give what a twin on another model has instead: shares belong to the tables of a network."""
+        yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -11,10 +11,12 @@ L the prior's precision. P and v are fractions, so the law is sampled exactly wi
 grid does not enlarge R. The running time depends on the secret; see docs/threat-model.md.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import frexp, isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,6 +187,15 @@ class BallDraw(Mechanism, kind="BallDraw", version=1):
     def evidence(self, output: Wholes) -> Draw:
         """Return the cell of the grid that was drawn."""
         return Draw(np.asarray(output), self)
+
+    def outputs_for(self, counts: Wholes, most: int) -> Wholes | None:
+        """Return all points of the grid, or nothing if there are more than `most`."""
+        return self.outputs() if (2 * isqrt(int(self.squared_radius)) + 1) ** self.model.dimension <= most else None
+
+    def twin_fields(self, model: LinearRegression) -> Iterator[dict[str, Any]]:
+        """Give what a twin may have instead: fewer steps, so that its grid can be listed."""
+        for steps in (16, 32, 64, 128, 256):
+            yield {"steps": min(steps, self.steps)}
 
     def check_output(self, output: Wholes) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -33,7 +33,7 @@ from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANC
 from discreet.mechanisms.fourier_counts import declared_shares
 from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.mechanisms.record_changes import contrast_changes
+from discreet.mechanisms.record_changes import contrast_changes, pattern_records
 from discreet.models.network import Network
 from discreet.noise import Gaussian
 from discreet.noise.concentrated import SLACK, variance_through_zcdp, worst_loss
@@ -134,6 +134,11 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
     def rho(self) -> Fraction:
         """Return the zCDP parameter, 1 / variance, rounded up."""
         return rounded_up(super().rho, 9)
+
+    def worst_records(self) -> Counts:
+        """Return two records that differ in the worst pattern of variables, which is found exactly."""
+        _, pattern = contrast_changes(self.model).worst(self.shares)
+        return pattern_records(self.model, pattern)
 
     def tables(self, output: Counts) -> dict[str, NDArray[np.float64]]:
         """Return the table (parents..., variable) of each variable; their marginals agree."""

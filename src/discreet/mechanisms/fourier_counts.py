@@ -23,7 +23,7 @@ from discreet.exact import Exact, whole
 from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
-from discreet.mechanisms.record_changes import parity_changes
+from discreet.mechanisms.record_changes import parity_changes, pattern_records
 from discreet.models.network import Network
 
 _LARGEST_SHARE = 10**9
@@ -70,6 +70,11 @@ class FourierCounts(ParityCounts, kind="FourierCounts", version=1):
         Version 1 is charged the latter; for few variables `computed_loss` knows less.
         """
         return PrivacyLoss.worst_case(self.epsilon) if len(set(self.shares)) > 1 else self.computed_loss()
+
+    def worst_records(self) -> Counts:
+        """Return two records that differ in the worst pattern of variables, which is found exactly."""
+        _, pattern = parity_changes(self.model).worst(self.shares)
+        return pattern_records(self.model, pattern)
 
     def totals(self, output: Counts) -> Floats:
         """Return the public number of records."""

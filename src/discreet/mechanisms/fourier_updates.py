@@ -21,6 +21,7 @@ from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
+from discreet.mechanisms.record_changes import parity_changes, pattern_records
 from discreet.models.network import Network
 
 
@@ -63,6 +64,11 @@ class FourierUpdates(ParityCounts, kind="FourierUpdates", version=1):
     def reason(self) -> str:
         """Say how many of the numbers one record moves."""
         return f"discrete Laplace noise on {self.length} parity counts, of which one record moves {self.moved}"
+
+    def worst_records(self) -> Counts:
+        """Return two records that differ in the worst pattern of variables, which is found exactly."""
+        _, pattern = parity_changes(self.model).worst([1] * len(self.basis.blocks))
+        return pattern_records(self.model, pattern)
 
     def totals(self, output: Counts) -> Floats:
         """Return the noisy c_0 = 2 e_0 - n."""

@@ -26,7 +26,7 @@ from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
 from discreet.divergences import log_affinities
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
@@ -234,6 +234,10 @@ class HellingerMechanism(Mechanism, Chooser):
         """Return the candidate that was chosen."""
         return Choice(np.asarray(output), self)
 
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all candidates, or nothing if there are more than `most`."""
+        return self.tables.all if self._listed and self.candidates <= most else None
+
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
@@ -306,9 +310,30 @@ class HellingerMechanism(Mechanism, Chooser):
 
     @cached_property
     def pure_epsilon(self) -> Fraction:
-        """Return the pure epsilon over all neighbours: enumerated where that can be done, else proved."""
+        """Return the pure epsilon over all neighbours: enumerated where that can be done, else proved.
+
+        What is enumerated has to lie below what is proved. Where it does not, one of both is wrong: that is said.
+        """
         proved = self.proved_pure_epsilon()
-        return min(proved, rounded_up(self.neighbours().epsilon)) if self._enumerable else proved
+        if not self._enumerable:
+            return proved
+        found = self.neighbours()
+        if float(found.losses.max()) - found.error > proved:
+            raise VerificationError(
+                f"{type(self).__name__} contradicts its proof: the pure epsilon is proved to be at most "
+                f"{float(proved):.9g}, but among all neighbouring tables of {self.size} records a loss of "
+                f"{float(found.losses.max()):.9g} was found. Nothing it states can be trusted; do not publish with it."
+            )
+        return min(proved, rounded_up(found.epsilon))  # they may differ by the rounding of floats
+
+    @property
+    def recomputed_delta(self) -> Fraction:
+        """Return delta at the stated epsilon, compared anew where that can be done, else what is proved."""
+        guarantee = self.guarantee
+        if self._enumerable:
+            return self.delta_at(guarantee.epsilon)
+        stated = guarantee.evidence is Evidence.PROVED
+        return guarantee.delta if stated else Fraction(self.privacy_loss().delta_at(guarantee.epsilon))
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
         """Return an upper bound of delta(epsilon) over all neighbours, by enumeration."""

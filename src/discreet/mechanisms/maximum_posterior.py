@@ -146,6 +146,11 @@ class MaximumPosterior(Mechanism, Chooser, kind="MaximumPosterior", version=1):
         found = np.where(matches, logs, -np.inf)
         return np.asarray(found.max(axis=-1))
 
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all candidates, or nothing if there are more than `most`."""
+        cells = len(self.model.cells)
+        return self.candidates if comb(self.resolution - 1, cells - 1) <= most else None
+
     def parameters(self, output: Counts) -> Floats:
         """Return theta = c / resolution."""
         return np.asarray(output) / self.resolution

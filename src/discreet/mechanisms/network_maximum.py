@@ -172,6 +172,10 @@ class NetworkMaximum(Mechanism, Chooser, kind="NetworkMaximum", version=1):
         matches = (np.asarray(output)[..., None, :] == self.candidates).all(axis=-1)
         return np.asarray(np.where(matches, logs, -np.inf).max(axis=-1))
 
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all candidates, or nothing if there are more than `most`."""
+        return self.candidates if self._number <= most else None
+
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the tables P(variable | parents) by name, axes (parents..., levels)."""
         shapes = [self.model.shape(family) for family in self.model.families]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import exp, inf, log, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Draw
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import SLACK
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
@@ -58,6 +58,8 @@ class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
     >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
     0.377540669
     """
+
+    most_tables: ClassVar[int] = 40
 
     model: Network
     size: int
@@ -325,6 +327,14 @@ class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
             return logs
         truncation = self._truncation(len(laws) + 1)
         return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(laws), -inf)
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all outputs on this grid, or nothing if there are more than `most`."""
+        return grid_points([(0, (1 << self.grid_bits) - 1)] * (self.draws * self.length), most)
+
+    def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
+        """Give what a twin may have instead: a coarser grid."""
+        return coarser(self.grid_bits)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""

@@ -61,6 +61,11 @@ class PermuteAndFlip(HellingerGlobal, kind="PermuteAndFlip", version=1):
         """Return the worst loss that pure epsilon allows."""
         return promised_loss(self.epsilon, self.guarantee)
 
+    @property
+    def recomputed_delta(self) -> Fraction:
+        """Return 0: the guarantee is pure."""
+        return Fraction(0)
+
     def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
         """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
         raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")

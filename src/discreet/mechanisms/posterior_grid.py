@@ -8,8 +8,9 @@ that is then rounded, and rounding a private draw costs no privacy.
 How long this takes depends on the law, and so on the secret; see the threat model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import arb, ctx
@@ -131,6 +132,32 @@ class GridLaw:
     def _above(self, edge: int) -> arb:
         end = self._outside(edge)
         return self._law.above(self._place(edge)) if end is None else arb(1 - end)
+
+
+def coarser(grid_bits: int) -> Iterator[dict[str, Any]]:
+    """Give grids of few bits, the finest first, as fields of a mechanism."""
+    for bits in range(min(6, grid_bits), 0, -1):
+        yield {"grid_bits": bits}
+
+
+def likely_cells(laws: Sequence[Law], grid_bits: int) -> tuple[int, int]:
+    """Return the first and the last cell of a grid; of an infinite one, of those that hold all but about 1e-13."""
+    grid, unit = GridLaw(laws[0], grid_bits), 2.0**grid_bits
+    if None not in laws[0].support:
+        return grid.first, grid.last
+    ends = [int(np.floor(law.guess(chance) * unit)) for law in laws for chance in (1e-13, 1 - 1e-13)]
+    return max(grid.first, min(ends)), min(grid.last, max(ends) + 1)
+
+
+def grid_points(ends: Sequence[tuple[int, int]], most: int) -> Counts | None:
+    """Return all rows of cells between these first and last ones, or nothing if there are more than `most`."""
+    number = 1
+    for first, last in ends:
+        number *= last - first + 1
+        if number > most:
+            return None
+    axes = np.meshgrid(*(np.arange(first, last + 1) for first, last in ends), indexing="ij")
+    return np.stack(axes, axis=-1).reshape(number, len(ends))
 
 
 def beyond(law: Law, reach: Fraction) -> float:

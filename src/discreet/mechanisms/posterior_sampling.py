@@ -9,7 +9,7 @@ What is published is a cell of a grid. A vector of probabilities is drawn by bre
 the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is published as floor(2^grid_bits v_i).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -43,6 +43,9 @@ from discreet.mechanisms.posterior_grid import (
     GridLaw,
     beyond,
     broken_sticks,
+    coarser,
+    grid_points,
+    likely_cells,
     stick_laws,
 )
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
@@ -76,6 +79,7 @@ class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
 
     calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
+    most_tables: ClassVar[int] = 40
 
     model: Any
     size: int
@@ -345,6 +349,15 @@ class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
         if not self.least:
             return logs
         return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(laws), -np.inf)
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all outputs on this grid, of infinite ones all that are at all likely; nothing if more than `most`."""
+        laws = zip(*(self.laws(row) for row in counts), strict=True)
+        return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
+
+    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
+        """Give what a twin may have instead: a coarser grid."""
+        return coarser(self.grid_bits)
 
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""

@@ -9,15 +9,19 @@ Cutting the noise itself towards zero is another matter: it doubles P(0), and ea
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
+from typing import Any
 
 import numpy as np
 from flint import ctx
 
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import dominating_loss
+from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
@@ -155,6 +159,25 @@ class PublishedLaplace(Mechanism):
         """Return the noisy counts as a measurement; the last count, if it has no noise of its own, tells no more."""
         return (Measurement(self.quantities, np.asarray(output)[: self.noisy_cells], self.noise),)
 
+    def measured(self, counts: Counts) -> Counts:
+        """Return what would be published without noise: the counts themselves."""
+        return counts
+
+    @property
+    def _margin(self) -> int:
+        """Return how far beyond the possible counts outputs are looked at: what lies there is below e^-40."""
+        return ceil(45 / self.rate) + 2
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return outputs near these data sets, at most so many."""
+        cells = len(self.model.cells)
+        return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
+
+    def twin_fields(self, model: Categories) -> Iterator[dict[str, Any]]:
+        """Give what a twin of other cells has instead: noise on all of them, or on all but the last."""
+        fewer = len(self.model.cells) - len(model.cells)
+        yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, len(model.cells)))}
+
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         cells = len(self.model.cells)
@@ -204,6 +227,11 @@ class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=1):
 
 class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=1):
     """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
+
+    @property
+    def _margin(self) -> int:
+        """Return 0: nothing lies beyond the possible counts."""
+        return 0
 
     def finished(self, noisy: Counts) -> Counts:
         """Return counts moved into [0, n]."""

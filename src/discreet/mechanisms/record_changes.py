@@ -145,6 +145,12 @@ def contrast_changes(network: Network) -> RecordChanges:
     return RecordChanges(contrast_basis(network), steps, parts=1)
 
 
+def pattern_records(network: Network, pattern: Pattern) -> NDArray[np.int64]:
+    """Return two records, as numbers of levels, that differ in exactly these variables: the first level, the last."""
+    last = [len(variable.levels) - 1 if variable.name in pattern else 0 for variable in network.variables]
+    return np.array([[0] * len(last), last], dtype=np.int64)
+
+
 def _whole(weights: Floats) -> tuple[int, ...]:
     """Return weights as whole numbers, the smallest 1000, without a common divisor."""
     numbers = [round(float(weight)) for weight in weights / min(weights) * _FINEST]

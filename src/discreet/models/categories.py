@@ -5,7 +5,7 @@ the posterior given the counts is Dirichlet(alpha + k) and the counts themselves
 Several columns may be crossed: the cells are then all combinations of their levels.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -20,6 +20,7 @@ from discreet.columns import Column, Level, text_of
 from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError, SecretError
 from discreet.kinds import DocumentedModel
+from discreet.models.contributions import one_for_each
 from discreet.models.statistics import Statistics
 from discreet.sources import as_source
 from discreet.special import log_gamma_ratio
@@ -159,6 +160,16 @@ class Categories(DocumentedModel, kind="Categories"):
         size, total = rows.sum(axis=-1), alpha.sum()
         cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
         return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
+
+    def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
+        """Return what a record can add to the counts, at most so many rows, and whether these are all."""
+        return one_for_each(len(self.cells), most)
+
+    def parts(self) -> Iterator["Categories"]:
+        """Give smaller models of the same kind: tables of the first four, three and two cells with their prior."""
+        for cells in (4, 3, 2):
+            if cells < len(self.cells):
+                yield Categories("cell", levels=tuple(range(cells)), prior=self.prior[:cells])
 
     def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

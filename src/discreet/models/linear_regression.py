@@ -15,8 +15,9 @@ with w integrated out, which is what a reader of noisy moments needs:
 units of the table.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -28,6 +29,7 @@ from discreet.columns import Column, is_text
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
 from discreet.kinds import DocumentedModel
+from discreet.models.contributions import all_or_some
 from discreet.models.moments import Bounds, Floats, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
 from discreet.sources.frames import columns_of_frame
@@ -179,6 +181,31 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
         """Return the moments of made-up records as plain numbers, for `simulate`. Never give it real records."""
         sums, _ = sum_moments(made_up, self.layout.plan)
         return sums * self.layout.weights
+
+    def contributions(self, most: int) -> tuple[Wholes, bool]:
+        """Return what a record with numbers at their bounds or middles adds to the moments, at most so many rows.
+
+        These are never all records, but products are largest at bounds.
+        """
+        columns: dict[str, list[Any]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
+        columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
+        records, _ = all_or_some([len(values) for values in columns.values()], most)
+        named = [{n: [columns[n][place]] for n, place in zip(columns, record, strict=True)} for record in records]
+        return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
+
+    def parts(self) -> Iterator["LinearRegression"]:
+        """Give the regression on one feature without an intercept, on the coarsest grid: bounds and their middle."""
+        first = min(self.features, key=lambda feature: isinstance(feature, Column), default=None)
+        if first is None:
+            return
+        kept = Column(first.name, first.levels[:2]) if isinstance(first, Column) else first
+        names = [self.target, kept] if isinstance(kept, str) else [self.target]
+        part = copy(self)
+        part.__dict__.clear()
+        changed = {"features": (kept,), "bounds": tuple(self.ranges[n] for n in names), "intercept": False, "grid": 1}
+        for each in fields(self):
+            object.__setattr__(part, each.name, changed.get(each.name, getattr(self, each.name)))
+        yield part
 
     def moments(self, values: ArrayLike) -> Wholes:
         """Return made-up moments as an array, after checking their shape. Secret statistics are refused."""

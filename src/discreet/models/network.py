@@ -6,7 +6,7 @@ of it, so only the tables of the maximal families are counted. The graph is decl
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -21,11 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError, SecretError
 from discreet.kinds import DocumentedModel
+from discreet.models.contributions import all_or_some
 from discreet.models.statistics import Statistics
 from discreet.sources import as_source
 
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
+_LARGEST_PART = 32  # kinds of records of a part of a network
 
 Family = tuple[str, ...]
 """The names of a family's columns: the parents, then the variable itself."""
@@ -261,6 +263,34 @@ class Network(DocumentedModel, kind="Network"):
         tables = as_source(data).count_families(columns)
         values = np.concatenate([table.ravel() for table in tables])
         return Statistics(self, values, records=int(tables[0].sum()))
+
+    def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
+        """Return what a record can add to the counts, at most so many rows, and whether these are all."""
+        records, complete = all_or_some([len(variable.levels) for variable in self.variables], most)
+        return self.contributions_of(records), complete
+
+    def contributions_of(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what given records add to the counts; a record is a row of numbers of levels."""
+        place = {variable.name: number for number, variable in enumerate(self.variables)}
+        rows = np.zeros((len(records), self.cells), dtype=np.int64)
+        for start, family in zip(self._edges[:-1], self.maximal_families, strict=True):
+            values = tuple(records[:, place[name]] for name in family)
+            rows[np.arange(len(records)), start + np.ravel_multi_index(values, self.shape(family))] = 1
+        return np.unique(rows, axis=0)
+
+    def parts(self) -> Iterator["Network"]:
+        """Give smaller networks, each a variable with its ancestors: those of most kinds of records first, up to 32."""
+        above: dict[str, set[str]] = {}
+        for variable, parents in zip(self.variables, self.parents, strict=True):
+            above[variable.name] = {variable.name}.union(*(above[parent] for parent in parents))
+        found: dict[tuple[int, ...], Network] = {}
+        for names in above.values():
+            own = [number for number, variable in enumerate(self.variables) if variable.name in names]
+            levels = tuple(len(self.variables[number].levels) for number in own)
+            if len(own) < len(self.variables) and prod(levels) <= _LARGEST_PART and levels not in found:
+                prior = {self.variables[number].name: self.prior[number] for number in own}
+                found[levels] = Network([self.variables[n] for n in own], [self.parents[n] for n in own], prior)
+        yield from sorted(found.values(), key=lambda part: -prod(len(v.levels) for v in part.variables))
 
     def counts(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

@@ -10,13 +10,14 @@ from discreet.planning.bounds import (
     tail_probability,
 )
 from discreet.planning.cell_variances import cell_variances, mean_cell_variance
+from discreet.planning.certificate import Certificate
 from discreet.planning.compare import Ranked, Ranking, compare
 from discreet.planning.distance_accuracy import DistanceAccuracy
 from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet.planning.spending import ledger_totals
-from discreet.planning.verify import Certificate, verify
+from discreet.planning.verify import verify
 
 __all__ = [
     "Accuracy",

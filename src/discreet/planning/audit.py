@@ -31,6 +31,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
 from discreet.models import Categories
+from discreet.models.contributions import contributions_of
 from discreet.randomness import RandomBits, SeededBits
 
 Floats = NDArray[np.float64]
@@ -47,6 +48,7 @@ _ERRORS = 3.0  # standard errors that the last trial is expected to cost
 _CAUTION = 0.1  # tails of the bounds by which events are ranked; the second trial corrects for luck
 _RANDOM_PAIRS = 3
 _SHORTLIST = 12  # events that stand a second trial
+_KINDS = 64  # kinds of records from which data sets of networks, regressions and families are made up
 _LEAST = 50  # draws of a data set
 _REPEATED = 24  # rows by which noise that starts anew in every call is recognised
 _SLOW_DRAWS = 400  # of a mechanism that must be called for every draw
@@ -126,7 +128,7 @@ def audit(
     """Look for the pair and event that tell most against a mechanism's guarantee, with so many draws in all.
 
     `pairs` are neighbouring made-up data sets; that they are is checked for Categories alone. Left out, they are
-    chosen: corners, edges, balanced and random ones.
+    chosen, for any model: corners, edges, balanced and random ones.
     """
     if not isinstance(mechanism, Drawable):
         raise DeclarationError(f"audit takes a mechanism; got a {type(mechanism).__name__}.")
@@ -334,7 +336,7 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
 def neighbouring_pairs(model: Any, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
     """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""
     if not isinstance(model, Categories):
-        raise DeclarationError(f"Neighbours of a {type(model).__name__} must be given: audit(mechanism, pairs=...).")
+        return _pairs_of_records(model, size, generator)
     cells = len(model.cells)
     ranks = [int(place) for place in np.argsort(model.concentration, kind="stable")]
     low, high = ranks[0], ranks[-1]
@@ -350,6 +352,22 @@ def neighbouring_pairs(model: Any, size: int, generator: np.random.Generator) ->
         starts.append((table, giver, int(generator.choice(np.delete(np.arange(cells), giver)))))
     found = {(tuple(t), tuple(_moved(t, i, j))): (t, _moved(t, i, j)) for t, i, j in starts}
     return list(found.values())
+
+
+def _pairs_of_records(model: Any, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+    """Return data sets of any model, one record replaced: all others alike, or drawn from all kinds of records."""
+    rows, _ = contributions_of(model, _KINDS)
+    gaps = np.abs(rows[:, None] - rows[None]).sum(axis=-1)
+    first, second = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
+    ends = [(first, second), (second, first), (0, len(rows) - 1), (0, min(1, len(rows) - 1))]
+    starts = [(rows[one] * (size - 1), one, two) for one, two in ends if one != two]
+    for _ in range(_RANDOM_PAIRS):
+        others = rows[generator.integers(len(rows), size=min(size - 1, _KINDS))].sum(axis=0)
+        others = others + rows[0] * max(0, size - 1 - _KINDS)
+        one, two = (int(place) for place in generator.choice(len(rows), size=2, replace=False))
+        starts.append((others, one, two))
+    pairs = [(others + rows[one], others + rows[two]) for others, one, two in starts]
+    return list({(tuple(one), tuple(two)): (one, two) for one, two in pairs}.values())
 
 
 def _only(cells: int, size: int, place: int) -> Counts:

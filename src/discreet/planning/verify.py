@@ -1,144 +1,81 @@
 """Check a promise from the public document alone, and against the ledger if there is one."""
 
-from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, exp, inf, nextafter
-from typing import Any, TypeGuard
+from math import inf, nextafter
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.certificates import Enumeration, PrivacyLoss, enumerate_neighbours
-from discreet.certificates.adjacent_pairs import can_compare
-from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, VerificationError
-from discreet.exact import Exact, exact, exact_text
+from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
-from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, PermuteAndFlip, Plan
-from discreet.mechanisms.ball_draw import BallDraw
-from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.mechanisms import Mechanism, Plan
+from discreet.planning.certificate import Certificate
+from discreet.planning.referee import Findings, referee
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
 
-Counts = NDArray[np.int64]
-
-_MOST_COMPARISONS = 2_000_000
-_SIGNS = 2  # outputs this far beyond the possible counts meet every combination of signs of the noise
 _ROUNDING = 1e-9
 _SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What was checked and what came out: the exact pure epsilon, the exact delta at any epsilon, the worst pair."""
-
-    guarantee: Guarantee
-    epsilon: float
-    evidence: Evidence
-    worst_pair: tuple[tuple[int, ...], tuple[int, ...]]
-    checks: tuple[str, ...]
-    loss: PrivacyLoss = field(repr=False)
-    rows: int = 1
-
-    def delta_at(self, epsilon: Exact) -> float:
-        """Return the exact delta at this epsilon, rounded up; for units of several rows, the bound of group privacy."""
-        each = exact(epsilon, "epsilon") / self.rows
-        growth = sum(exp(i * float(each)) for i in range(self.rows))
-        delta = self.loss.delta_at(each)
-        return delta if self.rows == 1 else min(1.0, delta * growth * (1 + 1e-12))
-
-    def __str__(self) -> str:
-        lines = [repr(self.guarantee), f"exact pure epsilon {self.epsilon:g}, {self.evidence.value}"]
-        return "\n".join([*lines, *(f"- {check}" for check in self.checks)])
-
-
 def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certificate:
-    """Recompute the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
+    """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
-    The exact privacy loss is computed from the mechanism's parameters. Where all neighbouring data sets can be
-    compared, they are, using nothing but the stated likelihood.
+    The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared by nothing but the stated
+    likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number that is
+    shown was held against the guarantee, each line says what was done, and a contradiction raises VerificationError.
     """
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
-    reached = _delta(mechanism, loss)
-    if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
-        raise VerificationError(f"The exact delta {float(reached):.6g} exceeds the stated {guarantee!r}.")
-    evidence, worst = guarantee.evidence, _extreme_pair(mechanism)
-    checks = [_in_words(mechanism, loss, reached)]
-    if isinstance(mechanism, NoisyCounts | PermuteAndFlip) and _comparisons(mechanism) <= _MOST_COMPARISONS:
-        cells = len(mechanism.model.cells)
-        found = enumerate_neighbours(mechanism.log_likelihood, mechanism.size, cells, _outputs(mechanism))
-        evidence, worst = Evidence.ENUMERATED, found.worst_pair
-        checks.append(_compared(found, loss, guarantee))
-    exact_epsilon: Fraction | float = loss.epsilon
-    if _comparable(mechanism):
-        compared = mechanism.neighbours()
-        evidence, worst, exact_epsilon = Evidence.ENUMERATED, compared.worst_pair, compared.epsilon
-        checks.append(f"all neighbouring tables compared on all candidates: at most {exact_epsilon:.12g}")
+    recomputed, found = _recomputed(mechanism, loss), referee(mechanism)
+    pure: Fraction | float = loss.epsilon if guarantee.delta else min(loss.epsilon, guarantee.epsilon)
+    attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
+    if found.whole and not guarantee.delta and not attained:
+        pure = found.epsilon * (1 + _ROUNDING)
+    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=hasattr(mechanism, "measured"))]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
-    unit = subject.unit if isinstance(subject, Release) else ONE_RECORD
-    stated = subject.guarantee if isinstance(subject, Release) else guarantee
-    return Certificate(stated, _float_above(exact_epsilon * unit.rows), evidence, worst, tuple(checks), loss, unit.rows)
+    release = subject if isinstance(subject, Release) else None
+    rows = (ONE_RECORD if release is None else release.unit).rows
+    return Certificate(
+        guarantee=guarantee if release is None else release.guarantee,
+        epsilon=_float_above(pure * rows),
+        exact=pure < inf and rows == 1 and (attained or found.whole),
+        evidence=Evidence.ENUMERATED if found.whole else guarantee.evidence,
+        worst_pair=found.worst_pair,
+        checks=tuple(checks),
+        loss=loss,
+        rows=rows,
+    )
 
 
-def _comparable(mechanism: Mechanism) -> TypeGuard[HellingerMechanism]:
-    """Tell whether all neighbours can be compared by the law of an exponential mechanism."""
-    exponential = isinstance(mechanism, HellingerMechanism) and not isinstance(mechanism, PermuteAndFlip)
-    return exponential and can_compare(mechanism.size, len(mechanism.model.cells))
-
-
-def _delta(mechanism: Mechanism, loss: PrivacyLoss) -> Fraction:
-    """Return delta at the stated epsilon, compared anew where that can be done.
-
-    A loss made for composition is rounded up, and that of an exponential mechanism too large to compare is made from
-    what is proved: so what is proved stands for it.
-    """
+def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
+    """Hold the law of the privacy loss, made from the parameters, against the guarantee."""
     guarantee = mechanism.guarantee
-    if _comparable(mechanism):
-        return Fraction(mechanism.delta_at(guarantee.epsilon))
-    if isinstance(mechanism, HellingerMechanism) and guarantee.evidence is Evidence.PROVED:
-        return guarantee.delta
-    return Fraction(loss.delta_at(guarantee.epsilon))
+    reached = Fraction(getattr(mechanism, "recomputed_delta", None) or loss.delta_at(guarantee.epsilon))
+    if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
+        raise VerificationError(
+            f"The delta recomputed from the parameters, {float(reached):.6g}, exceeds the stated {guarantee!r}."
+        )
+    epsilon, delta = exact_text(guarantee.epsilon), exact_text(guarantee.delta)
+    if {abs(step) for step in loss.losses} == {guarantee.epsilon}:
+        return f"not recomputed: for sums of releases the worst loss that epsilon = {epsilon}, delta = {delta} allows"
+    if loss.epsilon < inf and not guarantee.delta:
+        return f"recomputed from the parameters: privacy loss at most {exact_text(Fraction(loss.epsilon))}"
+    at_most = f"at most {float(reached):.6g} of {delta} stated"
+    return f"recomputed from the parameters: delta at epsilon = {epsilon} {at_most}"
 
 
-def _in_words(mechanism: Mechanism, loss: PrivacyLoss, reached: Fraction) -> str:
-    """Say how large the loss is; of a regression's moments or draws there is a proof, nothing was recomputed."""
-    epsilon = exact_text(mechanism.guarantee.epsilon)
-    if isinstance(mechanism, NoisyMoments | BallDraw):
-        words = "over all neighbours, by proof and not recomputed: at most"
-        at_epsilon = f"delta at epsilon = {epsilon} {words} {float(reached):.6g}"
-        return f"privacy loss {words} {epsilon}" if loss.epsilon < inf else at_epsilon
-    if loss.epsilon < inf:
-        return f"exact privacy loss over all neighbours: at most {exact_text(Fraction(loss.epsilon))}"
-    return f"exact delta over all neighbours at epsilon = {epsilon}: {float(reached):.6g}"
-
-
-def _compared(found: Enumeration, loss: PrivacyLoss, guarantee: Guarantee) -> str:
-    """Say what enumeration found, or refuse if it found more than is stated.
-
-    It looks at the loss where that is bounded, otherwise at delta; there the outputs that were left out count as lost.
-    """
-    compared = f"{found.pairs} neighbouring pairs compared on {found.outputs} outputs"
-    if loss.epsilon < inf:
-        if found.epsilon > float(loss.epsilon) * (1 + _ROUNDING):
-            raise VerificationError(f"Enumeration found a loss of {found.epsilon}, above the stated {guarantee!r}.")
-        return f"{compared}: at most {found.epsilon:.12g}"
-    delta = found.delta_at(float(guarantee.epsilon))
-    if delta > float(guarantee.delta) * (1 + _ROUNDING):
-        raise VerificationError(f"Enumeration found a delta of {delta:.6g}, above the stated {guarantee!r}.")
-    return f"{compared}: delta at most {delta:.6g}"
-
-
-def _margin(mechanism: NoisyCounts) -> int:
-    """Return how far beyond the possible counts outputs are compared.
-
-    Two steps meet every combination of signs, on which Laplace losses depend; Gaussian outputs are compared until
-    what lies beyond has probability e^-40.
-    """
-    return _SIGNS if mechanism.privacy_loss().epsilon < inf else ceil(36 * mechanism.reach) + 2
+def _by_proof(guarantee: Guarantee, found: Findings, endless: bool) -> list[str]:
+    """Say what rests on the stated reason, and not on a comparison of all neighbours on all outputs."""
+    if found.whole:
+        farther = f"by proof alone, for outputs farther out, of probability below 1e-12: {guarantee.reason}"
+        return [farther] if endless else []
+    if guarantee.evidence is Evidence.ENUMERATED:
+        return [f"by computation of the mechanism itself, not repeated here: {guarantee.reason}"]
+    return [f"by proof alone, for all that was not compared: {guarantee.reason}"]
 
 
 def _float_above(number: Fraction | float) -> float:
@@ -147,30 +84,6 @@ def _float_above(number: Fraction | float) -> float:
     if value == inf:
         return inf
     return value if Fraction(value) >= number else nextafter(value, inf)
-
-
-def _outputs(mechanism: NoisyCounts | PermuteAndFlip) -> Counts:
-    """Return the outputs on which neighbours are compared."""
-    if isinstance(mechanism, PermuteAndFlip):
-        return mechanism.tables.all
-    return mechanism.outputs_near(_margin(mechanism))
-
-
-def _comparisons(mechanism: NoisyCounts | PermuteAndFlip) -> int:
-    if isinstance(mechanism, PermuteAndFlip):
-        return mechanism.candidates**2
-    cells = len(mechanism.model.cells)
-    free = cells - 1 if mechanism.keeps_total else cells
-    outputs = (mechanism.size + 2 * _margin(mechanism) + 1) ** min(free, 8)  # eight free counts are too many already
-    return number_of_tables(mechanism.size, cells, _MOST_COMPARISONS) * int(outputs)
-
-
-def _extreme_pair(mechanism: Mechanism) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return two neighbours; the loss of noisy counts is the same for all of them. Of a network none is named."""
-    if not isinstance(mechanism, NoisyCounts):
-        return (), ()
-    rest = (0,) * (len(mechanism.model.cells) - 2)
-    return (mechanism.size, 0, *rest), (mechanism.size - 1, 1, *rest)
 
 
 def _check_against(release: Release, ledger: Ledger) -> list[str]:
@@ -195,7 +108,10 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     if not any(release.digest in entry.body["digests"] for entry in recorded):
         raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")
     _check_price(release, charge, [text for entry in recorded for text in entry.body["releases"]])
-    return [f"ledger chain of {len(entries)} entries intact", f"charged as entry {charge.sequence}, digest matches"]
+    return [
+        f"looked up: ledger chain of {len(entries)} entries intact",
+        f"looked up: charged as entry {charge.sequence}, digest matches",
+    ]
 
 
 def _paid(charge: Entry) -> list[tuple[str, Any]]:

@@ -122,12 +122,10 @@ def _checked(release: Release, certificate: "Certificate | None") -> list[str]:
     given, receipt = release.guarantee, release.receipt
     points = [f"{_EVIDENCE[given.evidence]}: {plain(given.reason)}."]
     if certificate is None:
-        points.append("It was not recomputed for this statement. Anyone can: `discreet.verify(release)`.")
+        points.append("Nothing was checked for this statement. Anyone can: `discreet.verify(release)`.")
     else:
-        found = "; ".join(plain(check) for check in certificate.checks)
-        times = f", {release.unit.rows} times that of one record" if release.unit.rows > 1 else ""
-        number = f"epsilon = {certificate.epsilon:.12g}{times}"
-        points.append(f"It was recomputed as {number} ({certificate.evidence.value}): {found}.")
+        points.append(f"Checked with `discreet.verify`: {plain(certificate.pure_in_words)}.")
+        points += [f"{plain(check[0].upper() + check[1:])}." for check in certificate.checks]
     if receipt is None:
         points.append("There is no receipt: **no ledger was charged**.")
     else:

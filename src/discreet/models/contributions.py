@@ -1,0 +1,46 @@
+"""What one record can add to the statistics of a model: the rows from which all data sets are made up.
+
+Statistics are sums over records, so a referee who knows every row knows every data set. Where there are too many kinds
+of records, some are chosen that differ in one variable, in half of them and in all, and it is said that they are some.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+
+
+def contributions_of(model: Any, most: int) -> tuple[Counts, bool]:
+    """Return at most so many contributions of a model and whether these are all; a model without any counts levels."""
+    if hasattr(model, "contributions"):
+        rows, complete = model.contributions(most)
+        return rows, complete
+    return one_for_each(len(model.cells), most)
+
+
+def one_for_each(cells: int, most: int) -> tuple[Counts, bool]:
+    """Return one unit for each cell: of many cells the first, the last and some between."""
+    chosen = np.unique(np.linspace(0, cells - 1, min(cells, most)).astype(np.int64))
+    rows = np.zeros((len(chosen), cells), dtype=np.int64)
+    rows[np.arange(len(chosen)), chosen] = 1
+    return rows, len(chosen) == cells
+
+
+def all_or_some(levels: Sequence[int], most: int) -> tuple[Counts, bool]:
+    """Return all records as rows of numbers of levels, or some of them if there are more than `most`.
+
+    Some: every variable at its first level, every variable at its last, and each variable alone, the first j and every
+    other one moved from the first level to the last.
+    """
+    if prod(levels) <= most:
+        return np.array(list(np.ndindex(*levels)), dtype=np.int64), True
+    number, last = len(levels), np.array(levels, dtype=np.int64) - 1
+    moved = [np.zeros(number), np.ones(number), np.arange(number) % 2, 1 - np.arange(number) % 2]
+    moved += [np.arange(number) < j for j in np.unique(np.linspace(1, number, min(number, most // 4)).astype(int))]
+    moved += [np.arange(number) == j for j in np.unique(np.linspace(0, number - 1, min(number, most // 4)).astype(int))]
+    rows = np.unique(np.array(moved, dtype=np.int64)[:most] * last, axis=0)
+    return rows, False

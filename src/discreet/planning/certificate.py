@@ -1,0 +1,54 @@
+"""A certificate: what was promised, what was checked, how, and what came out."""
+
+from dataclasses import dataclass, field
+from math import exp, inf
+
+from discreet.certificates import PrivacyLoss
+from discreet.exact import Exact, exact, exact_text
+from discreet.guarantees import Evidence, Guarantee
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was checked and what came out.
+
+    `epsilon` bounds the loss of every output (pure epsilon); it is infinite where only a delta is promised. `exact`
+    tells that it was computed: neighbours were found that lose this much, so no smaller number holds. Each of `checks`
+    begins with what was done: recomputed, compared, drawn, looked up, or by proof alone.
+    """
+
+    guarantee: Guarantee
+    epsilon: float
+    exact: bool
+    evidence: Evidence
+    worst_pair: tuple[tuple[int, ...], tuple[int, ...]]
+    checks: tuple[str, ...]
+    loss: PrivacyLoss = field(repr=False)
+    rows: int = 1
+
+    def delta_at(self, epsilon: Exact) -> float:
+        """Return a delta that holds at this epsilon, by the stated privacy loss; for units of several rows, as a group.
+
+        It is rounded up.
+        """
+        each = exact(epsilon, "epsilon") / self.rows
+        growth = sum(exp(i * float(each)) for i in range(self.rows))
+        delta = self.loss.delta_at(each)
+        return delta if self.rows == 1 else min(1.0, delta * growth * (1 + 1e-12))
+
+    @property
+    def pure_in_words(self) -> str:
+        """Say what is known about the loss of single outputs."""
+        if self.epsilon == inf:
+            return "no bound for every single output: that is what delta is for"
+        number = f"{self.epsilon:.9g}"
+        if self.exact:
+            return f"pure epsilon {number}, exact: neighbours were found that lose this much"
+        times = f", {self.rows} times that of one record" if self.rows > 1 else ""
+        return f"pure epsilon at most {number}{times}: an upper bound, the true number may be smaller"
+
+    def __str__(self) -> str:
+        given = self.guarantee
+        promise = f"epsilon = {exact_text(given.epsilon)}, delta = {exact_text(given.delta)}, {given.adjacency.value}"
+        lines = [f"promised: {promise} ({given.evidence.value})", self.pure_in_words]
+        return "\n".join([*lines, *(f"- {check}" for check in self.checks)])

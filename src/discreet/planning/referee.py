@@ -1,0 +1,162 @@
+"""The referee: what a mechanism promises, held against its own stated likelihood. A contradiction raises.
+
+Three things are done, each as far as it can be, and each in a line that says what was done:
+
+- at the real size, for noise on measured numbers: one record is replaced by another and nothing else changes. On the
+  outputs without noise the likelihood then drops by the norm of the change, in the units of the noise: that is at most
+  epsilon for pure noise. For Gaussian noise it is the zCDP parameter of the pair, at most rho;
+- on a small twin: all neighbours are compared on all listed outputs. The largest loss, the delta at the stated epsilon,
+  the Renyi divergences and the whole privacy curve have to stay within what is stated;
+- on the twin, some draws with a fixed seed: do they follow the stated likelihood at all?
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from discreet.certificates import PrivacyLoss, compare, neighbouring
+from discreet.certificates.enumeration import Enumeration, Pair
+from discreet.errors import VerificationError
+from discreet.exact import exact_text
+from discreet.mechanisms import Mechanism
+from discreet.models.contributions import contributions_of
+from discreet.planning.twins import Twin, small_twins
+from discreet.randomness import SeededBits
+
+Counts = NDArray[np.int64]
+
+ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
+"""Orders of the Renyi divergence at which rho is compared."""
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of epsilon, at which the privacy curve is compared
+_ROUNDING = 1e-9  # relative error of floats that is forgiven
+_LEAST_DELTA = 1e-13  # sums of a million floats are not better
+_ROWS, _NUMBERS = 64, 2_000_000  # kinds of records replaced at the real size; numbers of their statistics in all
+_DRAWS, _SEED, _LEVEL = 400, 20161, 1e-9
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found. `epsilon` is the largest loss; `whole` tells that nothing was left out, at the real size."""
+
+    checks: tuple[str, ...]
+    epsilon: float
+    whole: bool
+    worst_pair: Pair
+
+
+def referee(mechanism: Mechanism) -> Findings:
+    """Compare all that can be compared, or raise VerificationError at the first contradiction."""
+    checks, epsilon, whole = [], 0.0, False
+    worst: Pair = ((), ())
+    if hasattr(mechanism, "measured"):
+        words, epsilon, worst = _replaced_records(mechanism)
+        checks.append(words)
+    twins = small_twins(mechanism)
+    for twin in twins:
+        checks.append(_compared(twin))
+        found = twin.compared
+        if twin.is_original:
+            whole = whole or (found.data_sets.complete and found.missing <= 1e-12)
+            if found.epsilon >= epsilon * (1 - _ROUNDING):
+                epsilon, worst = found.epsilon, found.worst_pair
+    if twins:
+        checks.append(_drawn(twins[-1]))
+    return Findings(tuple(checks), epsilon, whole, worst)
+
+
+def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
+    """Replace records at the real size and compare the likelihood of the outputs without noise."""
+    model = mechanism.model
+    cells = model.cells if isinstance(model.cells, int) else len(model.cells)
+    rows, complete = contributions_of(model, max(2, min(_ROWS, _NUMBERS // cells)))
+    worst = getattr(mechanism, "worst_records", lambda: None)()
+    if worst is not None:
+        rows = np.unique(np.concatenate([rows, model.contributions_of(worst)]), axis=0)
+    sets = neighbouring(rows, mechanism.size, most=1)
+    found = compare(mechanism.log_likelihood, sets, mechanism.measured(sets.tables))  # type: ignore[attr-defined]
+    which = "all" if complete else "the worst and other" if worst is not None else "chosen"
+    size = _number(mechanism.size, "record")
+    said = f"compared, at the real size of {size}: {which} {_number(found.pairs, 'pair')} of different records"
+    guarantee = mechanism.guarantee
+    if guarantee.delta == 0:
+        _at_most(found.epsilon, float(guarantee.epsilon), "privacy loss of replacing one record", mechanism)
+        words = f"loss at most {found.epsilon:.9g} of {exact_text(guarantee.epsilon)} stated"
+        return f"{said} on the outputs without noise: {words}", found.epsilon, found.worst_pair
+    own = np.diagonal(found.log_laws)  # every data set on its own output
+    first, second = sets.pairs.T
+    drops = np.maximum(own[first] - found.log_laws[second, first], own[second] - found.log_laws[first, second])
+    largest, rho = float(drops.max(initial=0.0)), float(mechanism.rho)
+    _at_most(largest, rho, "zCDP cost (rho) of replacing one record", mechanism)
+    return f"{said}, as noise measures their distance: rho at most {largest:.6g} of {rho:.6g} stated", 0.0, ((), ())
+
+
+def _compared(twin: Twin) -> str:
+    """Hold a twin against all that it states."""
+    mechanism, found = twin.mechanism, twin.compared
+    guarantee = mechanism.guarantee
+    which = "all" if found.data_sets.complete else "some"
+    said = f"compared, on {twin}: {which} {_number(found.pairs, 'pair')} of neighbours on {found.outputs:,} outputs"
+    if found.missing > 1e-9:
+        said += f" that hold {_share(1 - found.missing)} of the probability"
+    parts = []
+    if guarantee.delta == 0:
+        _at_most(found.epsilon, float(guarantee.epsilon), "privacy loss", mechanism)
+        parts.append(f"loss at most {found.epsilon:.9g} of {exact_text(guarantee.epsilon)} stated")
+    else:
+        delta, epsilon = found.delta_found(float(guarantee.epsilon)), exact_text(guarantee.epsilon)
+        _at_most(delta, float(guarantee.delta), f"delta at epsilon = {epsilon}", mechanism, _LEAST_DELTA)
+        parts.append(f"delta at most {delta:.6g} of {exact_text(guarantee.delta)} stated")
+    if not getattr(mechanism, "rho_needs_delta", False):
+        rho = max(found.divergence(order) / order for order in ORDERS)
+        _at_most(rho, float(mechanism.rho), "zCDP parameter rho", mechanism, 1e-12)
+        parts.append(f"rho at most {rho:.6g} of {float(mechanism.rho):.6g} stated")
+    _curve(found, mechanism.privacy_loss(), mechanism)
+    return f"{said}: {', '.join([*parts, 'and the privacy curve stays below the stated one'])}"
+
+
+def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
+    """Hold the law of the privacy loss, by which releases are added up, against what was found."""
+    top = float(loss.epsilon if loss.epsilon < inf else mechanism.guarantee.epsilon)
+    for epsilon in (share * top for share in _SHARES):
+        what = f"delta at epsilon = {epsilon:.6g}, by the stated privacy loss,"
+        _at_most(found.delta_found(epsilon), loss.delta_at(epsilon), what, mechanism, 1e-12)
+
+
+def _drawn(twin: Twin) -> str:
+    """Draw from a twin with a fixed seed and count how many draws fall into the likelier half of its outputs."""
+    table = twin.data_sets.tables[len(twin.data_sets.tables) // 2]
+    chances = np.exp(twin.mechanism.log_likelihood(twin.outputs, table))
+    order = np.argsort(-chances, kind="stable")
+    half = order[: int(np.searchsorted(np.cumsum(chances[order]), 0.5 * chances.sum())) + 1]
+    likelier = {row.tobytes() for row in twin.outputs[half]}
+    drawn = np.asarray(twin.mechanism.sample(np.tile(table, (_DRAWS, 1)), SeededBits(_SEED)), dtype=np.int64)
+    hits, chance = sum(row.tobytes() in likelier for row in drawn), min(1.0, float(chances[half].sum()))
+    tail = min(binom.cdf(hits, _DRAWS, chance), binom.sf(hits - 1, _DRAWS, chance))
+    if tail < _LEVEL:
+        raise VerificationError(
+            f"The sampler of {type(twin.mechanism).__name__} does not follow its stated likelihood: {hits} of {_DRAWS} "
+            f"draws fell where {_DRAWS * chance:.1f} were expected. Do not publish with it."
+        )
+    expected = f"{_DRAWS * chance:.1f} expected"
+    return f"drawn, on {twin}: {hits} of {_DRAWS} draws with a fixed seed fell into the likelier half, {expected}"
+
+
+def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack: float = 0.0) -> None:
+    """Refuse if more was found than is stated."""
+    if not found <= stated * (1 + _ROUNDING) + slack:
+        raise VerificationError(
+            f"Comparing neighbours by the stated likelihood found a {what} of {found:.9g}, above the {stated:.9g} that "
+            f"follows from the stated {mechanism.guarantee!r}. The promise of {type(mechanism).__name__} does not hold."
+        )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _share(part: float) -> str:
+    """Return a share in per cent, with as many digits as tell it from the whole."""
+    return f"{100 * part:.3g} %" if part < 0.999 else f"{100 * (part - 5e-7):.4f} %"

@@ -1,0 +1,137 @@
+"""Small twins: the same mechanism with the same parameters, on so few records that everything can be listed.
+
+A referee wants all data sets, all neighbours and all outputs. At the real size that is seldom possible. A twin has the
+class and the parameters of the mechanism (epsilon, delta, scales, powers, shares) and a smaller size; if that is not
+small enough, a part of the model (few cells, a variable with its ancestors, one feature on the coarsest grid), and a
+coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or data.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates import DataSets, Enumeration, compare, neighbouring
+from discreet.certificates.data_sets import number_of_pairs, number_of_tables
+from discreet.errors import DeclarationError
+from discreet.mechanisms import Mechanism, with_fields
+from discreet.models.contributions import contributions_of
+
+Counts = NDArray[np.int64]
+
+MOST_COMPARISONS = 1_000_000
+"""Pairs of neighbours times outputs that are compared at most."""
+MOST_TABLES = 300
+"""Data sets that are listed at most; a mechanism whose law takes long to write down may lower this by `most_tables`."""
+MOST_RECORDS = 64
+"""Kinds of records that a twin may have; of more, a part of the model is taken."""
+WIDE = 1e-3
+"""If a window of outputs leaves out more than this probability, a smaller twin with a wider one is compared too."""
+_SIZES = (100, 60, 40, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """A mechanism with data sets, neighbours and the outputs on which they are compared."""
+
+    mechanism: Mechanism
+    original: Mechanism
+    data_sets: DataSets
+    outputs: Counts
+
+    @cached_property
+    def compared(self) -> Enumeration:
+        """Return what comes out, by the stated likelihood alone."""
+        return compare(self.mechanism.log_likelihood, self.data_sets, self.outputs)
+
+    @cached_property
+    def missing(self) -> float:
+        """Return about the probability that the listed outputs leave out, from one data set."""
+        law = np.exp(self.mechanism.log_likelihood(self.outputs, self.data_sets.tables[0]))
+        return max(0.0, 1 - float(law.sum()))
+
+    @property
+    def is_original(self) -> bool:
+        """Tell whether this is no twin: the mechanism itself was small enough."""
+        return bool(self.mechanism == self.original)
+
+    def __str__(self) -> str:
+        size = self.mechanism.size
+        records = f"{size:,} record{'' if size == 1 else 's'}"
+        if self.is_original:
+            return f"the mechanism itself, {records}"
+        model = "" if self.mechanism.model == self.original.model else f" of {_in_words(self.mechanism.model)}"
+        names = [field.name for field in dataclass_fields(self.mechanism)]  # type: ignore[arg-type]
+        changed = [n for n in names if getattr(self.mechanism, n) != getattr(self.original, n)]
+        other = [name.replace("_", " ") for name in changed if name not in ("model", "size")]
+        return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
+
+
+def _in_words(model: Any) -> str:
+    """Say how large a part of a model is."""
+    if hasattr(model, "variables"):
+        return f"the variables {', '.join(variable.name for variable in model.variables)} alone"
+    return "one feature alone, on the coarsest grid" if hasattr(model, "features") else f"{len(model.cells)} cells"
+
+
+def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
+    """Return the largest twin that can be listed, and a smaller one if only that lists nearly all of its outputs.
+
+    Fewer records come first, then parts of the model. Where noise has too many numbers, or the law of an output is
+    not known in a form that can be listed, there is none.
+    """
+    if not hasattr(mechanism, "outputs_for"):
+        return ()
+    found: list[Twin] = []
+    for twin in _twins(mechanism):
+        if not found or twin.missing < found[-1].missing / 2:
+            found.append(twin)
+        if found[-1].missing <= WIDE:
+            break
+    return tuple(found[:1] if len(found) < 2 else (found[0], found[-1]))
+
+
+def _twins(mechanism: Mechanism) -> Iterator[Twin]:
+    """Give all twins that can be listed, the largest first."""
+    sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
+    for model in (mechanism.model, *getattr(mechanism.model, "parts", tuple)()):
+        rows, _ = contributions_of(model, MOST_RECORDS + 1)
+        for size in sizes if len(rows) <= MOST_RECORDS else ():
+            if (twin := _listed(mechanism, model, size, rows)) is not None:
+                yield twin
+
+
+def _listed(mechanism: Mechanism, model: Any, size: int, rows: Counts) -> Twin | None:
+    """Return a twin of this model and size with everything listed, or nothing if there is too much."""
+    fewest = getattr(mechanism, "most_tables", MOST_TABLES)
+    tables = number_of_tables(size, len(rows), fewest)
+    most = MOST_COMPARISONS // max(number_of_pairs(len(rows), size, MOST_COMPARISONS), tables)
+    if tables > fewest or most < 2:
+        return None
+    sets = neighbouring(rows, size, MOST_COMPARISONS)
+    choices: Iterable[dict[str, Any]] = getattr(mechanism, "twin_fields", lambda _: ({},))(model)
+    for fields in choices:
+        made = _made(mechanism, {"model": model, "size": size} | fields)
+        outputs = None if made is None else made.outputs_for(sets.tables, most)  # type: ignore[attr-defined]
+        if made is not None and outputs is not None:
+            return Twin(made, mechanism, sets, outputs)
+    return None
+
+
+def _made(mechanism: Mechanism, changed: dict[str, Any]) -> Mechanism | None:
+    """Return the mechanism with other fields: all others kept if its constructor allows that, else calibrated anew."""
+    kind: Any = type(mechanism)
+    kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind)}
+    if all(kept[name] == value for name, value in changed.items()):
+        return mechanism
+    for make in (lambda: kind(**kept | changed), lambda: with_fields(mechanism, **changed)):
+        try:
+            made: Mechanism = make()
+        except (DeclarationError, OverflowError):
+            continue
+        return made
+    return None

@@ -1,0 +1,318 @@
+"""The contract of every mechanism: one table of small settings, driven by the registry, and the checks they must pass.
+
+Everything is listed: all data sets, all neighbours, all outputs. What is true is found from `log_likelihood` alone, by
+the slow and obvious way, and what is stated must never be below it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from itertools import combinations_with_replacement, product
+from math import inf
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+import discreet as dc
+from discreet.mechanisms import Mechanism
+from discreet.releases.document import MECHANISMS, mechanism_document, read_mechanism
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+OUTPUTS, MISSING = 40_000, 1e-5  # at most so many outputs are listed, and what they leave out is less than this
+MORE_OUTPUTS = 100_000  # of moments, which are whole numbers on a grid
+LEVEL = 1e-5  # of the test that samples follow the likelihood; each setting has one literal seed
+
+
+def table_of(*prior: float) -> dc.Categories:
+    return dc.Categories("x", levels=tuple("abcd"[: len(prior)]), prior=prior)
+
+
+def network_of(*edges: str, **levels: int) -> dc.Network:
+    return dc.Network.from_edges(*edges, levels={name: tuple(range(count)) for name, count in levels.items()})
+
+
+COIN, SKEWED, THREE, FOUR = table_of(1, 1), table_of(0.1, 7), table_of(1, 1, 1), table_of(7, 4, 5, 4)
+ONE, ROOTS, ARROW = network_of("a", a=2), network_of("a", "b", a=2, b=2), network_of("a -> b", a=2, b=2)
+MIXED = network_of("a", "b", a=2, b=3)
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1)
+COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outputs but is for no real records
+EVENTS, MEAN = dc.Poisson("events", most=3), dc.NormalMean("x", low=-1, high=1, variance=1, bands=3)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A mechanism small enough to list, the seed of its samples, and how many are drawn."""
+
+    make: Callable[[type[Any]], Any]
+    seed: int
+    samples: int = 3000
+
+
+def of(model: Any, size: int, epsilon: Any, seed: int, samples: int = 3000, **more: Any) -> Setting:
+    return Setting(lambda kind: kind(model, size, epsilon, **more), seed, samples)
+
+
+def by(name: str, model: Any, seed: int, samples: int = 500, **more: Any) -> Setting:
+    return Setting(lambda kind: getattr(kind, name)(model, **more), seed, samples)
+
+
+HELLINGER = [of(COIN, 1, "0.3", 11), of(SKEWED, 9, "2.5", 12), of(THREE, 4, 1, 13), of(FOUR, 3, 1, 14)]
+WITH_DELTA = [of(COIN, 6, 1, 15, delta="1e-3"), of(SKEWED, 9, "2.5", 16, delta="1e-3"), of(THREE, 4, 1, 17, delta=".1")]
+NOISE = [of(COIN, 1, "0.3", 1), of(COIN, 6, 2, 2), of(THREE, 3, 4, 3)]
+GAUSSIAN = [of(COIN, 1, "0.5", 4, delta="0.01"), of(COIN, 6, 2, 5, delta="0.1"), of(THREE, 2, 3, 6, delta="0.05")]
+LAPLACE = [
+    of(COIN, 6, 1, 21, sensitivity=2, noisy_cells=1),
+    of(COIN, 3, 2, 22, sensitivity=2, noisy_cells=2),
+    of(THREE, 3, 3, 23, sensitivity=2, noisy_cells=2),
+]
+PARITY = [of(ONE, 3, 1, 31), of(ROOTS, 2, 4, 32), of(ARROW, 1, 9, 33)]
+
+TABLE: dict[str, list[Setting]] = {
+    "GeometricHistogram": NOISE,
+    "DiscreteLaplaceCounts": NOISE,
+    "DiscreteGaussianHistogram": GAUSSIAN,
+    "DiscreteGaussianCounts": [*GAUSSIAN[:2], of(THREE, 1, 5, 6, delta="0.1")],
+    "CubeCounts": [of(ROOTS, 2, 1, 34), of(ARROW, 1, 8, 35, class_share="1/2")],
+    "JointHistograms": [of(ROOTS, 2, 1, 36), of(MIXED, 1, 3, 37), of(ARROW, 1, 3, 38)],
+    "FamilyHistograms": [of(ROOTS, 2, 2, 39), of(MIXED, 1, 5, 40, shares=(1, 2)), of(ARROW, 2, 3, 41)],
+    "FamilyGaussians": [of(ONE, 3, 1, 42, delta="0.01"), of(ROOTS, 1, 4, 43, delta="0.1")],
+    "LaplaceUpdates": [of(ONE, 3, 1, 44), of(ROOTS, 1, 20, 45)],
+    "FourierUpdates": [of(ONE, 3, 1, 46), of(ROOTS, 1, 12, 47)],
+    "FourierCounts": [*PARITY, of(ARROW, 1, 9, 48, shares=(1, 1, 2))],
+    "ContrastGaussians": [of(ONE, 2, 1, 49, delta="0.01"), of(ARROW, 1, 4, 50, delta="0.1")],
+    "HellingerGlobal": HELLINGER,
+    "HellingerSmooth": WITH_DELTA,
+    "HellingerSmoothProved": WITH_DELTA,
+    "HellingerReciprocal": HELLINGER,
+    "HellingerLocal": HELLINGER,
+    "HellingerCalibrated": [*WITH_DELTA, of(COIN, 10, 1, 18, delta=0)],
+    "HellingerTable": HELLINGER,
+    "PermuteAndFlip": HELLINGER,
+    "RoundedLaplace": LAPLACE,
+    "FlooredLaplace": LAPLACE,
+    "TruncatedLaplace": LAPLACE,
+    "ClampedLaplace": LAPLACE,
+    "PosteriorSampling": [
+        of(COIN, 3, 1, 51, 800, power="0.3", least="0.2", grid_bits=4),
+        by("truncated", THREE, 52, 400, size=2, epsilon=3, grid_bits=4),
+        by("tempered", COIN, 53, 600, size=5, epsilon=1, delta="0.01", grid_bits=5),
+        by("tempered", EVENTS, 54, 400, size=2, epsilon=1, delta="0.05", grid_bits=2),
+        by("tempered", MEAN, 55, 400, size=2, epsilon=1, delta="0.05", grid_bits=3),
+        of(COIN, 2, 6, 56, 400, least="0.2", draws=2, power="0.9", grid_bits=3),
+    ],
+    "NetworkSampling": [
+        of(ONE, 3, 1, 68, 400, power="0.3", least="0.2", grid_bits=4),
+        of(ARROW, 2, 3, 57, 400, power="0.54", least="0.2", grid_bits=4),
+        of(ARROW, 2, 1, 58, 400, delta="0.9", grid_bits=4),
+        of(MIXED, 1, "6.56", 59, 400, least="0.15", grid_bits=3),
+    ],
+    "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
+    "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
+    "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
+    "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
+    "GaussianMoments": [of(COARSE, 2, 1, 66, delta="0.01"), of(LINE, 2, 2000, 71, delta="0.01")],
+    "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
+}
+
+
+def unlisted(registry: Mapping[str, type[Any]]) -> set[str]:
+    """Return the kinds that a document may name and that have no entry in the table."""
+    return {name for name in registry if not TABLE.get(name)}
+
+
+def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
+    """Count records one by one, the slow and obvious way."""
+    if isinstance(model, dc.LinearRegression):
+        x, y = zip(*records, strict=True)
+        return np.asarray(model.rehearse({"x": list(x), "y": list(y)}))
+    if not isinstance(model, dc.Network):
+        return np.bincount(records, minlength=len(model.cells))
+    names, parts = [variable.name for variable in model.variables], []
+    for family in model.maximal_families:
+        part = np.zeros(model.shape(family), dtype=np.int64)
+        for record in records:
+            part[tuple(record[names.index(name)] for name in family)] += 1
+        parts.append(part.ravel())
+    return np.concatenate(parts)
+
+
+def kinds_of_records(model: Any) -> list[Any]:
+    if isinstance(model, dc.LinearRegression):
+        return list(product((0.0, 0.5, 1.0), repeat=2))
+    if isinstance(model, dc.Network):
+        return list(product(*(range(len(variable.levels)) for variable in model.variables)))
+    return list(range(len(model.cells)))
+
+
+class Listed:
+    """A mechanism with all data sets, all ordered pairs of neighbours, all outputs and all laws."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism = mechanism
+        sets = list(combinations_with_replacement(kinds_of_records(mechanism.model), mechanism.size))
+        rows = np.array([statistics_of(mechanism.model, data) for data in sets])
+        self.tables, places = np.unique(rows, axis=0, return_inverse=True)
+        by_rest: dict[Any, set[int]] = {}
+        for data, place in zip(sets, places.ravel().tolist(), strict=True):
+            for i in range(len(data)):
+                by_rest.setdefault((*data[:i], *data[i + 1 :]), set()).add(place)
+        self.pairs = sorted({(i, j) for beside in by_rest.values() for i in beside for j in beside if i != j})
+        most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
+        self.outputs: Counts = mechanism.outputs_for(self.tables, most)
+
+    @cached_property
+    def logs(self) -> Floats:
+        return np.stack([self.mechanism.log_likelihood(self.outputs, table) for table in self.tables])
+
+    def both(self) -> Iterator[tuple[Floats, Floats]]:
+        for first, second in self.pairs:
+            used = np.isfinite(self.logs[first]) | np.isfinite(self.logs[second])
+            yield self.logs[first][used], self.logs[second][used]
+
+    def epsilon(self) -> float:
+        return max(float(np.abs(p - q).max()) for p, q in self.both())
+
+    def delta(self, epsilon: float) -> float:
+        """Return the largest sum of max(0, P - e^epsilon Q)."""
+        return max(float((np.exp(p) * -np.expm1(np.minimum(0, epsilon + q - p))).sum()) for p, q in self.both())
+
+    def rho(self) -> float:
+        """Return sup over orders a of D_a / a, D_a = ln sum P^a Q^(1-a) / (a - 1)."""
+        orders = (1.01, 2.0, 10.0)
+        return max(
+            float(np.logaddexp.reduce(a * p + (1 - a) * q)) / (a - 1) / a for p, q in self.both() for a in orders
+        )
+
+
+def probabilities_sum_to_one(listed: Listed, setting: Setting) -> None:
+    totals = np.exp(listed.logs).sum(axis=1)
+    assert totals.min() >= 1 - MISSING, totals.min()
+    assert totals.max() <= 1 + 1e-9, totals.max()
+
+
+def samples_follow_the_likelihood(listed: Listed, setting: Setting) -> None:
+    """G = 2 sum O ln(O/E) over bins of outputs, the likeliest first, each expected about five times or more."""
+    table = listed.tables[min(1, len(listed.tables) - 1)]
+    drawn = listed.mechanism.sample(np.tile(table, (setting.samples, 1)), dc.SeededBits(setting.seed))
+    seen, times = np.unique(drawn, axis=0, return_counts=True)
+    observed = dict(zip((row.tobytes() for row in seen.astype(np.int64)), times.tolist(), strict=True))
+    expected = np.exp(listed.logs[min(1, len(listed.tables) - 1)]) * setting.samples
+    order = np.argsort(-expected, kind="stable")
+    hits = np.array([observed.get(row.tobytes(), 0) for row in listed.outputs[order]])
+    _, places = np.unique(((np.cumsum(expected[order]) - expected[order]) // 5).astype(int), return_inverse=True)
+    bins, wanted = (np.bincount(places, weights=values) for values in (hits, expected[order]))
+    assert setting.samples - hits.sum() <= 5, "samples outside of all listed outputs"
+    used = bins > 0
+    g = 2 * float((bins[used] * np.log(bins[used] / wanted[used])).sum() + (wanted - bins).sum())
+    assert len(bins) > 1
+    assert chi2.sf(g, len(bins) - 1) > LEVEL, (g, len(bins))
+
+
+def stated_over_true(listed: Listed) -> tuple[str, float, float]:
+    """Return what is stated and what is true: epsilon if the promise is pure, else delta at the stated epsilon."""
+    guarantee = listed.mechanism.guarantee
+    if guarantee.evidence is dc.Evidence.CLAIMED:
+        return "epsilon", float(listed.mechanism.privacy_loss().epsilon), listed.epsilon()
+    if guarantee.delta == 0:
+        return "epsilon", float(guarantee.epsilon), listed.epsilon()
+    return "delta", float(guarantee.delta), listed.delta(float(guarantee.epsilon))
+
+
+def the_promise_holds(listed: Listed, _: Setting) -> None:
+    what, stated, true = stated_over_true(listed)
+    assert true <= stated * (1 + 1e-9) + (1e-13 if what == "delta" else 0), (what, stated, true)
+
+
+def rho_holds(listed: Listed, _: Setting) -> None:
+    if not getattr(listed.mechanism, "rho_needs_delta", False):
+        assert listed.rho() <= float(listed.mechanism.rho) * (1 + 1e-9), (listed.rho(), float(listed.mechanism.rho))
+
+
+def the_loss_law_dominates(listed: Listed, _: Setting) -> None:
+    loss = listed.mechanism.privacy_loss()
+    top = float(loss.epsilon if loss.epsilon < inf else listed.mechanism.guarantee.epsilon)
+    for epsilon in (0.0, 0.2 * top, 0.5 * top, 0.9 * top, top):
+        assert listed.delta(epsilon) <= loss.delta_at(epsilon) + 1e-12, epsilon
+
+
+def documents_keep_it(listed: Listed, _: Setting) -> None:
+    mechanism = listed.mechanism
+    if mechanism.model == COARSE:
+        with pytest.raises(dc.DocumentError, match="grid"):
+            read_mechanism(mechanism_document(mechanism))
+        return
+    written = mechanism_document(mechanism)
+    read = read_mechanism(written)
+    assert read == mechanism
+    assert (hash(read), read.guarantee, mechanism_document(read)) == (hash(mechanism), mechanism.guarantee, written)
+    release = dc.simulate(mechanism, listed.tables[0], dc.SeededBits(1))
+    assert dc.Release.from_json(release.to_json()) == release
+
+
+def nonsense_is_refused(listed: Listed, _: Setting) -> None:
+    mechanism, kind = listed.mechanism, type(listed.mechanism)
+    kept = {field.name: getattr(mechanism, field.name) for field in fields(kind)}
+    wrong = [("size", value) for value in (0, -3, 2.5, True)] + [("epsilon", v) for v in (0, "-1", "nan", "inf", None)]
+    for name, value in [*wrong, ("model", "a model")]:
+        with pytest.raises(dc.DeclarationError):
+            kind(**kept | {name: value})
+    table = listed.tables[0]
+    secret = dc.Statistics(mechanism.model, table, records=mechanism.size)
+    with pytest.raises(dc.SecretError):
+        mechanism.sample(secret, dc.SeededBits(1))
+    for counts in (table[:-1], table.astype(float)):
+        with pytest.raises(dc.DeclarationError):
+            mechanism.sample(counts, dc.SeededBits(1))
+    if not isinstance(mechanism.model, dc.LinearRegression):
+        for counts in (table * 2, table - 1):
+            with pytest.raises(dc.DeclarationError):
+                mechanism.sample(counts, dc.SeededBits(1))
+    output = mechanism.sample(table, dc.SeededBits(1))
+    mechanism.check_output(output)
+    for impossible in (output[:-1], np.append(output, 0), np.full_like(output, 2**62 + 5)):
+        with pytest.raises(dc.DocumentError):
+            mechanism.check_output(impossible)
+
+
+CHECKS = (
+    probabilities_sum_to_one,
+    samples_follow_the_likelihood,
+    the_promise_holds,
+    rho_holds,
+    the_loss_law_dominates,
+    documents_keep_it,
+    nonsense_is_refused,
+)
+
+
+@cache
+def listed_setting(kind: str, number: int) -> Listed:
+    return Listed(TABLE[kind][number].make(MECHANISMS[kind]))
+
+
+CASES = [(kind, number) for kind, settings in TABLE.items() for number in range(len(settings))]
+
+
+@pytest.fixture
+def contracts() -> SimpleNamespace:
+    """Return the table and its checks."""
+    return SimpleNamespace(
+        TABLE=TABLE,
+        CHECKS=CHECKS,
+        CASES=CASES,
+        Listed=Listed,
+        Mechanism=Mechanism,
+        listed=listed_setting,
+        unlisted=unlisted,
+        stated_over_true=stated_over_true,
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if {"kind", "number"} <= set(metafunc.fixturenames):
+        metafunc.parametrize(("kind", "number"), CASES, ids=[f"{kind}-{number}" for kind, number in CASES])

@@ -1,0 +1,56 @@
+"""Every mechanism that a document may name keeps its contract, at every listed setting; see conftest for the table."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from discreet.releases.document import MECHANISMS
+
+CHECKS = (
+    "probabilities_sum_to_one",
+    "samples_follow_the_likelihood",
+    "the_promise_holds",
+    "rho_holds",
+    "the_loss_law_dominates",
+    "documents_keep_it",
+    "nonsense_is_refused",
+)
+
+
+def test_every_kind_in_the_registry_has_its_entries_and_no_other(contracts: Any) -> None:
+    assert contracts.unlisted(MECHANISMS) == set()
+    assert set(contracts.TABLE) == set(MECHANISMS)
+    assert tuple(check.__name__ for check in contracts.CHECKS) == CHECKS
+
+
+def test_a_kind_without_an_entry_is_found(contracts: Any) -> None:
+    class Bogus:
+        """A mechanism that nobody has looked at."""
+
+    assert contracts.unlisted({**MECHANISMS, "Bogus": Bogus}) == {"Bogus"}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_contract(contracts: SimpleNamespace, kind: str, number: int, check: str) -> None:
+    held = {each.__name__: each for each in contracts.CHECKS}[check]
+    listed = contracts.listed(kind, number)
+    assert isinstance(listed.mechanism, dc.Mechanism)
+    held(listed, contracts.TABLE[kind][number])
+
+
+def test_the_table_of_stated_over_true_is_never_below_one_and_printed(
+    contracts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = []
+    for kind, number in contracts.CASES:
+        listed = contracts.listed(kind, number)
+        what, stated, true = contracts.stated_over_true(listed)
+        ratio = stated / true if true else float("inf")
+        assert ratio >= 1 - 1e-9, (kind, number)
+        mechanism, size = listed.mechanism, f"{len(listed.tables)} data sets, {len(listed.outputs)} outputs"
+        facts = f"n = {mechanism.size}, epsilon = {float(mechanism.epsilon):g}"
+        lines.append(f"{kind:26s} {facts:24s} {what:8s} {stated:<12.6g} / {true:<12.6g} = {ratio:<10.4g} {size}")
+    with capsys.disabled():
+        print("\nstated over true, by enumeration of the likelihood alone", *lines, sep="\n")

@@ -1,0 +1,149 @@
+"""False mechanisms, planted one by one: the referee of `verify` and the contract table must both refuse them."""
+
+from collections.abc import Callable
+from copy import copy
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+
+import discreet as dc
+from discreet.mechanisms import HellingerGlobal
+from discreet.releases.document import MECHANISMS
+
+ADDITIVE = sorted(name for name, kind in MECHANISMS.items() if hasattr(kind, "measured"))
+DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")
+CHOICES = sorted(set(MECHANISMS) - set(ADDITIVE) - set(DRAWS))
+TWO = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, noise="0.5")
+REGRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "BoxMoments": lambda kind: kind(TWO, 20, 1),
+    "LaplaceMoments": lambda kind: kind(TWO, 20, 1),
+    "GaussianMoments": lambda kind: kind(TWO, 20, 1, "0.01"),
+}
+"""As users have them; those of the table are on a grid so coarse that all is listed."""
+CLAIMED = {"HellingerLocal", "HellingerTable"}  # their claim is false, and verify refuses them as they are
+
+
+def planted(kind: type[Any], **parts: Any) -> type[Any]:
+    """Return a subclass with false parts, under the name of the honest class."""
+    return type(kind.__name__, (kind,), parts)
+
+
+def without_noise(kind: type[Any]) -> type[Any]:
+    return planted(kind, sample=lambda self, counts, bits: self.measured(np.asarray(counts)))
+
+
+def exponent_times_ten(kind: type[Any]) -> type[Any]:
+    """P^10, normalised: a choice whose exponent, or noise whose log-likelihood, is ten times as large."""
+
+    def log_likelihood(self: Any, output: Any, counts: Any) -> Any:
+        outputs = self.outputs_for(np.asarray(counts)[None], 20_000)  # none where there are too many: not normalised
+        total = 0.0 if outputs is None else np.logaddexp.reduce(10 * kind.log_likelihood(self, outputs, counts))
+        return 10 * kind.log_likelihood(self, output, counts) - total
+
+    return planted(kind, log_likelihood=log_likelihood)
+
+
+def power_times_ten(kind: type[Any]) -> type[Any]:
+    if kind is MECHANISMS["BallDraw"]:
+        return planted(kind, power=property(lambda self: 10 * kind.power.fget(self)))
+
+    def laws(self: Any, counts: Any) -> Any:
+        shadow = copy(self)
+        object.__setattr__(shadow, "power", 10 * self.power)
+        return kind.laws(shadow, counts)
+
+    return planted(kind, laws=laws)
+
+
+def rho_over_ten(kind: type[Any]) -> type[Any]:
+    honest: Any = kind.rho
+    return planted(kind, rho=property(lambda self: honest.fget(self) / 10))
+
+
+def refused_by_the_table(contracts: Any, kind: str, number: int, false: type[Any]) -> list[str]:
+    """Return the names of the checks that a false mechanism fails."""
+    setting, failed = contracts.TABLE[kind][number], []
+    listed = contracts.Listed(setting.make(false))
+    for check in contracts.CHECKS[:5]:
+        try:
+            check(listed, setting)
+        except (AssertionError, dc.DiscreetError):
+            failed.append(check.__name__)
+    return failed
+
+
+def assert_refused(contracts: Any, kind: str, plant: Callable[[type[Any]], type[Any]], check: str) -> None:
+    false = plant(MECHANISMS[kind])
+    make = REGRESSIONS.get(kind, contracts.TABLE[kind][0].make)
+    with pytest.raises(dc.VerificationError):
+        dc.verify(make(false))
+    assert check in refused_by_the_table(contracts, kind, 0, false)
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in CLAIMED])
+def test_honest_mechanisms_are_not_refused(contracts: Any, name: str) -> None:
+    for setting in contracts.TABLE[name][:2]:
+        mechanism = setting.make(MECHANISMS[name])
+        certificate = dc.verify(mechanism)
+        assert certificate.guarantee == mechanism.guarantee
+        assert any(check.startswith("compared, on") for check in certificate.checks)
+        assert any(check.startswith("drawn, on") for check in certificate.checks)
+
+
+@pytest.mark.parametrize("name", sorted(CLAIMED))
+def test_false_claims_are_refused(contracts: Any, name: str) -> None:
+    mechanism = MECHANISMS[name](dc.Categories("x", levels=("a", "b", "c"), prior=20), 40, 1)
+    with pytest.raises(dc.VerificationError):
+        dc.verify(mechanism)
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_a_sampler_without_noise_is_refused(contracts: Any, name: str) -> None:
+    assert_refused(contracts, name, without_noise, "samples_follow_the_likelihood")
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_a_tenth_of_the_noise_is_refused(contracts: Any, name: str) -> None:
+    assert_refused(contracts, name, exponent_times_ten, "the_promise_holds")
+
+
+@pytest.mark.parametrize("name", [name for name in CHOICES if name not in CLAIMED])
+def test_an_exponent_times_ten_is_refused(contracts: Any, name: str) -> None:
+    assert_refused(contracts, name, exponent_times_ten, "the_promise_holds")
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_power_times_ten_is_refused(contracts: Any, name: str) -> None:
+    assert_refused(contracts, name, power_times_ten, "the_promise_holds")
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if name not in CLAIMED])
+def test_a_tenth_of_rho_is_refused(contracts: Any, name: str) -> None:
+    assert_refused(contracts, name, rho_over_ten, "rho_holds")
+
+
+def test_an_enumeration_above_what_is_proved_is_a_contradiction_and_not_the_smaller_of_both() -> None:
+    class Strong(HellingerGlobal):
+        """Ten times the exponent, with the promise of the honest one."""
+
+        def strength(self) -> arb:
+            return 10 * super().strength()
+
+    mechanism = Strong(dc.Categories("x", levels=("a", "b")), 8, 1)
+    for ask in (lambda: mechanism.guarantee, lambda: mechanism.rho, lambda: dc.verify(mechanism)):
+        with pytest.raises(dc.VerificationError, match="contradicts its proof"):
+            ask()
+
+
+def test_noise_that_is_stated_to_be_none_is_refused() -> None:
+    honest = dc.GeometricHistogram
+
+    def log_likelihood(self: Any, output: Any, counts: Any) -> Any:
+        return np.where((np.asarray(output) == np.asarray(counts)).all(axis=-1), 0.0, -np.inf)
+
+    false = planted(honest, log_likelihood=log_likelihood, sample=lambda self, counts, bits: counts)
+    with pytest.raises(dc.VerificationError, match="inf"):
+        dc.verify(false(dc.Categories("x", levels=("a", "b")), 10**6, Fraction(1)))
