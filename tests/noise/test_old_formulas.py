@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import comb, exp, log, pi, sqrt, tanh
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,7 +110,7 @@ every = pytest.mark.parametrize("place", range(len(CASES)), ids=[type(case[0])._
 def test_epsilon_rho_and_the_charged_loss_are_those_of_the_old_formulas(place: int) -> None:
     mechanism, loss, rho, epsilon = CASES[place]
     assert mechanism.guarantee.epsilon == epsilon
-    assert mechanism.rho == pytest.approx(rho, abs=0 if rho.denominator < 10**9 else Fraction(2, 10**9))
+    assert abs(mechanism.rho - rho) <= (0 if rho.denominator < 10**9 else Fraction(2, 10**9))
     stated = mechanism.privacy_loss()
     assert stated.epsilon == loss.epsilon
     for share in (0.0, 0.1, 0.37, 0.8, 1.0):
@@ -128,7 +129,7 @@ def test_the_computed_loss_is_never_above_the_charged_one(place: int) -> None:
         assert computed.delta_at(epsilon) <= charged.delta_at(epsilon) * slack + 1e-15
 
 
-def old_log_probability(mechanism: Additive, noise: NDArray[np.float64]) -> float:
+def old_log_probability(mechanism: Any, noise: NDArray[np.float64]) -> Any:
     """Return log P(noise) as each mechanism wrote it down."""
     name, e = type(mechanism).__name__, float(EPSILON)
     size = np.abs(noise)
@@ -137,32 +138,32 @@ def old_log_probability(mechanism: Additive, noise: NDArray[np.float64]) -> floa
     if name == "DiscreteLaplaceCounts":
         return -e * size.sum() / 2 + 4 * log(tanh(e / 4))
     if name in ("DiscreteGaussianCounts", "DiscreteGaussianHistogram"):
-        v = mechanism.variance  # type: ignore[attr-defined]
+        v = mechanism.variance
         return -(noise**2).sum() / (2 * float(v)) - log_sum_of_gaussians(v, 4, name == "DiscreteGaussianHistogram")
     if name == "FamilyHistograms":
-        parts = zip(mechanism.family_epsilons, np.split(size, 3), strict=True)  # type: ignore[attr-defined]
+        parts = zip(mechanism.family_epsilons, np.split(size, 3), strict=True)
         return sum(-float(part) * own.sum() / 2 - log(histogram_normaliser(float(part), 6)) for part, own in parts)
     if name == "FamilyGaussians":
-        v = float(mechanism.variance)  # type: ignore[attr-defined]
+        v = float(mechanism.variance)
         return -(noise**2).sum() / (2 * v) - 18 * log(2 * pi * v) / 2
     if name == "LaplaceUpdates":
         return -e / 6 * size.sum() + len(noise) * log(tanh(e / 12))
     if name == "JointHistograms":
         largest = max(own.sum() / 2 for own in np.split(size, 3))
-        return -e * largest - mechanism.radius.log_normaliser  # type: ignore[attr-defined]
+        return -e * largest - mechanism.radius.log_normaliser
     if name == "CubeCounts":
-        cube: dc.CubeCounts = mechanism  # type: ignore[assignment]
+        cube: dc.CubeCounts = mechanism
         blocks = size[3:].reshape(3, 3).max(axis=1).sum()
         features = -float(cube.feature_epsilon) / 2 * blocks - 3 * cube.radius.log_normaliser
         own = float(cube.class_epsilon)
         return features - own * size[:3].sum() / 2 - log(histogram_normaliser(own, 3))
     if name in ("FourierCounts", "FourierUpdates"):
-        rates = np.array([float(rate) for rate in mechanism.rates])  # type: ignore[attr-defined]
+        rates = np.array([float(rate) for rate in mechanism.rates])
         return float(-size @ rates + np.log(np.tanh(rates / 2)).sum())
     if name in ("ContrastGaussians", "GaussianMoments"):
-        v = np.array([float(each) for each in mechanism.variances])  # type: ignore[attr-defined]
+        v = np.array([float(each) for each in mechanism.variances])
         return float(-(noise**2 / (2 * v)).sum() - np.log(2 * pi * v).sum() / 2)
-    rate, cells = float(mechanism.rate), len(noise)  # type: ignore[attr-defined]
+    rate, cells = float(mechanism.rate), len(noise)
     if name == "LaplaceMoments":
         return -rate * size.sum() + cells * log(tanh(rate / 2))
     assert name == "BoxMoments"
