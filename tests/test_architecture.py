@@ -19,7 +19,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "charts", "statement", "sklearn", "session"),
+    ("study", "template", "show", "sklearn", "session"),
     ("reproductions",),
     ("command_line",),
 )

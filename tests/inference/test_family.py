@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet import charts
 from discreet.certificates import compositions
 from discreet.command_line.main import main
 from discreet.inference import FamilyPosterior, record_totals
 from discreet.inference.record_totals import RecordTotals
 from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
-from discreet.statement import statement
+from discreet.show import charts
+from discreet.show.statement import statement
 
 Floats = NDArray[np.float64]
 FALLS = dc.Poisson("falls", most=3, shape=3, rate=2)

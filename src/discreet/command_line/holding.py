@@ -8,7 +8,6 @@ from typing import Any
 import click
 import numpy as np
 
-from discreet import charts
 from discreet.command_line.categories import posterior_document, show_posterior
 from discreet.command_line.checking import fit_of_columns, fit_of_numbers, show_fit_of_columns, show_fit_of_numbers
 from discreet.command_line.comparing import compare_mechanisms
@@ -27,6 +26,7 @@ from discreet.planning.network_accuracy import rehearsed
 from discreet.planning.regression_accuracy import rehearsed_regression
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
+from discreet.show import charts
 from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.template import template

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.markup import escape
 
-from discreet import charts
 from discreet.command_line.screen import console, say, show_json, show_table, working
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text
@@ -17,6 +16,7 @@ from discreet.inference.network_tables import TableEntry, table_entries
 from discreet.mechanisms import CubeCounts, NetworkCounts, with_fields
 from discreet.mechanisms.network_counts import histogram_variance
 from discreet.planning.network_accuracy import ExpectedNetwork, Truth, expected_network
+from discreet.show import charts
 from discreet.study import Question
 
 MOST_SHOWN = 60

@@ -9,7 +9,6 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from discreet import charts
 from discreet.columns import text_of
 from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
 from discreet.command_line.comparing import examine_file
@@ -27,7 +26,8 @@ from discreet.models import Network
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
 from discreet.releases import Release
-from discreet.statement import statement, statement_html
+from discreet.show import charts
+from discreet.show.statement import statement, statement_html
 
 Counted = CategoriesPosterior | NetworkPosterior
 Posterior = Counted | RegressionPosterior

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from discreet import charts
 from discreet.command_line.networks import chosen_by
 from discreet.command_line.screen import console, say, show_json, show_table
 from discreet.errors import DeclarationError
@@ -16,6 +15,7 @@ from discreet.mechanisms import with_fields
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import InverseGamma
 from discreet.planning.regression_accuracy import expected_coefficients, expected_effect, typical_variance
+from discreet.show import charts
 from discreet.study import Question
 
 FIELDS = ("coefficient", "units", "mean", "median", "low", "high", "sd")

@@ -7,7 +7,7 @@ from discreet.columns import Column, text_of
 from discreet.exact import exact_text
 from discreet.inference import CategoriesPosterior
 from discreet.releases import Release
-from discreet.statement.markdown import plain, some_levels, table
+from discreet.show.statement.markdown import plain, some_levels, table
 
 LEVEL = 0.9
 """The level of the intervals in a statement."""

@@ -4,7 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.charts.drawing import (
+from discreet.errors import DeclarationError
+from discreet.inference import CategoriesPosterior, plug_in
+from discreet.show.charts.drawing import (
     BLUE,
     GREY,
     WIDTH,
@@ -22,8 +24,6 @@ from discreet.charts.drawing import (
     texts_of,
     words,
 )
-from discreet.errors import DeclarationError
-from discreet.inference import CategoriesPosterior, plug_in
 
 AWARE, PLUG_IN = "noise-aware", "plug-in"
 MOST_CELLS = 300

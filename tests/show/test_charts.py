@@ -15,7 +15,7 @@ import pytest
 import vl_convert
 
 import discreet as dc
-from discreet import charts
+from discreet.show import charts
 
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"))
 FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})

@@ -4,7 +4,10 @@ Coefficients have different units, so effects are drawn: the change of the targe
 bounds to the other, or from the reference to a level. The coefficients themselves stand beside, in their own units.
 """
 
-from discreet.charts.drawing import (
+from discreet.inference.coefficients import INTERCEPT, CoefficientRow, coefficient_rows
+from discreet.inference.regression import RegressionPosterior
+from discreet.models.linear_regression import LinearRegression
+from discreet.show.charts.drawing import (
     BLUE,
     GREY,
     WIDTH,
@@ -18,9 +21,6 @@ from discreet.charts.drawing import (
     row_height,
     words,
 )
-from discreet.inference.coefficients import INTERCEPT, CoefficientRow, coefficient_rows
-from discreet.inference.regression import RegressionPosterior
-from discreet.models.linear_regression import LinearRegression
 
 
 def coefficient_chart(posterior: RegressionPosterior, level: float = 0.9) -> Spec:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import discreet as dc
-from discreet.statement import MOST_ROWS, statement, statement_html
+from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
 REHEARSAL = dc.simulate(

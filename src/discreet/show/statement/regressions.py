@@ -10,8 +10,8 @@ from discreet.inference.regression import RegressionPosterior
 from discreet.models import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds
 from discreet.releases import Release
-from discreet.statement.categories import LEVEL
-from discreet.statement.markdown import bullets, plain, some_levels, table
+from discreet.show.statement.categories import LEVEL
+from discreet.show.statement.markdown import bullets, plain, some_levels, table
 
 
 def published_regression(release: Release) -> list[str]:

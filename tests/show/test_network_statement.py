@@ -3,7 +3,7 @@
 import re
 
 import discreet as dc
-from discreet.statement import MOST_ROWS, statement, statement_html
+from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 NASTY = "<script>alert(1)</script> | *bold* `code` [l](x)"
 LEVELS = {"cancer": ("no", "yes"), "smoker": ("no", "yes"), NASTY: ("no", "yes")}

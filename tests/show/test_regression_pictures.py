@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import charts
 from discreet.inference import regression
 from discreet.inference.coefficients import coefficient_rows
 from discreet.planning import verify
-from discreet.statement import statement, statement_html
+from discreet.show import charts
+from discreet.show.statement import statement, statement_html
 
 WARD = dc.Column("<i>ward</i>", ("A", "B|C"))
 MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 80), "days": (0, 60)}, prior_precision="0.1")

@@ -10,9 +10,9 @@ import pytest
 import vl_convert
 
 import discreet as dc
-from discreet import charts
-from discreet.charts.graph_layout import layout
 from discreet.inference.network_tables import table_entries
+from discreet.show import charts
+from discreet.show.charts.graph_layout import layout
 
 YES_NO = ("no", "yes")
 LEVELS: dict[str, tuple[str, ...]] = {"cancer": YES_NO, "smoker": ("never", "former", "current"), "cough": YES_NO}

@@ -15,10 +15,10 @@ from discreet.guarantees import Evidence, Guarantee
 from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
 from discreet.models import LinearRegression, Network
 from discreet.releases import Release
-from discreet.statement.categories import published_table, table_results
-from discreet.statement.markdown import bullets, plain, table
-from discreet.statement.networks import network_results, published_network
-from discreet.statement.regressions import published_regression, regression_results
+from discreet.show.statement.categories import published_table, table_results
+from discreet.show.statement.markdown import bullets, plain, table
+from discreet.show.statement.networks import network_results, published_network
+from discreet.show.statement.regressions import published_regression, regression_results
 
 if TYPE_CHECKING:
     from discreet.planning import Certificate

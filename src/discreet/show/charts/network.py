@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import atan2, cos, degrees, sin
 
-from discreet.charts.drawing import (
+from discreet.columns import Column
+from discreet.errors import DeclarationError
+from discreet.inference import NetworkPosterior
+from discreet.inference.network_tables import TableEntry, table_entries
+from discreet.models import Network
+from discreet.show.charts.drawing import (
     BLUE,
     GREY,
     INK,
@@ -24,12 +29,7 @@ from discreet.charts.drawing import (
     reading_title,
     words,
 )
-from discreet.charts.graph_layout import Box, Layout, layout
-from discreet.columns import Column
-from discreet.errors import DeclarationError
-from discreet.inference import NetworkPosterior
-from discreet.inference.network_tables import TableEntry, table_entries
-from discreet.models import Network
+from discreet.show.charts.graph_layout import Box, Layout, layout
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""

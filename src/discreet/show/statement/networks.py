@@ -8,8 +8,8 @@ from discreet.inference import NetworkPosterior
 from discreet.inference.network_tables import table_entries
 from discreet.models import Network
 from discreet.releases import Release
-from discreet.statement.categories import LEVEL, MOST_ROWS
-from discreet.statement.markdown import bullets, plain, some_levels, table
+from discreet.show.statement.categories import LEVEL, MOST_ROWS
+from discreet.show.statement.markdown import bullets, plain, some_levels, table
 
 MOST_VARIABLES = 20
 """A statement lists at most so many variables."""
