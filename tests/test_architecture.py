@@ -11,7 +11,7 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "failpoints"),
-    ("exact", "canonical", "columns", "special"),
+    ("exact", "canonical", "columns", "special", "markup"),
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),

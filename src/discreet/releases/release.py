@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import msgspec
 import numpy as np
@@ -22,6 +22,15 @@ from discreet.releases.document import (
 )
 from discreet.releases.model_documents import convert
 from discreet.version import __version__
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ModelT = TypeVar("ModelT", default=Any)
+else:
+    from typing import TypeVar
+
+    ModelT = TypeVar("ModelT")
 
 LONGEST_LABEL = 500
 SCHEMA = 1
@@ -52,7 +61,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Generic[ModelT]):
     """What was published under a guarantee: the mechanism, its output, and the receipt of the charge."""
 
     mechanism: Mechanism
@@ -75,9 +84,9 @@ class Release:
         return within_group(self.mechanism.guarantee.for_rows(self.unit.rows), self.group)
 
     @property
-    def model(self) -> Any:
+    def model(self) -> ModelT:
         """Return the model under which it is read: the one whose statistics were published, or the reader's own."""
-        return self.mechanism.model if self.reader_model is None else self.reader_model
+        return cast(ModelT, self.mechanism.model if self.reader_model is None else self.reader_model)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -138,7 +147,7 @@ class Release:
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
         return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group)
 
-    def with_prior(self, prior: Any) -> "Release":
+    def with_prior(self, prior: Any) -> "Release[ModelT]":
         """Return the same release, read under another prior.
 
         How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.

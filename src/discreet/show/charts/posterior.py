@@ -1,11 +1,15 @@
-"""What a reader learnt about the cells of a table: probabilities with intervals, and comparisons between groups."""
+"""What a reader learnt as a picture: intervals below each other, whatever the model is, or the graph of a network."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.inference import CategoriesPosterior, plug_in
+from discreet.inference import Posterior
+from discreet.inference.posteriors.events import EventPosterior
+from discreet.inference.posteriors.pictures import Intervals, Line
+from discreet.inference.posteriors.posterior import require_posterior
+from discreet.inference.posteriors.row import PROBABILITY
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
@@ -14,127 +18,138 @@ from discreet.show.charts.drawing import (
     chart,
     interval_ends,
     layer,
-    level_text,
     lines_of,
     measured,
     named_rows,
     names_of_places,
     reading_title,
     row_height,
-    texts_of,
     words,
 )
+from discreet.show.charts.network import network_chart
 
 AWARE, PLUG_IN = "noise-aware", "plug-in"
-MOST_CELLS = 300
-"""A picture of more cells is too tall to be read."""
+MOST_INTERVALS = 300
+"""A picture of more intervals is too tall to be read."""
 
 _LEGEND = {"title": None, "orient": "top", "direction": "vertical"}
 
 
-def posterior_chart(posterior: CategoriesPosterior, level: float = 0.9) -> Spec:
-    """Draw every cell's probability: the noise-aware interval, and what a reader would get who ignores the noise.
+def posterior_chart(posterior: Posterior, level: float = 0.9) -> Spec:
+    """Draw what suits a posterior: the graph of a network with its tables, else its intervals."""
+    require_posterior(posterior, "Nothing was drawn")
+    return interval_chart(posterior, level) if posterior.graph(level) is None else network_chart(posterior, level)
 
-    The second is there for comparison, and only when a single release was read. Crossed columns are grouped.
+
+def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
+    """Draw intervals below each other, in groups; beside them those of a reader who ignores the noise, if known.
+
+    A table of categories has such careless intervals when a single release was read. A regression shows effects, which
+    have one unit, with the coefficients in words beside them.
     """
-    _check_cells(posterior)
-    cells, (*outer, inner) = len(posterior.model.cells), posterior.model.columns
-    if cells > MOST_CELLS:
-        raise DeclarationError(f"Cannot draw {cells} cells: at most {MOST_CELLS} can be read. Nothing was drawn.")
-    rows = _aware_rows(posterior, level) + _plug_in_rows(posterior, level)
-    names = [lines_of(level_text(known)) for known in inner.levels]
-    what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
-    title = f"Probability of each {what if outer else f'level of {inner.name}'}"
-    picture: Spec = {
-        "width": WIDTH,
-        "height": row_height(names, 36 if cells <= 16 else 28),
-        "layer": _two_readings(rows, named_rows(names), title, level),
-    }
-    if outer:
-        groups = [lines_of(group) for group in {row["group_place"]: row["group"] for row in rows}.values()]
-        header = {
-            "title": None,
-            "labelExpr": names_of_places(groups),
-            "labelAngle": 0,
-            "labelAlign": "left",
-            "labelPadding": 14,
-        }
-        facet = {"field": "group_place", "type": "ordinal", "header": header}
-        picture = {"facet": {"row": facet}, "spec": picture, "spacing": 14}
-    return chart(rows, reading_title(posterior), picture)
+    require_posterior(posterior, "Nothing was drawn")
+    return _drawn(posterior.intervals(level), reading_title(posterior), level)
 
 
-def comparison_chart(posterior: CategoriesPosterior, event: str, by: str, level: float = 0.9) -> Spec:
+def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
     """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
-    _check_cells(posterior)
-    columns = [column.name for column in posterior.model.columns]
+    require_posterior(posterior, "Nothing was drawn")
+    if not isinstance(posterior, EventPosterior):
+        raise DeclarationError(
+            f"A comparison is of an event's probability in groups of records; {posterior.subject} has no events. "
+            "Nothing was drawn."
+        )
+    columns = [column.name for column in posterior.columns]
     if by not in columns or len(columns) < 2:
         raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
-    rows = _group_rows(posterior, event, columns.index(by), level)
+    lines = []
+    for row in posterior.rates(event, by, level):
+        text = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
+        lines.append(Line(row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text))
     mean = posterior.probability(event).mean
-    overall, at = [{"overall": mean, "text": f"overall {100 * mean:.1f} %"}], measured("overall")
-    names = [lines_of(row["group"]) for row in rows]
-    y = named_rows(
-        names, title=lines_of(by, 99)[0], titleLimit=230, titleAngle=0, titleAlign="right", titleX=-8, titleY=-2
-    )
-    ends = interval_ends(rows, f"P({event} | {by}): mean and {100 * level:g} % interval")
+    overall = (mean, f"overall {100 * mean:.1f} %")
+    picture = Intervals(f"P({event} | {by}): mean and {100 * level:g} % interval", tuple(lines), reference=overall)
+    return _drawn(picture, reading_title(posterior), level, by)
+
+
+def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:
+    """Return a chart of intervals; `name` is what their names are levels of."""
+    if len(picture.lines) > MOST_INTERVALS:
+        raise DeclarationError(
+            f"Cannot draw {len(picture.lines)} intervals: at most {MOST_INTERVALS} can be read. Nothing was drawn."
+        )
+    groups = list(dict.fromkeys(line.group for line in picture.lines))
+    own = [[line.name for line in picture.lines if line.group == group] for group in groups]
+    alike = all(names == own[0] for names in own)  # then a place counts within its group, else among all
+    rows = [row for lines, kind in ((picture.lines, AWARE), (picture.careless, PLUG_IN)) for row in _rows(lines, kind)]
+    for row in rows:
+        row["group_place"] = groups.index(row["group"])
+        row["place"] = row["place"] % len(own[0]) if alike else row["place"]
+    names = [lines_of(known, 34) for known in (own[0] if alike else [line.name for line in picture.lines])]
+    look = {"title": lines_of(name, 99)[0], "titleLimit": 230, "titleAngle": 0, "titleAlign": "right"}
+    y = named_rows(names, **(look | {"titleX": -8, "titleY": -2} if name else {}))
+    height = row_height(names, 36 if len(picture.lines) <= 16 or not picture.careless else 28)
+    spec: Spec = {"width": WIDTH, "height": height, "layer": _layers(picture, rows, y, level)}
+    if len(groups) == 1 and not groups[0]:
+        return chart(rows, title, spec)
+    header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), "labelAngle": 0}
+    facet = {"field": "group_place", "type": "ordinal"}
+    facet |= {
+        "header": header
+        | {"labelAlign": "left", "labelPadding": 14, "labelOrient": "left" if picture.careless else "top"}
+    }
+    scales = ({} if alike else {"y": "independent"}) | ({"x": "independent"} if picture.unit is None else {})
+    resolve: Spec = {"resolve": {"scale": scales}} if scales else {}
+    return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14, **resolve})
+
+
+def _rows(lines: Sequence[Line], reading: str) -> list[Spec]:
+    """Return one row for each line; its place gives the order."""
+    return [
+        {"cell": line.name, "reading": reading, "mean": line.mean, "low": line.low, "high": line.high}
+        | {"group": line.group, "text": line.text, "place": place}
+        for place, line in enumerate(lines)
+    ]
+
+
+def _layers(picture: Intervals, rows: list[Spec], y: Spec, level: float) -> list[Spec]:
+    ends = _ends(picture, rows)
+    if picture.careless or not any(line.text for line in picture.lines):
+        return [*_reference(picture), *_two_readings(rows, y, ends, level)]
     dot = {"type": "point", "shape": "circle", "filled": True, "size": 110, "color": BLUE, "opacity": 1}
-    layers = [
-        layer({"type": "rule", "stroke": GREY, "strokeDash": [4, 4]}, {"x": at}, overall),
-        layer(words(dy=-9, fill=GREY), {"x": at, "y": {"value": 0}, "text": {"field": "text"}}, overall),
+    heading = {"x": {"value": WIDTH}, "y": {"value": 0}, "text": {"value": picture.heading}}
+    above = [layer(words(align="left", dx=14, dy=-10, fill=GREY), heading, [{}])] if picture.heading else []
+    return [
+        *_reference(picture),
         layer({"type": "rule", "stroke": BLUE, "strokeWidth": 5}, {"y": y, **ends}),
         layer(dot, {"y": y, "x": measured("mean")}),
         layer(words(align="left", dx=14), {"y": y, "x": {"value": "width"}, "text": {"field": "text"}}),
+        *above,
     ]
-    return chart(rows, reading_title(posterior), {"width": WIDTH, "height": row_height(names, 36), "layer": layers})
 
 
-def _check_cells(posterior: Any) -> None:
-    if not isinstance(posterior, CategoriesPosterior):
-        raise DeclarationError(
-            f"This picture is of a table of categories; a {type(posterior).__name__} has no cells. Nothing was drawn."
-        )
-
-
-def _aware_rows(posterior: CategoriesPosterior, level: float) -> list[Spec]:
-    means, intervals = posterior.mean, posterior.interval(level)
-    return _cell_rows(posterior, AWARE, [(means[cell], *intervals[cell]) for cell in posterior.model.cells])
-
-
-def _plug_in_rows(posterior: CategoriesPosterior, level: float) -> list[Spec]:
-    """Return the naive reading under the same prior, if there is one release to read."""
-    if len(posterior.releases) > 1:
+def _reference(picture: Intervals) -> list[Spec]:
+    """Return a dashed line at the value that deserves one, with its name above it."""
+    if picture.reference is None:
         return []
-    naive = plug_in(posterior.releases[0].with_prior(posterior.model.prior))
-    laws = [naive.marginal(place) for place in range(len(naive.concentration))]
-    return _cell_rows(posterior, PLUG_IN, [(law.mean, *law.interval(level)) for law in laws])
+    value, name = picture.reference
+    row, at = [{"overall": value, "text": name}], measured("overall")
+    line = layer({"type": "rule", "stroke": GREY, "strokeDash": [4, 4]}, {"x": at}, row)
+    text = layer(words(dy=-9, fill=GREY), {"x": at, "y": {"value": 0}, "text": {"field": "text"}}, row)
+    return [line, text] if name else [line]
 
 
-def _cell_rows(posterior: CategoriesPosterior, reading: str, laws: Sequence[tuple[float, float, float]]) -> list[Spec]:
-    """Return one row for each cell; the places of its group and of its level within the group give the order."""
-    *outer, inner = posterior.model.columns
-    rows = []
-    for number, (cell, (mean, low, high)) in enumerate(zip(posterior.model.cells, laws, strict=True)):
-        *group, own = texts_of(cell)
-        row: Spec = {"cell": own, "reading": reading, "mean": mean, "low": low, "high": high}
-        row["group"] = ", ".join(f"{column.name} {known}" for column, known in zip(outer, group, strict=True))
-        row["group_place"], row["place"] = divmod(number, len(inner.levels))
-        rows.append(row)
-    return rows
+def _ends(picture: Intervals, rows: list[Spec]) -> Spec:
+    """Return the two ends of an interval: in percent from 0 unless that wastes half of the axis, or in a unit."""
+    if picture.unit == PROBABILITY:
+        return interval_ends(rows, picture.axis)
+    zero = picture.reference is not None and picture.reference[0] == 0
+    axis = {"title": lines_of(picture.axis, 68), "format": ",~r", "tickCount": 6}
+    return {"x": measured("low", scale={"nice": 6, "zero": zero}, axis=axis), "x2": {"field": "high"}}
 
 
-def _group_rows(posterior: CategoriesPosterior, event: str, column: int, level: float) -> list[Spec]:
-    rows = []
-    for place, known in enumerate(map(level_text, posterior.model.columns[column].levels)):
-        law = posterior.conditional(event, [cell for cell in posterior.model.cells if texts_of(cell)[column] == known])
-        low, high = law.interval(level)
-        text = f"{100 * law.mean:.1f} %  ({100 * low:.1f} to {100 * high:.1f})"
-        rows.append({"place": place, "group": known, "mean": law.mean, "low": low, "high": high, "text": text})
-    return rows
-
-
-def _two_readings(rows: list[Spec], y: Spec, title: str, level: float) -> list[Spec]:
-    """Return lines and dots for both readings, side by side in each cell's row, with one legend for all."""
+def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[Spec]:
+    """Return lines and dots for both readings, side by side in each row, with one legend for all."""
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
@@ -155,6 +170,6 @@ def _two_readings(rows: list[Spec], y: Spec, title: str, level: float) -> list[S
     look = {"fill": explained(BLUE, "white"), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
     dot = {"type": "point", "shape": "circle", "opacity": 1, "strokeWidth": 1.5}
     return [
-        layer({"type": "rule"}, {**where, **interval_ends(rows, title), **line}),
+        layer({"type": "rule"}, {**where, **ends, **line}),
         layer(dot, {**where, "x": measured("mean"), **look}),
     ]
