@@ -85,6 +85,11 @@ class FamilyPosterior(Posterior[Any]):
         """Return log P(draws | prior)."""
         return self._log_evidence
 
+    @property
+    def has_declared_prior(self) -> bool:
+        """Tell whether the prior is the holder's, not the reader's own."""
+        return bool(self.prior == self.model.posterior_given_total(Fraction(0), 0))
+
     def facts(self, level: float = 0.9) -> dict[str, Any]:
         """Return the family, its column and what is expected of one further record."""
         return {"family": self._kind, "column": self.model.column.name, "predictive_mean": self.predictive_mean}

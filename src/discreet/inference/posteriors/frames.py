@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.inference.posteriors.row import Row
 
-BACKENDS = ("pandas", "polars", "pyarrow")
+BACKENDS: Final = ("pandas", "polars", "pyarrow")
 
 
 def frame_of(rows: Sequence[Row], backend: str | None = None) -> Any:
     """Return one row of a frame for each row, with the fields as columns; an unknown share is missing."""
     import narwhals
 
-    chosen = _installed() if backend is None else backend
-    if chosen not in BACKENDS:
+    wanted = _installed() if backend is None else backend
+    chosen = next((name for name in BACKENDS if name == wanted), None)
+    if chosen is None:
         raise DeclarationError(f"A frame is one of {', '.join(map(repr, BACKENDS))}; got {backend!r}. None was made.")
     names = [field.name for field in fields(Row)]
     words = ("quantity", "given", "unit")

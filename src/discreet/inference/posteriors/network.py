@@ -155,8 +155,8 @@ class NetworkPosterior(EventPosterior[Network]):
         """Return the variables, what they depend on, and the prior in words."""
         columns = []
         for column, above in zip(self.model.variables, self.model.parents, strict=True):
-            given = f" given {' and '.join(above)}" if above else ""
-            columns.append((column.name, f"{levels_in_words(column)};{given}" if given else levels_in_words(column)))
+            given = f"; given {' and '.join(above)}" if above else ""
+            columns.append((column.name, levels_in_words(column) + given))
         return Account(
             question=f"in a Bayesian network of {len(columns)} variables, how often does each level of a variable "
             "occur, given the levels of those that it depends on? Which of them depends on which was declared "

@@ -35,16 +35,15 @@ def table_entries(
         median, least, most = np.quantile(draws[name], (0.5, low, high), axis=0)
         shares = np.maximum(0.0, 1 - _known_widths(shapes[name][:_COMPARED], level) / np.maximum(most - least, 1e-300))
         figures = (means[name], median, least, most, draws[name].std(axis=0, ddof=1), shares)
-        for place, numbers in zip(np.ndindex(means[name].shape), _listed(figures), strict=True):
+        listed = (np.asarray(figure).ravel().tolist() for figure in figures)
+        for place, numbers in zip(np.ndindex(means[name].shape), zip(*listed, strict=True), strict=True):
             *known, own = (columns[each].levels[code] for each, code in zip((*parents, name), place, strict=True))
             given = tuple(zip(parents, known, strict=True))
-            row = Row(*TableEntry.names(name, own, given), *numbers, PROBABILITY)
+            mean, middle, start, end, sd, share = numbers
+            event, condition = TableEntry.names(name, own, given)
+            row = Row(event, condition, mean, middle, start, end, sd, share, PROBABILITY)
             entries.append(TableEntry(name, own, given, row))
     return tuple(entries)
-
-
-def _listed(figures: tuple[Floats, ...]) -> list[tuple[float, ...]]:
-    return list(zip(*(np.asarray(figure).ravel().tolist() for figure in figures), strict=True))
 
 
 def _known_widths(shapes: Floats, level: float) -> Floats:

@@ -88,6 +88,11 @@ class Posterior(ABC, Generic[ModelT]):
     def account(self) -> Account:
         """Return what a statement says about the question, the columns and the prior."""
 
+    @property
+    def has_declared_prior(self) -> bool:
+        """Tell whether the prior is the holder's, not the reader's own."""
+        return self.model == self.releases[0].model
+
     def facts(self, level: float = _SHOWN_LEVEL) -> dict[str, Any]:
         """Return further figures for a document, by name."""
         return {}

@@ -142,9 +142,10 @@ class RegressionPosterior(Posterior[LinearRegression]):
         lines = []
         for row in self.rows(level):
             if row.quantity != INTERCEPT or len(self.model.names) == 1:
-                ends = (reaches[row.quantity] * value for value in (row.mean, row.low, row.high))
+                name, reach = self._name_with_bounds(row.quantity), reaches[row.quantity]
                 mean, low, high = row.texts
-                lines.append(Line(self._name_with_bounds(row.quantity), *ends, text=f"{mean}  ({low} to {high})"))
+                text = f"{mean}  ({low} to {high})"
+                lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
             f"Change of {target} from one bound to the other, or from the reference level",
             tuple(lines),

@@ -93,7 +93,7 @@ def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spe
     if len(groups) == 1 and not groups[0]:
         return chart(rows, title, spec)
     header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), "labelAngle": 0}
-    facet = {"field": "group_place", "type": "ordinal"}
+    facet: Spec = {"field": "group_place", "type": "ordinal"}
     facet |= {
         "header": header
         | {"labelAlign": "left", "labelPadding": 14, "labelOrient": "left" if picture.careless else "top"}
