@@ -80,7 +80,7 @@ def test_draws_follow_the_exact_means() -> None:
     mechanism = dc.GeometricHistogram(MODEL, size=90, epsilon="1")
     release = dc.Release(mechanism, (20, 11, 24, 6, 14, 15), "wards", simulated=True)
     pooled = dc.infer(release).pooled("fall=yes", "ward")
-    draws = pooled.draws(20_000, seed=5)
+    draws = pooled.draws(20_000, seed=5)["rate"]
     errors = 4 * draws.std(axis=0) / np.sqrt(20_000)
     assert (np.abs(draws.mean(axis=0) - np.array(list(pooled.mean.values()))) < errors).all()
     assert pooled.rate("A").mean == pytest.approx(pooled.mean["A"], abs=0.02)
