@@ -7,8 +7,8 @@ sign that HTML could take for more than text is escaped.
 from collections.abc import Sequence
 from html import escape
 
-_NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'
-_WORD = ' style="text-align: left"'
+_NUMBER = ' style="text-align: right; padding: 0.1em 0.8em; font-variant-numeric: tabular-nums"'
+_WORD = ' style="text-align: left; padding: 0.1em 0.8em"'
 
 
 def one_line(text: object) -> str:
@@ -29,8 +29,8 @@ def html_table(
     <div>
     <p><strong>a &lt; b</strong></p>
     <table>
-    <tr><th style="text-align: left">level</th><th style="text-align: right; ...">mean</th></tr>
-    <tr><td style="text-align: left">&lt;i&gt;</td><td style="text-align: right; ...">0.5</td></tr>
+    <tr><th style="text-align: left; ...">level</th><th style="text-align: right; ...">mean</th></tr>
+    <tr><td style="text-align: left; ...">&lt;i&gt;</td><td style="text-align: right; ...">0.5</td></tr>
     </table>
     </div>
     """

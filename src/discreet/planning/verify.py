@@ -14,6 +14,7 @@ from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
+from discreet.markup import html_table
 from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, PermuteAndFlip, Plan
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import NoisyMoments
@@ -50,6 +51,11 @@ class Certificate:
     def __str__(self) -> str:
         lines = [repr(self.guarantee), f"exact pure epsilon {self.epsilon:g}, {self.evidence.value}"]
         return "\n".join([*lines, *(f"- {check}" for check in self.checks)])
+
+    def _repr_html_(self) -> str:
+        """Return what was checked for a notebook."""
+        title, *lines = str(self).splitlines()
+        return html_table(title, (), [(line,) for line in lines], words=1)
 
 
 def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certificate:

@@ -13,6 +13,7 @@ from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.guarantees.entries import digest_of
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.releases.document import (
     guarantee_document,
@@ -77,6 +78,12 @@ class Release(Generic[ModelT]):
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
         return f"<{kind} {self.label!r}: {self.mechanism!r}, output {self.output}>"
+
+    def _repr_html_(self) -> str:
+        """Return the public facts for a notebook; everything in it is text and nothing else."""
+        title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
+        facts = {"made by": repr(self.mechanism), "guarantee": repr(self.guarantee), "protects": self.unit.description}
+        return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
 
     @property
     def guarantee(self) -> Guarantee:

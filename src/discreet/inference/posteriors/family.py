@@ -1,7 +1,7 @@
 """The noise-aware posterior of the one parameter of a family, on a fine grid of values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.distributions import Interval
 from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
-from discreet.exact import whole
+from discreet.exact import exact_text, whole
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
@@ -104,10 +104,10 @@ class FamilyPosterior(Posterior[Any]):
         return Account(
             question=f"which parameter of {self._kind} describes {column.name}?",
             columns=((column.name, levels_in_words(column)),),
-            hidden="records, nor their total,",
+            hidden="records and their total",
             meaning="The estimated parameter, and an interval that holds the uncertainty of sampling and of the "
             f"noise together. One further record is expected to have {column.name} = {self.predictive_mean:.4g}.",
-            prior=f"The prior is {self.prior!r}.",
+            prior=f"The prior is a law {_in_words(self.prior)}.",
         )
 
     @property
@@ -170,3 +170,10 @@ class FamilyPosterior(Posterior[Any]):
         low, high = tails(level)
         known: Law = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
         return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)
+
+
+def _in_words(law: Any) -> str:
+    """Return a law with its parameters, such as 'Gamma with shape 2 and rate 1/2'; of a user's own only its name."""
+    name = type(law).__name__.removesuffix("Law")
+    known = [f"{each.name} {exact_text(getattr(law, each.name))}" for each in fields(law)] if is_dataclass(law) else []
+    return f"{name} with {' and '.join(known)}" if known else name

@@ -104,16 +104,18 @@ class Posterior(ABC, Generic[ModelT]):
     def intervals(self, level: float = _SHOWN_LEVEL) -> Intervals:
         """Return what is drawn of the rows: one axis, or one for each unit if there are several."""
         rows, what = self.rows(level), f"mean and {100 * level:g} % interval"
-        units = list(dict.fromkeys(row.unit for row in rows))
+        units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
+        only = rows[0].unit if len(units) == 1 else None
+        alone = only is not None and len(quantities) == 1 and len(rows) > 1  # one quantity under many conditions
         lines = []
         for row in rows:
             mean, low, high = row.texts
-            group = row.given if len(units) == 1 else row.unit
-            lines.append(Line(row.quantity, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
-        if units == [PROBABILITY]:
-            return Intervals(f"Probability: {what}", tuple(lines))
-        only = units[0] if len(units) == 1 else None
-        return Intervals(what if only is None else f"{only}: {what}", tuple(lines), unit=only)
+            group = "" if alone else row.unit if only is None else f"given {row.given}" if row.given else ""
+            name = row.given if alone else row.quantity
+            lines.append(Line(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
+        axis = "" if only is None else "Probability" if only == PROBABILITY else only
+        shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
+        return Intervals(shown, tuple(lines), unit=only)
 
     def graph(self, level: float = _SHOWN_LEVEL) -> Graph | None:
         """Return the graph of a network with its tables; nothing if the model has none."""
@@ -154,7 +156,7 @@ class Posterior(ABC, Generic[ModelT]):
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
         headings, lines, words = text_table(self.rows(_SHOWN_LEVEL), _SHOWN_LEVEL)
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
-        notes = [f"Read from a release that was {self.method}."]
+        notes = [f"This release was {self.method}."]
         if len(lines) > _MOST_IN_A_NOTEBOOK:
             notes.insert(0, f"These are the first {_MOST_IN_A_NOTEBOOK} of {len(lines)} rows; to_frame() has all.")
         return html_table(simulated + self.heading, headings, lines[:_MOST_IN_A_NOTEBOOK], words, notes)

@@ -114,7 +114,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
     def account(self) -> Account:
         """Return the columns with their bounds or levels, and the prior in words."""
         model, target = self.model, self.model.target
-        columns = [(target, f"is explained by the others; {_bounds_in_words(model.ranges[target])}")]
+        columns = [(target, f"{_bounds_in_words(model.ranges[target])}, which the others are to explain")]
         for feature in model.features:
             if isinstance(feature, str):
                 columns.append((feature, _bounds_in_words(model.ranges[feature])))
@@ -147,7 +147,8 @@ class RegressionPosterior(Posterior[LinearRegression]):
                 text = f"{mean}  ({low} to {high})"
                 lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
-            f"Change of {target} from one bound to the other, or from the reference level",
+            f"Change of {target} from one bound to the other, or from the reference level: "
+            f"mean and {100 * level:g} % interval",
             tuple(lines),
             reference=(0.0, ""),
             heading="coefficient (interval)",

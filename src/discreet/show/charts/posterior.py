@@ -81,10 +81,7 @@ def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spe
     groups = list(dict.fromkeys(line.group for line in picture.lines))
     own = [[line.name for line in picture.lines if line.group == group] for group in groups]
     alike = all(names == own[0] for names in own)  # then a place counts within its group, else among all
-    rows = [row for lines, kind in ((picture.lines, AWARE), (picture.careless, PLUG_IN)) for row in _rows(lines, kind)]
-    for row in rows:
-        row["group_place"] = groups.index(row["group"])
-        row["place"] = row["place"] % len(own[0]) if alike else row["place"]
+    rows = _rows(picture.lines, AWARE, groups, alike) + _rows(picture.careless, PLUG_IN, groups, alike)
     names = [lines_of(known, 34) for known in (own[0] if alike else [line.name for line in picture.lines])]
     look = {"title": lines_of(name, 99)[0], "titleLimit": 230, "titleAngle": 0, "titleAlign": "right"}
     y = named_rows(names, **(look | {"titleX": -8, "titleY": -2} if name else {}))
@@ -92,24 +89,26 @@ def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spe
     spec: Spec = {"width": WIDTH, "height": height, "layer": _layers(picture, rows, y, level)}
     if len(groups) == 1 and not groups[0]:
         return chart(rows, title, spec)
-    header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), "labelAngle": 0}
-    facet: Spec = {"field": "group_place", "type": "ordinal"}
-    facet |= {
-        "header": header
-        | {"labelAlign": "left", "labelPadding": 14, "labelOrient": "left" if picture.careless else "top"}
-    }
+    label = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
+    if any(line.text for line in picture.lines):  # words stand at the right, so that names of groups stand above
+        label = {"labelOrient": "top", "labelAnchor": "start", "labelPadding": 4}
+    header = {"title": None, "labelExpr": names_of_places([lines_of(group, 60) for group in groups]), **label}
+    facet: Spec = {"field": "group_place", "type": "ordinal", "header": header}
     scales = ({} if alike else {"y": "independent"}) | ({"x": "independent"} if picture.unit is None else {})
     resolve: Spec = {"resolve": {"scale": scales}} if scales else {}
     return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14, **resolve})
 
 
-def _rows(lines: Sequence[Line], reading: str) -> list[Spec]:
-    """Return one row for each line; its place gives the order."""
-    return [
-        {"cell": line.name, "reading": reading, "mean": line.mean, "low": line.low, "high": line.high}
-        | {"group": line.group, "text": line.text, "place": place}
-        for place, line in enumerate(lines)
-    ]
+def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str], alike: bool) -> list[Spec]:
+    """Return one row for each line; its place, within its group if groups are alike, gives the order."""
+    seen = dict.fromkeys(groups, 0)
+    rows = []
+    for number, line in enumerate(lines):
+        row: Spec = {"cell": line.name, "reading": reading, "mean": line.mean, "low": line.low, "high": line.high}
+        row |= {"group": line.group, "text": line.text, "group_place": groups.index(line.group)}
+        rows.append(row | {"place": seen[line.group] if alike else number})
+        seen[line.group] += 1
+    return rows
 
 
 def _layers(picture: Intervals, rows: list[Spec], y: Spec, level: float) -> list[Spec]:
