@@ -19,14 +19,13 @@ def frame_of(rows: Sequence[Row], backend: str | None = None) -> Any:
     chosen = next((name for name in BACKENDS if name == wanted), None)
     if chosen is None:
         raise DeclarationError(f"A frame is one of {', '.join(map(repr, BACKENDS))}; got {backend!r}. None was made.")
+    if find_spec(chosen) is None:
+        raise DiscreetError(f"A frame of {chosen} needs that package: pip install {chosen}. None was made.")
     names = [field.name for field in fields(Row)]
     words = ("quantity", "given", "unit")
     schema = {name: narwhals.String() if name in words else narwhals.Float64() for name in names}
     columns = {name: [getattr(row, name) for row in rows] for name in names}
-    try:
-        return narwhals.from_dict(columns, schema, backend=chosen).to_native()
-    except ImportError:
-        raise DiscreetError(f"A frame of {chosen} needs that package: pip install {chosen}. None was made.") from None
+    return narwhals.from_dict(columns, schema, backend=chosen).to_native()
 
 
 def _installed() -> str:

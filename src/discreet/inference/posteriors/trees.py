@@ -19,18 +19,28 @@ def data_tree(draws: Draws, dims: Names, coords: Names) -> Any:
         from arviz_base import from_dict
     except ImportError:
         raise DiscreetError('ArviZ output needs another package: pip install "discreet[arviz]".') from None
+    _check_names(draws, coords)
     values = {name: array[None] for name, array in draws.items()}
     where = {name: list(axes) for name, axes in dims.items() if axes}
     return from_dict({"posterior": values}, dims=where, coords={name: list(known) for name, known in coords.items()})
 
 
 def write_netcdf(draws: Draws, dims: Names, coords: Names, path: Path) -> None:
-    """Write draws as a netCDF file; a name with a slash would lead to another group of the file and is refused."""
-    odd = [name for name in (*draws, *coords) if "/" in name]
-    if odd:
-        raise DiscreetError(f"A netCDF file cannot hold a variable called {odd[0]!r}: it has a slash.")
+    """Write draws as a netCDF file."""
     tree = data_tree(draws, dims, coords)
     try:
         tree.to_netcdf(path)
     except OSError as problem:
         raise DiscreetError(f"Cannot write the draws to {str(path)!r}: {problem.strerror or problem}.") from None
+
+
+def _check_names(draws: Draws, coords: Names) -> None:
+    """Refuse names that a tree cannot hold: a slash leads to another group, and an axis has its name for itself."""
+    for name in (*draws, *coords):
+        if "/" in name:
+            raise DiscreetError(f"A data tree cannot hold a variable called {name!r}: it has a slash.")
+        if name in ("chain", "draw") or (name in draws and name in coords):
+            raise DiscreetError(
+                f"A data tree cannot hold a variable called {name!r}: one of its axes has that name. `draws` gives the "
+                "same numbers."
+            )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from discreet.errors import DeclarationError
@@ -13,6 +14,7 @@ from discreet.inference.posteriors.row import PROBABILITY
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
+    INK,
     WIDTH,
     Spec,
     chart,
@@ -80,39 +82,54 @@ def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spe
         )
     groups = list(dict.fromkeys(line.group for line in picture.lines))
     own = [[line.name for line in picture.lines if line.group == group] for group in groups]
-    alike = all(names == own[0] for names in own)  # then a place counts within its group, else among all
-    rows = _rows(picture.lines, AWARE, groups, alike) + _rows(picture.careless, PLUG_IN, groups, alike)
-    names = [lines_of(known, 34) for known in (own[0] if alike else [line.name for line in picture.lines])]
+    rows = _rows(picture.lines, AWARE, groups) + _rows(picture.careless, PLUG_IN, groups)
     look = {"title": lines_of(name, 99)[0], "titleLimit": 230, "titleAngle": 0, "titleAlign": "right"}
-    y = named_rows(names, **(look | {"titleX": -8, "titleY": -2} if name else {}))
-    height = row_height(names, 36 if len(picture.lines) <= 16 or not picture.careless else 28)
-    spec: Spec = {"width": WIDTH, "height": height, "layer": _layers(picture, rows, y, level)}
+    axis = look | {"titleX": -8, "titleY": -2} if name else {}
+    if picture.unit is None or any(names != own[0] for names in own):
+        return chart(rows, title, _panels(picture, rows, own, level))
+    spec = _panel(picture, rows, own[0], _ends(picture, rows), level, axis)
     if len(groups) == 1 and not groups[0]:
         return chart(rows, title, spec)
     label = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
-    if any(line.text for line in picture.lines):  # words stand at the right, so that names of groups stand above
-        label = {"labelOrient": "top", "labelAnchor": "start", "labelPadding": 4}
-    header = {"title": None, "labelExpr": names_of_places([lines_of(group, 60) for group in groups]), **label}
-    facet: Spec = {"field": "group_place", "type": "ordinal", "header": header}
-    scales = ({} if alike else {"y": "independent"}) | ({"x": "independent"} if picture.unit is None else {})
-    resolve: Spec = {"resolve": {"scale": scales}} if scales else {}
-    return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14, **resolve})
+    header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), **label}
+    facet = {"field": "group_place", "type": "ordinal", "header": header}
+    return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14})
 
 
-def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str], alike: bool) -> list[Spec]:
-    """Return one row for each line; its place, within its group if groups are alike, gives the order."""
+def _panel(picture: Intervals, rows: list[Spec], own: Sequence[str], ends: Spec, level: float, axis: Spec) -> Spec:
+    names = [lines_of(known) for known in own]
+    height = row_height(names, 28 if picture.careless and len(picture.lines) > 16 else 36)
+    return {"width": WIDTH, "height": height, "layer": _layers(picture, rows, ends, named_rows(names, **axis), level)}
+
+
+def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], level: float) -> Spec:
+    """Return one picture below the other for groups with different names; only the last needs a title of the axis."""
+    look = {"anchor": "start", "frame": "group", "offset": 6, "fontSize": 13, "color": INK}
+    panels = []
+    for place, names in enumerate(own):
+        inside = [row for row in rows if row["group_place"] == place]
+        shown = picture if place == len(own) - 1 else replace(picture, axis="")
+        ends = _ends(shown, inside if picture.unit is None else rows)
+        panel = _panel(shown, inside, names, ends, level, {}) | {"data": {"values": inside}}
+        group = {"title": {"text": lines_of(inside[0]["group"], 60), **look}} if inside[0]["group"] else {}
+        panels.append(panel | group)
+    scale = "independent" if picture.unit is None else "shared"
+    return {"vconcat": panels, "spacing": 14, "resolve": {"scale": {"x": scale}}}
+
+
+def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Spec]:
+    """Return one row for each line; its place within its group gives the order."""
     seen = dict.fromkeys(groups, 0)
     rows = []
-    for number, line in enumerate(lines):
+    for line in lines:
         row: Spec = {"cell": line.name, "reading": reading, "mean": line.mean, "low": line.low, "high": line.high}
         row |= {"group": line.group, "text": line.text, "group_place": groups.index(line.group)}
-        rows.append(row | {"place": seen[line.group] if alike else number})
+        rows.append(row | {"place": seen[line.group]})
         seen[line.group] += 1
     return rows
 
 
-def _layers(picture: Intervals, rows: list[Spec], y: Spec, level: float) -> list[Spec]:
-    ends = _ends(picture, rows)
+def _layers(picture: Intervals, rows: list[Spec], ends: Spec, y: Spec, level: float) -> list[Spec]:
     if picture.careless or not any(line.text for line in picture.lines):
         return [*_reference(picture), *_two_readings(rows, y, ends, level)]
     dot = {"type": "point", "shape": "circle", "filled": True, "size": 110, "color": BLUE, "opacity": 1}
