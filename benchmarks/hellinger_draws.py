@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.show.charts.drawing import render
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import smooth_sensitivity
 from discreet.mechanisms.hellinger_simulation import simulate_batch, simulate_draws
 from discreet.reproductions.pictures import axis, lines
+from discreet.show.charts.drawing import render
 
 Counts = NDArray[np.int64]
 GENERATOR = np.random.default_rng(1)

@@ -306,3 +306,22 @@ def test_small_groups_are_pooled_on_request(folder: Path) -> None:
     assert found["pooled"][4]["share_due_to_privacy"] is None
     assert "pooled" in run("infer", "r.json", "--event", "fall=yes", "--by", "ward", "--pool").output
     run("infer", "r.json", "--pool", code=1)
+
+
+def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path) -> None:
+    mechanism = dc.PosteriorSampling(dc.Poisson("falls", most=3, shape=2, rate=2), 200, 5, "0.5", power="0.05")
+    release = dc.simulate(mechanism, [60, 90, 40, 10], dc.SeededBits(1), label="Falls")
+    (folder / "r.json").write_text(release.to_json())
+    files = ("--plot", "f.svg", "--csv", "f.csv", "--arviz", "f.nc", "--statement", "f.md")
+    shown = run("infer", "r.json", *files).output
+    assert "Poisson falls" in shown
+    assert "read on a grid of 600 values" in shown
+    (row,) = as_json("infer", "r.json")["rows"]
+    (written,) = csv.DictReader((folder / "f.csv").read_text().splitlines())
+    assert float(written["mean"]) == row["mean"] == dc.infer(release).mean
+    assert "| Poisson falls | parameter of Poisson |" in (folder / "f.md").read_text()
+    assert (folder / "f.nc").stat().st_size > 10_000
+    assert "<svg" in (folder / "f.svg").read_text()
+    for words in (("--that", "x > 1"), ("--event", "falls=1"), ("--bif", "x.bif"), ("--synthesize", "3", "--out", "x")):
+        refused = run("infer", "r.json", *words, code=1).stderr
+        assert f"{words[0]} does not go with a family with one parameter" in " ".join(refused.split())

@@ -202,9 +202,9 @@ def test_the_command_line_reads_a_family(tmp_path: Path) -> None:
     path.write_text(release_of(FALLS, [20, 10, 20, 10]).to_json())
     told = json.loads(CliRunner().invoke(main, ["infer", str(path), "--json"], catch_exceptions=False).output)
     posterior: FamilyPosterior = dc.infer(dc.Release.from_json(path.read_text()))
-    assert told["parameter"]["mean"] == pytest.approx(posterior.mean)
+    assert told["rows"][0]["mean"] == pytest.approx(posterior.mean)
     shown = CliRunner().invoke(main, ["infer", str(path)])
     assert "Poisson falls" in shown.output
     refused = CliRunner().invoke(main, ["infer", str(path), "--event", "falls=1"])
     assert refused.exit_code != 0
-    assert "no cells" in refused.output
+    assert "--event does not go with a family" in refused.output

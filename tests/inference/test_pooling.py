@@ -49,7 +49,7 @@ def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np
 )
 def test_every_point_of_the_grid_agrees_with_a_sum_over_all_tables(mechanism: Any, output: tuple[int, ...]) -> None:
     release = dc.Release(mechanism, output, "small", simulated=True)
-    pooled = PooledRates([release], MODEL, "fall=yes", "ward")
+    pooled = PooledRates(MODEL, [release], "fall=yes", "ward")
     points = [pooled._point(u, v) for u, v in product((-1.0, 0.6), (-1.0, 3.0))]
     slow = [brute_force(release, point.mu, point.kappa) for point in points]
     jacobians = [np.log(p.mu * (1 - p.mu) * p.kappa / (1 + p.kappa) ** 2) for p in points]

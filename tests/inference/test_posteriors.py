@@ -251,7 +251,11 @@ class Tags(HTMLParser):
 
 
 def test_notebooks_show_rows_as_text_and_simulations_as_such(posteriors: dict[str, Posterior[Any]]) -> None:
-    shown = [*posteriors.values(), posteriors["table"].releases[0], dc.verify(posteriors["table"].releases[0])]
+    shown: list[Any] = [
+        *posteriors.values(),
+        posteriors["table"].releases[0],
+        dc.verify(posteriors["table"].releases[0]),
+    ]
     for each in shown:
         page = Tags(each._repr_html_())
         assert page.tags <= {"div", "p", "strong", "table", "tr", "th", "td"}
