@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.charts.drawing import render
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import smooth_sensitivity
 from discreet.mechanisms.hellinger_simulation import simulate_batch, simulate_draws
+from discreet.show.charts.drawing import render
 from discreet_papers.pictures import axis, lines
 
 Counts = NDArray[np.int64]

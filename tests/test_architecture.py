@@ -14,7 +14,7 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "failpoints", "on_demand"),
-    ("exact", "canonical", "columns", "kinds", "special", "mathematics"),
+    ("exact", "canonical", "columns", "kinds", "special", "mathematics", "markup"),
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),
@@ -23,7 +23,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "charts", "statement", "sklearn", "session"),
+    ("study", "template", "show", "sklearn", "session"),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}

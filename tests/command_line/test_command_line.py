@@ -63,7 +63,8 @@ def test_the_whole_road_from_file_to_picture(folder: Path) -> None:
     run("infer", "falls.release.json", "--plot", "a.png", "--csv", "a.csv", "--statement", "a.md", "--arviz", "a.nc")
     assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader((folder / "a.csv").read_text().splitlines()))
-    assert [row["cell"] for row in rows] == ["A, no", "A, yes", "B, no", "B, yes", "other, no", "other, yes"]
+    cells = [f"ward={ward}, fall={fall}" for ward in ("A", "B", "other") for fall in ("no", "yes")]
+    assert [row["quantity"] for row in rows] == cells
     assert sum(float(row["mean"]) for row in rows) == pytest.approx(1)
     assert "Falls by ward" in (folder / "a.md").read_text()
     assert (folder / "a.nc").stat().st_size > 10_000
@@ -87,12 +88,12 @@ def test_groups_are_compared_and_statements_judged(folder: Path) -> None:
     )
     found = as_json("infer", *words)
     posterior = dc.infer(dc.Release.from_json((folder / "falls.release.json").read_text()))
-    assert set(found["groups"]) == {"A", "B", "other"}
-    assert found["groups"]["A"]["mean"] == pytest.approx(posterior.conditional("fall=yes", given="ward=A").mean)
+    assert [row["given"] for row in found["groups"]] == ["ward=A", "ward=B", "ward=other"]
+    assert found["groups"][0]["mean"] == pytest.approx(posterior.conditional("fall=yes", given="ward=A").mean)
     assert found["statements"]["ward=A > ward=B"] == pytest.approx(posterior.probability_that("ward=A > ward=B"))
     assert "fall=yes by ward" in run("infer", *words).output
-    one = as_json("infer", "falls.release.json", "--event", "fall=yes", "--given", "ward=A")["event"]
-    assert one["mean"] == pytest.approx(found["groups"]["A"]["mean"])
+    (one,) = as_json("infer", "falls.release.json", "--event", "fall=yes", "--given", "ward=A")["event"]
+    assert one == pytest.approx(found["groups"][0])
     assert "Probability of fall=yes: " in run("infer", "falls.release.json", "--event", "fall=yes").output
     for wrong in (
         ("--by", "ward"),
@@ -112,7 +113,7 @@ def test_every_command_speaks_json(folder: Path) -> None:
     assert [(row["epsilon"], row["size"]) for row in planned["rows"]] == [(0.5, 60), (2.0, 60), (1.5, 100)]
     rehearsed = as_json("rehearse", "study.toml", "--ask", "wards")
     assert rehearsed["simulated"] is True
-    assert sum(cell["truth"] for cell in rehearsed["cells"]) == pytest.approx(1)
+    assert sum(cell["truth"] for cell in rehearsed["rows"]) == pytest.approx(1)
     published = as_json("publish", "study.toml", "--ask", "wards", "--out", "w.json")
     assert published["remaining"] == {"epsilon": "1", "delta": "0"}
     assert published["already_published"] is False
@@ -300,7 +301,27 @@ def test_small_groups_are_pooled_on_request(folder: Path) -> None:
     release = dc.simulate(mechanism, (8, 2, 7, 3, 9, 1, 8, 2, 5, 5), dc.SeededBits(4))
     (folder / "r.json").write_text(release.to_json())
     found = as_json("infer", "r.json", "--event", "fall=yes", "--by", "ward", "--pool")
-    assert set(found["pooled"]) == set("ABCDE")
-    assert found["pooled"]["E"]["mean"] < found["groups"]["E"]["mean"]
+    assert [row["given"] for row in found["pooled"]] == [f"ward={ward}" for ward in "ABCDE"]
+    assert found["pooled"][4]["mean"] < found["groups"][4]["mean"]
+    assert found["pooled"][4]["share_due_to_privacy"] is None
     assert "pooled" in run("infer", "r.json", "--event", "fall=yes", "--by", "ward", "--pool").output
     run("infer", "r.json", "--pool", code=1)
+
+
+def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path) -> None:
+    mechanism = dc.PosteriorSampling(dc.Poisson("falls", most=3, shape=2, rate=2), 200, 5, "0.5", power="0.05")
+    release = dc.simulate(mechanism, [60, 90, 40, 10], dc.SeededBits(1), label="Falls")
+    (folder / "r.json").write_text(release.to_json())
+    files = ("--plot", "f.svg", "--csv", "f.csv", "--arviz", "f.nc", "--statement", "f.md")
+    shown = run("infer", "r.json", *files).output
+    assert "Poisson falls" in shown
+    assert "read on a grid of 600 values" in shown
+    (row,) = as_json("infer", "r.json")["rows"]
+    (written,) = csv.DictReader((folder / "f.csv").read_text().splitlines())
+    assert float(written["mean"]) == row["mean"] == dc.infer(release).mean
+    assert "| Poisson falls | parameter of Poisson |" in (folder / "f.md").read_text()
+    assert (folder / "f.nc").stat().st_size > 10_000
+    assert "<svg" in (folder / "f.svg").read_text()
+    for words in (("--that", "x > 1"), ("--event", "falls=1"), ("--bif", "x.bif"), ("--synthesize", "3", "--out", "x")):
+        refused = run("infer", "r.json", *words, code=1).stderr
+        assert f"{words[0]} does not go with a family with one parameter" in " ".join(refused.split())

@@ -86,14 +86,14 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "income per 1 of age" in shown
     assert "R-hat" in shown
     found = as_json("infer", "pay.release.json")
-    slopes = {row["coefficient"]: row for row in found["coefficients"]}
+    slopes = {row["quantity"]: row for row in found["rows"]}
     assert slopes["age"]["low"] < slopes["age"]["mean"] < slopes["age"]["high"]
     assert slopes["age"]["mean"] == pytest.approx(25, abs=8)  # secure bits cannot be seeded
-    assert slopes["education=college"]["units"] == "income, college instead of school"
+    assert slopes["education=college"]["unit"] == "income, college instead of school"
     with (folder / "pay.out.csv").open() as file:
-        assert [row["coefficient"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
+        assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
     picture = json.loads((folder / "pay.json").read_text())
-    assert [row["coefficient"] for row in picture["data"]["values"]] == ["age", "education=college"]
+    assert [row["cell"] for row in picture["data"]["values"]] == ["age (18 to 80)", "education=college"]
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account
@@ -130,7 +130,7 @@ def test_a_plan_tells_widths_and_touches_no_data(folder: Path) -> None:
 def test_a_rehearsal_shows_the_made_up_truth() -> None:
     found = as_json("rehearse", "study.toml", "--ask", "pay", "--seed", "3")
     assert found["simulated"]
-    for row in found["coefficients"]:
+    for row in found["rows"]:
         assert abs(row["truth"] - row["mean"]) < 6 * row["sd"]
     assert "truth" in run("rehearse", "study.toml", "--ask", "pay").output
 
@@ -144,7 +144,7 @@ def test_a_batch_publishes_tables_and_regressions_together(folder: Path) -> None
 @pytest.mark.parametrize("words", [("--that", "age > 0"), ("--event", "age=1"), ("--bif", "x.bif")])
 def test_questions_about_probabilities_are_refused(words: tuple[str, str]) -> None:
     run("publish", "study.toml", "--ask", "pay")
-    assert f"{words[0]} is not for regressions" in run("infer", "pay.release.json", *words, code=1).stderr
+    assert f"{words[0]} does not go with a regression" in run("infer", "pay.release.json", *words, code=1).stderr
 
 
 def test_the_study_is_the_model_written_down(folder: Path) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.categories import CategoriesPosterior, Reading
+from discreet.inference import CategoriesPosterior
+from discreet.inference.categories import Reading
 from discreet.inference.enumerated import EnumeratedCounts
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 
@@ -76,7 +77,7 @@ def test_a_posterior_can_be_made_of_it() -> None:
     assert posterior.interval(0.9)["a"].width > 0
     assert posterior.ratio("a", "b").median > 0
     assert posterior.true_count("c").mean == pytest.approx(float(counts.marginals[2] @ np.arange(13)), abs=1e-9)
-    assert posterior.draws(10, seed=1).shape == (10, 3)
+    assert posterior.draws(10, seed=1)["theta"].shape == (10, 3)
     assert posterior.probability_that("c > a") > 0.5
     assert len(posterior.bayes_remap().concentration) == 3
 

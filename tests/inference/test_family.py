@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet import charts
 from discreet.certificates import compositions
 from discreet.command_line.main import main
 from discreet.inference import FamilyPosterior, record_totals
 from discreet.inference.record_totals import RecordTotals
 from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
-from discreet.statement import statement
+from discreet.show import charts
 
 Floats = NDArray[np.float64]
 FALLS = dc.Poisson("falls", most=3, shape=3, rate=2)
@@ -134,7 +133,7 @@ def test_what_is_due_to_privacy_is_told() -> None:
     assert weak.privacy_share(0.9) > 0.5 > 0.1 > strong.privacy_share(0.9) >= 0
     assert "due to privacy" in str(weak)
     assert weak.information < strong.information
-    draws = weak.draws(20_000, seed=1)
+    draws = weak.draws(20_000, seed=1)["parameter"]
     assert draws.mean() == pytest.approx(weak.mean, abs=4 * weak.sd / 140)
     assert weak.cdf(weak.quantile(0.3)) == pytest.approx(0.3)
     low, high = weak.interval(0.999999)
@@ -180,10 +179,8 @@ def test_what_cannot_be_read_is_refused_in_words() -> None:
         with pytest.raises(dc.DeclarationError, match=words):
             dc.infer(*releases, **options)
     posterior = dc.infer(release)
-    with pytest.raises(dc.DeclarationError, match="has no cells"):
-        charts.posterior_chart(posterior)
-    with pytest.raises(dc.DeclarationError, match="None was written"):
-        statement(release, posterior)
+    with pytest.raises(dc.DeclarationError, match="has no events"):
+        charts.comparison_chart(posterior, "falls=1", "falls")
     with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
         posterior.quantile(2)
     many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=20_000, shape=9), 3, 5, "0.5", power="0.1")
@@ -205,9 +202,9 @@ def test_the_command_line_reads_a_family(tmp_path: Path) -> None:
     path.write_text(release_of(FALLS, [20, 10, 20, 10]).to_json())
     told = json.loads(CliRunner().invoke(main, ["infer", str(path), "--json"], catch_exceptions=False).output)
     posterior: FamilyPosterior = dc.infer(dc.Release.from_json(path.read_text()))
-    assert told["parameter"]["mean"] == pytest.approx(posterior.mean)
+    assert told["rows"][0]["mean"] == pytest.approx(posterior.mean)
     shown = CliRunner().invoke(main, ["infer", str(path)])
     assert "Poisson falls" in shown.output
     refused = CliRunner().invoke(main, ["infer", str(path), "--event", "falls=1"])
     assert refused.exit_code != 0
-    assert "no cells" in refused.output
+    assert "--event does not go with a family" in refused.output

@@ -143,7 +143,7 @@ def test_comparisons_between_cells_are_exact(crossed: tuple[dc.CategoriesPosteri
 
 def test_draws_follow_the_exact_joint_posterior(crossed: tuple[dc.CategoriesPosterior, BruteForce]) -> None:
     posterior, _ = crossed
-    draws = posterior.draws(20_000, seed=4)
+    draws = posterior.draws(20_000, seed=4)["theta"]
     assert draws.shape == (20_000, 4)
     assert np.allclose(draws.sum(axis=1), 1)
     for place in range(4):
@@ -152,7 +152,7 @@ def test_draws_follow_the_exact_joint_posterior(crossed: tuple[dc.CategoriesPost
     share = draws[:, 1] / (draws[:, 0] + draws[:, 1])
     law = posterior.conditional("fall=yes", given="ward=A")
     assert kstest(law.cdf(share), "uniform").pvalue > 1e-3
-    assert (posterior.draws(5, seed=1) == posterior.draws(5, seed=1)).all()
+    assert (posterior.draws(5, seed=1)["theta"] == posterior.draws(5, seed=1)["theta"]).all()
 
 
 def test_contrasts_between_groups_agree_with_weighted_tables(
@@ -208,7 +208,7 @@ def test_prior_strengths_are_averaged_by_their_evidence() -> None:
     assert averaged.strength_probabilities == pytest.approx(weights)
     assert averaged.mean["a"] == pytest.approx(sum(w * s.mean["a"] for w, s in zip(weights, singles, strict=True)))
     assert averaged.log_evidence == pytest.approx(np.logaddexp.reduce(logs) - np.log(3))
-    draws = averaged.draws(4_000, seed=2)
+    draws = averaged.draws(4_000, seed=2)["theta"]
     assert draws[:, 0].mean() == pytest.approx(averaged.mean["a"], abs=4 * averaged.sd["a"] / np.sqrt(4_000))
 
 
@@ -305,7 +305,7 @@ def test_two_groups_that_are_everything_need_no_pairs() -> None:
     posterior = dc.infer(dc.simulate(mechanism, (499_000, 501_000), dc.SeededBits(5)))
     exact = 1 - float(posterior.probability("b").cdf(0.5))
     assert posterior.probability_that("b > a") == pytest.approx(exact, abs=1e-9)
-    assert posterior.draws(3_000, seed=1).shape == (3_000, 2)
+    assert posterior.draws(3_000, seed=1)["theta"].shape == (3_000, 2)
 
 
 def test_what_is_said_of_the_information_never_exceeds_the_records() -> None:

@@ -10,7 +10,8 @@ from scipy.special import gammaln, logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.inference.network import NetworkPosterior, read_network
+from discreet.inference import NetworkPosterior
+from discreet.inference.network import read_network
 from discreet.inference.projection import projected_reading, truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians

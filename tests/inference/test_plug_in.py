@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import charts
 from discreet.mechanisms import HellingerCalibrated, MaximumPosterior, Mechanism
+from discreet.show import charts
 
 COIN = dc.Categories("answer", levels=("no", "yes"))
 DIE = dc.Categories("d", levels=("a", "b", "c"))

@@ -49,7 +49,7 @@ def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np
 )
 def test_every_point_of_the_grid_agrees_with_a_sum_over_all_tables(mechanism: Any, output: tuple[int, ...]) -> None:
     release = dc.Release(mechanism, output, "small", simulated=True)
-    pooled = PooledRates([release], MODEL, "fall=yes", "ward")
+    pooled = PooledRates(MODEL, [release], "fall=yes", "ward")
     points = [pooled._point(u, v) for u, v in product((-1.0, 0.6), (-1.0, 3.0))]
     slow = [brute_force(release, point.mu, point.kappa) for point in points]
     jacobians = [np.log(p.mu * (1 - p.mu) * p.kappa / (1 + p.kappa) ** 2) for p in points]
@@ -80,7 +80,7 @@ def test_draws_follow_the_exact_means() -> None:
     mechanism = dc.GeometricHistogram(MODEL, size=90, epsilon="1")
     release = dc.Release(mechanism, (20, 11, 24, 6, 14, 15), "wards", simulated=True)
     pooled = dc.infer(release).pooled("fall=yes", "ward")
-    draws = pooled.draws(20_000, seed=5)
+    draws = pooled.draws(20_000, seed=5)["rate"]
     errors = 4 * draws.std(axis=0) / np.sqrt(20_000)
     assert (np.abs(draws.mean(axis=0) - np.array(list(pooled.mean.values()))) < errors).all()
     assert pooled.rate("A").mean == pytest.approx(pooled.mean["A"], abs=0.02)

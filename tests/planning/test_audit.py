@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.charts import audit_chart
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerLocal
 from discreet.mechanisms.hellinger_table import HellingerTable
 from discreet.mechanisms.published_laplace import RoundedLaplace
 from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
+from discreet.show.charts import audit_chart
 
 Counts = NDArray[np.int64]
 COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))

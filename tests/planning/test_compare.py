@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.charts import distance_chart, ranking_chart, render
 from discreet.planning.accuracy import accuracy
 from discreet.planning.compare import SMOOTHINGS, Ranking, compare
+from discreet.show.charts import distance_chart, ranking_chart, render
 
 COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
 

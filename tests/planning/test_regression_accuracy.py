@@ -36,5 +36,5 @@ def test_more_epsilon_and_more_records_give_narrower_intervals() -> None:
 
 def test_a_rehearsal_recovers_its_truth() -> None:
     posterior, truth = rehearsed_regression(dc.BoxMoments(MODEL, 60_000, 5), "rehearsal", seed=6)
-    for name, value in truth.items():
-        assert abs(posterior.mean[name] - value) < 5 * posterior.sd[name]
+    for row, value in zip(posterior.rows(), truth, strict=True):
+        assert abs(row.mean - value) < 5 * row.sd

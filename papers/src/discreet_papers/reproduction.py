@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.charts import render
+from discreet.show.charts import render
 
 Row = dict[str, Any]
 Spec = dict[str, Any]

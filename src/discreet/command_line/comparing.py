@@ -9,7 +9,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from discreet import charts
 from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
 from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import exact_text
@@ -18,6 +17,7 @@ from discreet.models import Categories
 from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
 from discreet.releases.document import read_mechanism
+from discreet.show import charts
 from discreet.study import Question
 
 

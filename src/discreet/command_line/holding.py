@@ -2,23 +2,24 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from discreet import charts
-from discreet.command_line.categories import posterior_document, show_posterior
 from discreet.command_line.checking import fit_of_columns, fit_of_numbers, show_fit_of_columns, show_fit_of_numbers
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
-from discreet.command_line.networks import chosen_by, network_document, plan_network, show_network
-from discreet.command_line.regressions import plan_regression, regression_document, show_regression
+from discreet.command_line.networks import chosen_by, plan_network
+from discreet.command_line.readings import show_reading
+from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant
+from discreet.inference import Posterior
 from discreet.inference import infer as read_release
 from discreet.mechanisms import NetworkCounts, with_fields
 from discreet.mechanisms.box_moments import NoisyMoments
@@ -27,6 +28,8 @@ from discreet.planning.network_accuracy import rehearsed
 from discreet.planning.regression_accuracy import rehearsed_regression
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
+from discreet.show import charts
+from discreet.show.tables import document_of
 from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.template import template
@@ -235,13 +238,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleInformationWarning)
         posterior = read_release(release)
-    truth = dict(zip(question.model.cells, theta, strict=True))
-    if as_json:
-        return show_json(
-            {"simulated": True} | posterior_document(posterior, 0.9, {c: float(t) for c, t in truth.items()})
-        )
-    console.print(_MADE_UP)
-    return show_posterior(posterior, 0.9, {cell: float(value) for cell, value in truth.items()})
+    return _show_rehearsal(posterior, theta.tolist(), (), as_json)
 
 
 def _rehearse_network(question: Question, seed: int, as_json: bool) -> None:
@@ -249,23 +246,22 @@ def _rehearse_network(question: Question, seed: int, as_json: bool) -> None:
         raise DeclarationError(f"Cannot rehearse {question.name!r}: {question.refusal}. Nothing was drawn.")
     with working("reading a made-up study", as_json):
         posterior, truth = rehearsed(question.mechanism, f"rehearsal of {question.label}", seed)
-        document = network_document(posterior, 0.9, truth) if as_json else {}
-    if as_json:
-        return show_json({"simulated": True} | document)
-    console.print(_MADE_UP)
-    say(*chosen_by(question))
-    return show_network(posterior, 0.9, truth)
+    return _show_rehearsal(posterior, truth, chosen_by(question), as_json)
 
 
 def _rehearse_regression(question: Question, mechanism: NoisyMoments, seed: int, as_json: bool) -> None:
     with working("reading a made-up study", as_json), warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleInformationWarning)
         posterior, truth = rehearsed_regression(mechanism, f"rehearsal of {question.label}", seed)
+    return _show_rehearsal(posterior, truth, chosen_by(question), as_json)
+
+
+def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequence[str], as_json: bool) -> None:
     if as_json:
-        return show_json({"simulated": True} | regression_document(posterior, 0.9, truth))
+        return show_json(document_of(posterior, 0.9, truth))
     console.print(_MADE_UP)
-    say(*chosen_by(question))
-    return show_regression(posterior, 0.9, truth)
+    say(*words)
+    return show_reading(posterior, 0.9, truth)
 
 
 @click.command()

@@ -1,80 +1,19 @@
-"""What the commands show of a network: its conditional tables, and what to expect of them."""
+"""What the commands show of a network before it is published: how noisy its tables will be."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import isnan, sqrt
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
-from discreet import charts
-from discreet.command_line.screen import console, say, show_json, show_table, working
+from discreet.command_line.screen import say, show_json, show_table, working
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text
-from discreet.inference import NetworkPosterior
-from discreet.inference.network_tables import TableEntry, table_entries
 from discreet.mechanisms import CubeCounts, NetworkCounts, with_fields
 from discreet.noise.zero_sum import histogram_variance
-from discreet.planning.network_accuracy import ExpectedNetwork, Truth, expected_network
+from discreet.planning.network_accuracy import ExpectedNetwork, expected_network
+from discreet.show import charts
 from discreet.study import Question
-
-MOST_SHOWN = 60
-"""A screen shows so many lines of a network's tables; a CSV file holds them all."""
-FIELDS = ("variable", "given", "level", "mean", "median", "low", "high", "sd")
-
-
-def network_rows(posterior: NetworkPosterior, level: float, truth: Truth | None = None) -> list[dict[str, Any]]:
-    """Return one row of figures for each level in each row of each table."""
-    return [_row(entry, truth) for entry in table_entries(posterior, level)]
-
-
-def _row(entry: TableEntry, truth: Truth | None) -> dict[str, Any]:
-    level = entry.event.removeprefix(f"{entry.variable}=")
-    figures = (entry.mean, entry.median, entry.low, entry.high, entry.sd)
-    row = dict(zip(FIELDS, (entry.variable, entry.condition, level, *figures), strict=True))
-    return row if truth is None else row | {"truth": truth[entry.key]}
-
-
-def network_document(posterior: NetworkPosterior, level: float, truth: Truth | None = None) -> dict[str, Any]:
-    """Return a reading as a document."""
-    first = posterior.releases[0]
-    return {
-        "label": first.label,
-        "releases": [{"label": r.label, "epsilon": exact_text(r.guarantee.epsilon)} for r in posterior.releases],
-        "simulated": first.simulated,
-        "size": posterior.size,
-        "epsilon": exact_text(first.guarantee.epsilon),
-        "delta": exact_text(first.guarantee.delta),
-        "level": level,
-        "mechanism": type(first.mechanism).__name__,
-        "target": posterior.model.target,
-        "tables": network_rows(posterior, level, truth),
-        "log_evidence": None if isnan(posterior.log_evidence) else posterior.log_evidence,
-        "method": posterior.method,
-    }
-
-
-def show_network(posterior: NetworkPosterior, level: float, truth: Truth | None = None) -> None:
-    """Print the tables of a reading: roots first, such as the class of naive Bayes, then children given parents."""
-    first = posterior.releases[0]
-    if first.simulated:
-        console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    rows = network_rows(posterior, level, truth)
-    truths = [] if truth is None else ["truth"]
-    headings = ["probability of", "given", *truths, "mean", f"{100 * level:.4g}% interval"]
-    lines = []
-    for row in rows[:MOST_SHOWN]:
-        known = [] if truth is None else [f"{row['truth']:.4f}"]
-        event, interval = f"{row['variable']}={row['level']}", f"{row['low']:.4f} - {row['high']:.4f}"
-        lines.append([event, row["given"] or "-", *known, f"{row['mean']:.4f}", interval])
-    epsilons = " and ".join(exact_text(each.guarantee.epsilon) for each in posterior.releases)
-    labels = "; ".join(dict.fromkeys(each.label for each in posterior.releases))
-    show_table(f"{labels}: {posterior.size} records, epsilon = {epsilons}", headings, lines)
-    if len(rows) > MOST_SHOWN:
-        words = f"These are the first {MOST_SHOWN} of {len(rows)} lines. --csv FILE writes all of them."
-        console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
-    say(f"Intervals hold what sampling and what privacy leave open. This release was {posterior.method}.")
 
 
 def plan_network(

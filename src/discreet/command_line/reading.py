@@ -2,35 +2,38 @@
 
 import csv
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 
-from discreet import charts
 from discreet.columns import text_of
-from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
 from discreet.command_line.comparing import examine_file
-from discreet.command_line.families import show_family
-from discreet.command_line.networks import network_document, network_rows, show_network
-from discreet.command_line.regressions import regression_document, regression_rows, show_regression
-from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
+from discreet.command_line.readings import show_reading, show_rows, show_warnings
+from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, working
 from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
-from discreet.inference import CategoriesPosterior, FamilyPosterior, NetworkPosterior, RegressionPosterior
+from discreet.inference import Posterior
 from discreet.inference import infer as read_release
-from discreet.inference.arviz import to_netcdf
-from discreet.models import Network
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
 from discreet.releases import Release
-from discreet.statement import statement, statement_html
+from discreet.show import charts
+from discreet.show.statement import statement, statement_html
+from discreet.show.tables import document_of, write_csv
 
-Counted = CategoriesPosterior | NetworkPosterior
-Posterior = Counted | RegressionPosterior
+_ANSWERED_BY = {
+    "--that": "probability_that",
+    "--event": "chance",
+    "--by": "rates",
+    "--pool": "pooled",
+    "--bif": "to_bif",
+    "--synthesize": "synthesize",
+}
+"""Which method of a posterior answers an option; one that does not have it has no answer."""
 _file = click.Path(path_type=Path)
 
 
@@ -72,7 +75,8 @@ def infer(
 ) -> None:
     """Read one release, or several of the same counts: estimates with honest intervals.
 
-    Of a network, all conditional tables are shown: each variable given its parents. Of a regression, the coefficients.
+    Of a network, all conditional tables are shown: each variable given its parents. Of a regression, the coefficients
+    in their units. Of a family, its parameter. Every file below is written for all of them.
 
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
@@ -85,39 +89,46 @@ def infer(
     documents = [read_document(path) for path in releases]
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         warnings.simplefilter("always", LittleInformationWarning)
-        posterior: Posterior | FamilyPosterior = read_release(*documents)
-    if isinstance(posterior, FamilyPosterior):
-        notes = [str(warning.message) for warning in seen]
-        return show_family(posterior, level, as_json, notes, others=bool(files or statements or event))
-    _check_fits(posterior, statements, pool, bif, event, synthesize)
-    answers: dict[str, Any] = {}
-    if not isinstance(posterior, RegressionPosterior):
-        answers["event"] = None if event is None or by else _event(posterior, event, given, level)
-        answers["groups"] = {} if event is None or by is None else _groups(posterior, event, by, level)
-    if isinstance(posterior, CategoriesPosterior):
-        answers["statements"] = {text: posterior.probability_that(text) for text in statements}
-        answers["pooled"] = pooled_rates(posterior, event, by, level) if pool and by is not None else {}
+        posterior: Posterior = read_release(*documents)
+    asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
+    answer = _answering(posterior, [option for option, value in asked.items() if value])
+    answers = {
+        "event": [answer["--event"](event, given, level)] if event and not by else [],
+        "groups": answer["--by"](event, by, level) if by else [],
+        "pooled": answer["--pool"](event, by).rows(level) if pool else [],
+    }
+    judged = {text: answer["--that"](text) for text in statements}
     with working("writing", as_json):
-        _write(posterior, level, plot, table, arviz, bif, (event, by))
-        if synthesize is not None and out is not None and not isinstance(posterior, RegressionPosterior):
-            _write_records(posterior, synthesize, out)
+        if plot is not None:
+            picture = charts.comparison_chart(posterior, event, by, level) if event and by else None
+            charts.render(picture or charts.posterior_chart(posterior, level), plot)
+        if table is not None:
+            write_csv(posterior, table, level)
+        if arviz is not None:
+            posterior.to_netcdf(arviz)
+        if bif is not None:
+            bif.write_text(answer["--bif"](), encoding="utf-8")
+        if out is not None:
+            _write_records(answer["--synthesize"](synthesize), out)
         if account is not None:
             text = statement(documents[0], posterior, verify_release(documents[0]))
             account.write_text(statement_html(text) if account.suffix == ".html" else text, encoding="utf-8")
     notes = [str(warning.message) for warning in seen]
     if as_json:
-        return show_json(_document(posterior, level) | answers | {"warnings": notes})
-    for note in notes:
-        console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)
-    if isinstance(posterior, NetworkPosterior):
-        show_network(posterior, level)
-    elif isinstance(posterior, RegressionPosterior):
-        show_regression(posterior, level)
-    else:
-        show_posterior(posterior, level)
-    _show_answers(answers, event, by, level)
-    for path in files:
-        say(f"Wrote {path}.")
+        found = {name: [asdict(row) for row in rows] for name, rows in answers.items()}
+        return show_json(document_of(posterior, level) | found | {"statements": judged, "warnings": notes})
+    show_warnings(notes)
+    show_reading(posterior, level)
+    for title, key in ((f"{event} by {by}", "groups"), (f"{event} by {by}, pooled", "pooled")):
+        if rows := answers[key]:
+            show_rows(title, rows, level)
+    for row in answers["event"]:
+        _, low, high = row.texts
+        condition = f" given {row.given}" if row.given else ""
+        words = f"{row.text(row.mean)}, {100 * level:.4g}% interval {low} to {high}"
+        say(f"Probability of {row.quantity}{condition}: {words}.")
+    say(*(f"Probability that {text}: {chance:.4f}" for text, chance in judged.items()))
+    say(*(f"Wrote {path}." for path in files))
     return None
 
 
@@ -143,119 +154,24 @@ def _check_options(
         raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
 
 
-def _check_fits(
-    posterior: Posterior,
-    statements: Sequence[str],
-    pool: bool,
-    bif: Path | None,
-    event: str | None,
-    synthesize: int | None,
-) -> None:
-    """Refuse options that this kind of release does not have."""
-    if isinstance(posterior, RegressionPosterior):
-        given = {"--that": statements, "--event": event, "--bif": bif, "--synthesize": synthesize}
-        if odd := [option for option, value in given.items() if value]:
-            raise DeclarationError(f"{odd[0]} is not for regressions, which have coefficients and no probabilities.")
-    elif isinstance(posterior, CategoriesPosterior):
-        if bif is not None:
-            raise DeclarationError("--bif is for releases of a network; this is a table of categories.")
-    elif statements or pool:
-        option = "--that" if statements else "--pool"
-        raise DeclarationError(
-            f"{option} is for tables of categories; this is a network. Ask for one probability with --event and "
-            "--given: discreet infer R --event cancer=yes --given smoker=yes"
-        )
+def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """Return what answers each option; refuse options that this posterior has no answer to."""
+    able = {option: getattr(posterior, name) for option, name in _ANSWERED_BY.items() if hasattr(posterior, name)}
+    for option in options:
+        if option not in able:
+            raise DeclarationError(
+                f"{option} does not go with {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it answers "
+                f"{', '.join(able) or 'none'}. Nothing was written."
+            )
+    return able
 
 
-def _write(
-    posterior: Posterior,
-    level: float,
-    plot: Path | None,
-    table: Path | None,
-    arviz: Path | None,
-    bif: Path | None,
-    asked: tuple[str | None, str | None],
-) -> None:
-    """Write the files that were asked for."""
-    if plot is not None:
-        charts.render(_chart(posterior, level, *asked), plot)
-    if table is not None:
-        _write_csv(_rows(posterior, level), table)
-    if arviz is not None:
-        to_netcdf(posterior, arviz)
-    if bif is not None and isinstance(posterior, NetworkPosterior):
-        bif.write_text(posterior.to_bif(), encoding="utf-8")
-
-
-def _document(posterior: Posterior, level: float) -> dict[str, Any]:
-    if isinstance(posterior, NetworkPosterior):
-        return network_document(posterior, level)
-    if isinstance(posterior, RegressionPosterior):
-        return regression_document(posterior, level)
-    return posterior_document(posterior, level)
-
-
-def _rows(posterior: Posterior, level: float) -> list[dict[str, Any]]:
-    if isinstance(posterior, NetworkPosterior):
-        return network_rows(posterior, level)
-    if isinstance(posterior, RegressionPosterior):
-        return regression_rows(posterior, level)
-    return posterior_rows(posterior, level)
-
-
-def _chart(posterior: Posterior, level: float, event: str | None, by: str | None) -> charts.Spec:
-    if isinstance(posterior, NetworkPosterior):
-        return charts.network_chart(posterior, level)
-    if isinstance(posterior, RegressionPosterior):
-        return charts.coefficient_chart(posterior, level)
-    if event and by:
-        return charts.comparison_chart(posterior, event, by, level)
-    return charts.posterior_chart(posterior, level)
-
-
-def _write_csv(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def _write_records(posterior: Counted, count: int, path: Path) -> None:
+def _write_records(records: Mapping[str, Sequence[Any]], path: Path) -> None:
     """Write made-up records, which are as safe as the release."""
-    records = posterior.synthesize(count)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(records)
         writer.writerows(zip(*([text_of(value) for value in values] for values in records.values()), strict=True))
-
-
-def _event(posterior: Counted, event: str, given: str | None, level: float) -> dict[str, Any]:
-    law = posterior.probability(event) if given is None else posterior.conditional(event, given)
-    low, high = law.interval(level)
-    return {"event": event, "given": given, "mean": law.mean, "low": low, "high": high}
-
-
-def _groups(posterior: Counted, event: str, by: str, level: float) -> dict[str, dict[str, float]]:
-    model = posterior.model
-    columns = model.variables if isinstance(model, Network) else model.columns
-    column = next((column for column in columns if column.name == by), None)
-    if column is None:
-        raise DeclarationError(f"The release has no column {by!r}.")
-    groups = {str(value): _event(posterior, event, f"{by}={text_of(value)}", level) for value in column.levels}
-    return {name: {key: found[key] for key in ("mean", "low", "high")} for name, found in groups.items()}
-
-
-def _show_answers(answers: dict[str, Any], event: str | None, by: str | None, level: float) -> None:
-    for title, key in ((f"{event} by {by}", "groups"), (f"{event} by {by}, pooled", "pooled")):
-        if found := answers.get(key):
-            rows = [(g, f"{v['mean']:.4f}", f"{v['low']:.4f} - {v['high']:.4f}") for g, v in found.items()]
-            show_table(title, (str(by), "mean", f"{level:.0%} interval"), rows)
-    if one := answers.get("event"):
-        given = f" given {one['given']}" if one["given"] else ""
-        interval = f"{one['low']:.4f} - {one['high']:.4f}"
-        say(f"Probability of {one['event']}{given}: {one['mean']:.4f}, {100 * level:.4g}% interval {interval}.")
-    for text, chance in answers.get("statements", {}).items():
-        say(f"Probability that {text}: {chance:.4f}")
 
 
 def read_document(path: Path) -> Release:

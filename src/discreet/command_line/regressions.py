@@ -1,84 +1,21 @@
-"""What the commands show of a regression: its coefficients with units, and what to expect of them."""
+"""What the commands show of a regression before it is published: how wide its intervals will be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from discreet import charts
 from discreet.command_line.networks import chosen_by
-from discreet.command_line.screen import console, say, show_json, show_table
+from discreet.command_line.screen import say, show_json, show_table
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text
-from discreet.inference import RegressionPosterior
-from discreet.inference.coefficients import coefficient_rows, decimals_of, units_of
+from discreet.inference.coefficients import units_of
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import InverseGamma
 from discreet.planning.regression_accuracy import expected_coefficients, expected_effect, typical_variance
+from discreet.show import charts
 from discreet.study import Question
-
-FIELDS = ("coefficient", "units", "mean", "median", "low", "high", "sd")
-Truth = Mapping[str, float]
-
-
-def regression_rows(posterior: RegressionPosterior, level: float, truth: Truth | None = None) -> list[dict[str, Any]]:
-    """Return one row of figures for each coefficient."""
-    rows = []
-    for row in coefficient_rows(posterior, level):
-        values = (row.name, row.units, row.mean, row.median, row.low, row.high, row.sd)
-        known = {} if truth is None else {"truth": truth[row.name]}
-        rows.append(dict(zip(FIELDS, values, strict=True)) | known)
-    return rows
-
-
-def regression_document(posterior: RegressionPosterior, level: float, truth: Truth | None = None) -> dict[str, Any]:
-    """Return a reading as a document."""
-    first, (low, high) = posterior.releases[0], posterior.noise.interval(level)
-    return {
-        "label": first.label,
-        "releases": [{"label": r.label, "epsilon": exact_text(r.guarantee.epsilon)} for r in posterior.releases],
-        "simulated": first.simulated,
-        "size": posterior.size,
-        "epsilon": exact_text(first.guarantee.epsilon),
-        "delta": exact_text(first.guarantee.delta),
-        "level": level,
-        "mechanism": type(first.mechanism).__name__,
-        "target": posterior.model.target,
-        "coefficients": regression_rows(posterior, level, truth),
-        "noise_sd": {"mean": posterior.noise.mean, "low": low, "high": high},
-        "r_hat": posterior.r_hat,
-        "effective_size": posterior.effective_size,
-    }
-
-
-def show_regression(posterior: RegressionPosterior, level: float, truth: Truth | None = None) -> None:
-    """Print the coefficients of a reading with their units."""
-    first = posterior.releases[0]
-    if first.simulated:
-        console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    headings = [
-        "coefficient",
-        "units",
-        *([] if truth is None else ["truth"]),
-        "estimate",
-        f"{100 * level:.4g}% interval",
-    ]
-    lines = []
-    for row in coefficient_rows(posterior, level):
-        mean, low, high = row.figures
-        known = [] if truth is None else [f"{truth[row.name]:,.{decimals_of(row.high - row.low)}f}"]
-        lines.append([row.name, row.units, *known, mean, f"{low} to {high}"])
-    epsilons = " and ".join(exact_text(each.guarantee.epsilon) for each in posterior.releases)
-    labels = "; ".join(dict.fromkeys(each.label for each in posterior.releases))
-    show_table(f"{labels}: {posterior.size} records, epsilon = {epsilons}", headings, lines, words=2)
-    least, most = posterior.noise.interval(level)
-    say(
-        f"Around the line {posterior.model.target} has a standard deviation of {posterior.noise.mean:.4g} "
-        f"({least:.4g} to {most:.4g}).",
-        "Intervals hold what sampling and what privacy leave open. They come from a simulation with R-hat "
-        f"{posterior.r_hat:.3f}, worth {posterior.effective_size:.0f} independent draws.",
-    )
 
 
 def plan_regression(

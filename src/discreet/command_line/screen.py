@@ -104,11 +104,6 @@ def working(what: str, silent: bool = False) -> Iterator[None]:
         yield
 
 
-def cell_name(cell: Any) -> str:
-    """Return a cell's name on one line."""
-    return ", ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell)
-
-
 def require_folder(path: Path | None) -> None:
     """Refuse early if a file could not be written because its folder is not there."""
     if path is not None and not path.absolute().parent.is_dir():

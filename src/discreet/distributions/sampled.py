@@ -50,6 +50,10 @@ class Sampled:
         low, high = np.quantile(self.draws, tails(level))
         return Interval(float(low), float(high))
 
+    def share_between(self, level: float = 0.9) -> None:
+        """Return nothing: draws of a quantity do not tell how wide its interval would be with known counts."""
+        return
+
     def probability_above(self, threshold: float) -> float:
         """Return the share of draws above a threshold."""
         return float((self.draws > threshold).mean())

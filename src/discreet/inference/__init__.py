@@ -1,14 +1,16 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
-from discreet.inference.categories import CategoriesPosterior
 from discreet.inference.consistent_tables import ConsistentTables, consistent_tables
-from discreet.inference.family import FamilyPosterior
 from discreet.inference.infer import infer
-from discreet.inference.network import NetworkPosterior
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
+from discreet.inference.posteriors.categories import CategoriesPosterior
+from discreet.inference.posteriors.family import FamilyPosterior
+from discreet.inference.posteriors.network import NetworkPosterior
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.regression import RegressionPosterior
+from discreet.inference.posteriors.row import Row
 from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
-from discreet.inference.regression import RegressionPosterior
 from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 
 __all__ = [
@@ -18,7 +20,9 @@ __all__ = [
     "NetworkPosterior",
     "PlugInNetwork",
     "PooledRates",
+    "Posterior",
     "RegressionPosterior",
+    "Row",
     "adaptive_ridge",
     "consistent_tables",
     "infer",

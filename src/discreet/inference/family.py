@@ -10,18 +10,15 @@ The sum over totals is `RecordTotals`; theta is a number, so a fine grid holds t
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from discreet.distributions import Interval
-from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
-from discreet.exact import whole
+from discreet.inference.posteriors.family import FamilyPosterior, ParameterGrid
 from discreet.inference.record_totals import Expectations, RecordTotals
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.bounded_family import Law, ReadableFamily
@@ -37,109 +34,6 @@ _CONTRADICTION = 7.0
 _ROUGH = 1e-4  # how much of a posterior may rest on rough expansions
 _FAR = 45.0  # nats below the peak: e^-45 of the largest density
 _LAWS = ("support", "log_mass", "guess", "log_density")
-
-
-class FamilyPosterior:
-    """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
-
-    def __init__(self, model: Any, releases: Sequence[Release], prior: Law) -> None:
-        self.model, self.releases, self.prior = model, tuple(releases), prior
-        self.size = releases[0].mechanism.size
-        self._totals = RecordTotals(model, self.size)
-        kernel = _DrawKernel(releases, self._totals.ends)
-        self._edges = _edges(self._totals, kernel, prior)
-        middles = (self._edges[:-1] + self._edges[1:]) / 2
-        told = self._totals.log_expectations(middles, kernel)
-        masses = np.asarray(prior.log_mass(self._edges[:-1], self._edges[1:]))
-        self.log_evidence = float(logsumexp(told.logs + masses))
-        self._weights = np.exp(told.logs + masses - max(self.log_evidence, -1e300))
-        self._middles, self._masses, self._mean_total = middles, masses, float(self._weights @ told.totals)
-        self._refuse_what_is_not_sound(told)
-
-    def _refuse_what_is_not_sound(self, told: Expectations) -> None:
-        """Refuse draws that no parameter explains, as far tails of sums are rounding, and rough expansions."""
-        mean, spread = self._totals.about(self._middles)
-        deviations = float(self._weights @ (np.abs(told.totals - mean) / spread))
-        if self.log_evidence == -inf or deviations > _CONTRADICTION:
-            raise DeclarationError(
-                f"What {self.releases[0].label!r} says about the records contradicts the family {self.model!r}: for no "
-                f"parameter is their total within {_CONTRADICTION:g} standard deviations of what it should be."
-            )
-        if float(self._weights @ told.rough) > _ROUGH:
-            raise DeclarationError(
-                "The total of these records is neither short enough to be summed nor normal enough to be approximated: "
-                "declare fewer levels or bands."
-            )
-
-    def __repr__(self) -> str:
-        return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"
-
-    def __str__(self) -> str:
-        low, high = self.interval(0.9)
-        heads = f"{'parameter':<24}{'mean':>10}   90 % interval          due to privacy"
-        name = f"{type(self.model).__name__} {self.model.column.name}"
-        return f"{heads}\n{name:<24}{self.mean:>10.4g}   {low:.4g} to {high:.4g}{self.privacy_share(0.9):>17.0%}"
-
-    @property
-    def mean(self) -> float:
-        """Return the expected parameter."""
-        return float(self._weights @ self._middles)
-
-    @property
-    def sd(self) -> float:
-        """Return the standard deviation of the parameter."""
-        return float(np.sqrt(self._weights @ (self._middles - self.mean) ** 2))
-
-    @cached_property
-    def _cumulative(self) -> Floats:
-        return np.asarray(np.append(0.0, np.cumsum(self._weights)) / self._weights.sum())
-
-    def cdf(self, values: ArrayLike) -> Any:
-        """Return P(parameter <= value)."""
-        found = np.interp(np.asarray(values, dtype=float), self._edges, self._cumulative)
-        return float(found) if found.ndim == 0 else found
-
-    def quantile(self, probability: ArrayLike) -> Any:
-        """Return the value below which the parameter lies with a probability."""
-        asked = np.asarray(probability, dtype=float)
-        if not ((asked >= 0) & (asked <= 1)).all():
-            raise DeclarationError("A probability lies between 0 and 1.")
-        found = np.interp(asked, self._cumulative, self._edges)
-        return float(found) if found.ndim == 0 else found
-
-    def interval(self, level: float = 0.9) -> Interval:
-        """Return the equal-tailed interval of this probability: sampling and privacy together."""
-        low, high = self.quantile(tails(level))
-        return Interval(float(low), float(high))
-
-    def density(self, values: ArrayLike) -> Any:
-        """Return the density of the parameter, 0 where it is negligible."""
-        heights = self._weights / np.diff(self._edges)
-        found = np.interp(np.asarray(values, dtype=float), self._middles, heights, left=0.0, right=0.0)
-        return float(found) if found.ndim == 0 else found
-
-    def draws(self, count: int, seed: int = 0) -> Floats:
-        """Return independent draws of the parameter from the reader's posterior."""
-        generator = np.random.default_rng(seed)
-        return np.asarray(self.quantile(generator.random(whole(count, "count", most=10**8))))
-
-    @property
-    def predictive_mean(self) -> float:
-        """Return the expected value of one further record, as it would be counted: clipped, or in a band."""
-        values = np.array([float(value) for value in self.model.values])
-        return float(self._weights @ (self.model.level_probabilities(self._middles) @ values))
-
-    @property
-    def information(self) -> float:
-        """Return what the draws told, in nats: the Kullback-Leibler divergence of the posterior from the prior."""
-        kept = self._weights > 0
-        return float(self._weights[kept] @ (np.log(self._weights[kept]) - self._masses[kept]))
-
-    def privacy_share(self, level: float = 0.9) -> float:
-        """Return the share of the interval's width that is due to privacy: what the exact total would save."""
-        low, high = tails(level)
-        known: Law = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
-        return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)
 
 
 def read_family(releases: Sequence[Release], prior: Any = None) -> FamilyPosterior:
@@ -159,7 +53,38 @@ def read_family(releases: Sequence[Release], prior: Any = None) -> FamilyPosteri
     law = first.model.posterior_given_total(Fraction(0), 0) if prior is None else prior
     if not all(hasattr(law, name) for name in _LAWS):
         raise DeclarationError("The prior of a family's parameter is a law, such as GammaLaw or NormalLaw.")
-    return FamilyPosterior(first.model, releases, law)
+    return FamilyPosterior(first.model, releases, law, _grid(first.model, releases, law))
+
+
+def _grid(model: Any, releases: Sequence[Release], prior: Law) -> ParameterGrid:
+    """Return the posterior on a grid that holds all but a negligible part of it."""
+    totals = RecordTotals(model, releases[0].mechanism.size)
+    kernel = _DrawKernel(releases, totals.ends)
+    edges = _edges(totals, kernel, prior)
+    middles = (edges[:-1] + edges[1:]) / 2
+    told = totals.log_expectations(middles, kernel)
+    masses = np.asarray(prior.log_mass(edges[:-1], edges[1:]))
+    log_evidence = float(logsumexp(told.logs + masses))
+    weights = np.exp(told.logs + masses - max(log_evidence, -1e300))
+    grid = ParameterGrid(edges, masses, weights, log_evidence, float(weights @ told.totals))
+    _refuse_what_is_not_sound(releases[0], totals, told, grid)
+    return grid
+
+
+def _refuse_what_is_not_sound(release: Release, totals: RecordTotals, told: Expectations, grid: ParameterGrid) -> None:
+    """Refuse draws that no parameter explains, as far tails of sums are rounding, and rough expansions."""
+    mean, spread = totals.about(grid.middles)
+    deviations = float(grid.weights @ (np.abs(told.totals - mean) / spread))
+    if grid.log_evidence == -inf or deviations > _CONTRADICTION:
+        raise DeclarationError(
+            f"What {release.label!r} says about the records contradicts the family {release.model!r}: for no "
+            f"parameter is their total within {_CONTRADICTION:g} standard deviations of what it should be."
+        )
+    if float(grid.weights @ told.rough) > _ROUGH:
+        raise DeclarationError(
+            "The total of these records is neither short enough to be summed nor normal enough to be approximated: "
+            "declare fewer levels or bands."
+        )
 
 
 class _DrawKernel:

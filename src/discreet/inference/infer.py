@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DeclarationError, LittleInformationWarning
-from discreet.inference.categories import CategoriesPosterior, Reading
-from discreet.inference.family import FamilyPosterior, read_family
+from discreet.inference.categories import Reading
+from discreet.inference.family import read_family
 from discreet.inference.network import read_network
 from discreet.inference.posterior_draws import reading_of_draws
+from discreet.inference.posteriors.categories import CategoriesPosterior
+from discreet.inference.posteriors.family import FamilyPosterior
 from discreet.inference.regression import read_regression
 from discreet.mechanisms import NetworkCounts, NetworkSampling, PosteriorSampling
 from discreet.models import Categories, LinearRegression

@@ -11,7 +11,7 @@ out exactly, and the pair (mu, kappa) on a grid that is laid twice: coarsely ove
 the posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -24,6 +24,10 @@ from discreet.distributions import Interval, Sampled
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.latent_counts import LatentCounts
+from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.mechanisms import NoisyCounts
 from discreet.models import Categories
 from discreet.releases import Release
 
@@ -69,12 +73,14 @@ class _Point:
     hits: tuple[Floats, ...]  # of each group, E[y | n] for every possible n
 
 
-class PooledRates:
+class PooledRates(Posterior[Categories]):
     """The rate of an event in each of many groups, each group borrowing from all others."""
 
-    def __init__(self, releases: Sequence[Release], model: Categories, event: Any, by: str) -> None:
+    subject = "pooled rates"
+
+    def __init__(self, model: Categories, releases: Sequence[Release[Categories]], event: Any, by: str) -> None:
+        super().__init__(model, releases)
         self.event, self.by = event, by
-        self._size = releases[0].mechanism.size
         self._groups = _groups(releases, model, event, by)
         self._points = self._grid()
         weights = np.array([point.log_weight for point in self._points])
@@ -82,6 +88,56 @@ class PooledRates:
 
     def __repr__(self) -> str:
         return f"<rates of {self.event!r} in {len(self._groups)} groups of {self.by!r}, pooled>"
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row for the rate of each group."""
+        return tuple(
+            Row(
+                str(self.event), f"{self.by}={name}", self.mean[name], law.median, *law.interval(level), law.sd, None,
+                PROBABILITY,
+            )
+            for name, law in ((name, self.rate(name)) for name in self.groups)
+        )  # fmt: skip
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return that `rate` has one place for each group."""
+        return {"rate": ("group",)}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the names of the groups."""
+        return {"group": self.groups}
+
+    @property
+    def method(self) -> str:
+        """Say that counts were summed out, and how alike the groups are on a grid."""
+        return f"read with all counts summed out, on a grid of {len(self._points)} pairs of mean rate and likeness"
+
+    @property
+    def information(self) -> None:
+        """Return nothing: it is not worked out for rates that borrow from each other."""
+        return
+
+    @property
+    def log_evidence(self) -> None:
+        """Return nothing: the two grids are not one integral."""
+        return
+
+    def facts(self, level: float = 0.9) -> dict[str, Any]:
+        """Return the groups' mean rate, and how alike they are."""
+        return {"overall": self.overall, "likeness": self.likeness}
+
+    def account(self) -> Account:
+        """Return the question and the prior in words."""
+        return Account(
+            question=f"how often does {self.event} occur in each group of {self.by}?",
+            columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
+            hidden="counts",
+            meaning="Estimated rates, and intervals that hold the uncertainty of sampling and of the noise together. "
+            "Each group borrows from all others: they were taken to be alike, and how much was learnt from all.",
+            prior="The prior of the groups' mean rate and of their likeness is uniform.",
+        )
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -127,10 +183,10 @@ class PooledRates:
 
     @cached_property
     def _sampled(self) -> Floats:
-        return self.draws(_DRAWS, seed=0)
+        return self.draws(_DRAWS, seed=0)["rate"]
 
-    def draws(self, count: int, seed: int | None = None) -> Floats:
-        """Draw independent vectors of rates (rows; one column for each group) from the joint posterior, exactly."""
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Draw independent vectors of rates (rows of `rate`) from the joint posterior, exactly."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
         parts = [
@@ -138,7 +194,7 @@ class PooledRates:
             for point, number in zip(self._points, numbers, strict=True)
             if number
         ]
-        return np.asarray(generator.permutation(np.concatenate(parts)))
+        return {"rate": np.asarray(generator.permutation(np.concatenate(parts)))}
 
     def _draw(self, point: _Point, count: int, generator: np.random.Generator) -> Floats:
         sizes = point.sizes.draw(count, generator)
@@ -194,7 +250,7 @@ class PooledRates:
             inside = (steps >= 0) & (steps < lengths[places])
             return np.where(inside, table[places, np.where(inside, steps, 0)], -np.inf)
 
-        sizes = LatentCounts(log_weight, starts, starts + lengths - 1, 0.0, self._size)
+        sizes = LatentCounts(log_weight, starts, starts + lengths - 1, 0.0, self.size)
         jacobian = np.log(mu) + np.log1p(-mu) + log_kappa - 2 * np.log1p(kappa)
         return _Point(mu, kappa, sizes.log_sum + float(jacobian), sizes, tuple(hits))
 
@@ -248,6 +304,13 @@ def _log_ways(counts: Counts, alpha: float) -> Floats:
 
 
 def _groups(releases: Sequence[Release], model: Categories, event: Any, by: str) -> list[_Group]:
+    for release in releases:
+        if not isinstance(release.mechanism, NoisyCounts):
+            raise DeclarationError(
+                f"{release.label!r} cannot be pooled: groups are read together from counts with noise of their own, "
+                f"and {type(release.mechanism).__name__} publishes no such counts. Read each group by itself: "
+                "posterior.rates(event, by)."
+            )
     column = next((column for column in model.columns if column.name == by), None)
     if column is None:
         raise DeclarationError(f"The release has no column {by!r}; its columns are {[c.name for c in model.columns]}.")

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from discreet.errors import DeclarationError
-from discreet.inference.categories import CategoriesPosterior, Reading
+from discreet.inference.categories import Reading
 from discreet.inference.latent_counts import LatentCounts
+from discreet.inference.posteriors.categories import CategoriesPosterior
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
 from discreet.releases import Release

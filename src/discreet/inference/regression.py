@@ -11,21 +11,16 @@ release, samples the moments.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from discreet.distributions import Interval, Sampled
-from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError, LittleInformationWarning
-from discreet.exact import whole
 from discreet.inference.ensemble import Ensemble
-from discreet.mathematics.convergence import effective_size, split_r_hat
+from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
@@ -36,16 +31,7 @@ Floats = NDArray[np.float64]
 _WARM_UP, _STEPS, _ROUNDS = 100, 100, 5
 _MOST_NUMBERS = 2**24  # of a chain, 128 MB; of longer ones every second, third, ... step is kept
 _MOST_WORK = 25 * 10**7  # steps x walkers x dimension^2; about a minute
-_CHUNK = 4096  # states that are decomposed together
 _GOOD_R_HAT, _GOOD_SIZE, _BAD_R_HAT = 1.02, 1000.0, 1.1
-
-
-class Prediction(NamedTuple):
-    """What is expected of a new record's target, in its own units."""
-
-    mean: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -185,6 +171,15 @@ class MomentDensity:
             states[late] = centre + generator.uniform(0.5, 0.9, size=(late.size, 1)) * (states[late] - centre)
         return states
 
+    def coefficients(self, released: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return the mean of w given the moments, and a root of its covariance."""
+        spectrum = Spectrum.of(self.model.layout.unpack(released, self.size))
+        ridge = np.asarray(variance)[..., None] * float(self.model.prior_precision)
+        firm = np.maximum(spectrum.values, 0) + ridge
+        turned = np.where(spectrum.values > 0, spectrum.turned, 0.0) / firm
+        means = np.einsum("...ij,...j->...i", spectrum.vectors, turned)
+        return means, spectrum.vectors * np.sqrt(np.asarray(variance)[..., None] / firm)[..., None, :]
+
 
 @dataclass(frozen=True)
 class _Noise:
@@ -197,119 +192,6 @@ class _Noise:
 
     def log_density(self, states: Floats) -> Floats:
         return self.density.log_proposal(states)
-
-
-class RegressionPosterior:
-    """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
-
-    def __init__(self, density: MomentDensity, chains: Floats) -> None:
-        self.density = density
-        self.model = density.model
-        self.chains = chains
-        self._states = chains.reshape(-1, chains.shape[-1])
-
-    @property
-    def releases(self) -> tuple[Release, ...]:
-        """Return the releases that were read."""
-        return self.density.releases
-
-    @property
-    def size(self) -> int:
-        """Return the public number of records."""
-        return self.density.size
-
-    def __repr__(self) -> str:
-        return f"<posterior of {self.model.target!r} given {self.density.releases[0].label!r}: R-hat {self.r_hat:.3f}>"
-
-    def __str__(self) -> str:
-        lines = [f"{'coefficient':<24}{'mean':>12}   90 % interval"]
-        for name, (low, high) in self.interval(0.9).items():
-            lines.append(f"{name:<24}{self.mean[name]:>12.5g}   {low:.5g} to {high:.5g}")
-        return "\n".join(lines)
-
-    @cached_property
-    def _centres(self) -> Floats:
-        """Return E[w | moments] for every state of the chains: steps x walkers x coordinates."""
-        parts = np.array_split(self.chains, -(-len(self._states) // _CHUNK))
-        return np.concatenate([coefficients_given(self.density, *self.density.parts(part))[0] for part in parts])
-
-    @property
-    def r_hat(self) -> float:
-        """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
-        return float(split_r_hat(self._centres.swapaxes(0, 1)).max())
-
-    @property
-    def effective_size(self) -> float:
-        """Return how many independent draws the chains are worth, for the worst coefficient."""
-        return float(effective_size(self._centres.swapaxes(0, 1)).min())
-
-    @cached_property
-    def _kept(self) -> Floats:
-        return self.draws(min(20_000, len(self._states)), seed=0)
-
-    def _by_name(self, values: Floats) -> dict[str, float]:
-        return dict(zip(self.model.names, map(float, values), strict=True))
-
-    @cached_property
-    def mean(self) -> dict[str, float]:
-        """Return the expected coefficients."""
-        return self._by_name(self.model.in_units(self._centres.mean(axis=(0, 1))))
-
-    @cached_property
-    def sd(self) -> dict[str, float]:
-        """Return the standard deviations of the coefficients."""
-        return self._by_name(self._kept.std(axis=0, ddof=1))
-
-    def interval(self, level: float = 0.9) -> dict[str, Interval]:
-        """Return the equal-tailed interval of every coefficient."""
-        low, high = np.quantile(self._kept, tails(level), axis=0)
-        return {name: Interval(float(a), float(b)) for name, a, b in zip(self.model.names, low, high, strict=True)}
-
-    def coefficient(self, name: str) -> Sampled:
-        """Return the distribution of one coefficient."""
-        if name not in self.model.names:
-            raise DeclarationError(f"There is no coefficient {name!r}. Coefficients are {', '.join(self.model.names)}.")
-        return Sampled(self._kept[:, self.model.names.index(name)])
-
-    @cached_property
-    def noise(self) -> Sampled:
-        """Return the distribution of the noise's standard deviation, in the units of the target."""
-        _, variance = self.density.parts(self._states)
-        return Sampled(np.sqrt(variance) * self.model.ranges[self.model.target].half)
-
-    def _weights(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw w in public units and sigma^2: a state of the chains, then w given it."""
-        count = whole(count, "count", most=10**7)
-        few = count <= len(self._states)
-        states = self._states[generator.choice(len(self._states), count, replace=not few)]
-        moments, variance = self.density.parts(states)
-        means, roots = coefficients_given(self.density, moments, variance)
-        steps = generator.standard_normal(means.shape)
-        return means + np.einsum("...ij,...j->...i", roots, steps), variance
-
-    def draws(self, count: int, seed: int | None = None) -> Floats:
-        """Draw coefficients (rows, in the order of `model.names`) in the units of the table."""
-        return self.model.in_units(self._weights(count, np.random.default_rng(seed))[0])
-
-    def predict(self, rows: Mapping[str, Sequence[Any]] | Any, level: float = 0.9, seed: int = 0) -> list[Prediction]:
-        """Return what is expected of the targets of new records, by column or a frame; their own noise is included."""
-        generator = np.random.default_rng(seed)
-        weights, variance = self._weights(4000, generator)
-        design, target = self.model.design(rows), self.model.ranges[self.model.target]
-        lines = weights @ design.T
-        future = lines + np.sqrt(variance)[:, None] * generator.standard_normal(lines.shape)
-        low, high = np.quantile(future, tails(level), axis=0) * target.half + target.middle
-        means = lines.mean(axis=0) * target.half + target.middle
-        return [Prediction(*map(float, row)) for row in zip(means, low, high, strict=True)]
-
-    def expected(self, rows: Mapping[str, Sequence[Any]]) -> tuple[Floats, Floats]:
-        """Return mean and standard deviation of the targets of new records: variance x'Cov(w)x + E sigma^2."""
-        design, half = self.model.design(rows), self.model.ranges[self.model.target].half
-        weights, _ = self._weights(min(20_000, len(self._states)), np.random.default_rng(0))
-        variances = np.einsum("ij,jk,ik->i", design, np.atleast_2d(np.cov(weights.T)), design)
-        noise = float(np.mean(self.density.parts(self._states)[1]))
-        means = design @ self._centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
-        return means, half * np.sqrt(variances + noise)
 
 
 def read_regression(*releases: Release, model: LinearRegression | None = None, seed: int = 0) -> RegressionPosterior:
@@ -348,15 +230,6 @@ def _rounds(walkers: int, dimension: int) -> list[int]:
     steps = [_STEPS * 2**number for number in range(_ROUNDS)]
     work = np.cumsum(steps) * walkers * dimension**2
     return [step for step, done in zip(steps, work, strict=True) if done <= _MOST_WORK] or steps[:1]
-
-
-def coefficients_given(density: MomentDensity, released: Floats, variance: Floats) -> tuple[Floats, Floats]:
-    """Return the mean of w given the moments, and a root of its covariance."""
-    spectrum = Spectrum.of(density.model.layout.unpack(released, density.size))
-    ridge = np.asarray(variance)[..., None] * float(density.model.prior_precision)
-    firm = np.maximum(spectrum.values, 0) + ridge
-    means = np.einsum("...ij,...j->...i", spectrum.vectors, np.where(spectrum.values > 0, spectrum.turned, 0.0) / firm)
-    return means, spectrum.vectors * np.sqrt(np.asarray(variance)[..., None] / firm)[..., None, :]
 
 
 def mechanism_of(release: Release) -> NoisyMoments:

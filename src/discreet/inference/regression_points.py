@@ -5,7 +5,7 @@ Both give a point quickly. Neither gives an interval that covers what it says: r
 
 import numpy as np
 
-from discreet.inference.regression import MomentDensity, check_moments, coefficients_given, eliminated, mechanism_of
+from discreet.inference.regression import MomentDensity, check_moments, eliminated, mechanism_of
 from discreet.models.linear_regression import InverseGamma
 from discreet.models.moments import Moments
 from discreet.releases import Release
@@ -20,7 +20,7 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
     density = MomentDensity(release.model, (release,))
     moments = release.model.layout.unpack(release.counts, density.size)
     variance = _plugged_variance(density, moments)
-    means, roots = coefficients_given(density, release.counts.astype(float), np.array(variance))
+    means, roots = density.coefficients(release.counts.astype(float), np.array(variance))
     model = release.model
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
     deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))

@@ -6,6 +6,7 @@ from math import exp, inf
 from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import Evidence, Guarantee
+from discreet.markup import html_table
 
 
 @dataclass(frozen=True)
@@ -52,3 +53,8 @@ class Certificate:
         promise = f"epsilon = {exact_text(given.epsilon)}, delta = {exact_text(given.delta)}, {given.adjacency.value}"
         lines = [f"promised: {promise} ({given.evidence.value})", self.pure_in_words]
         return "\n".join([*lines, *(f"- {check}" for check in self.checks)])
+
+    def _repr_html_(self) -> str:
+        """Return what was checked for a notebook."""
+        title, *lines = str(self).splitlines()
+        return html_table(title, (), [(line,) for line in lines], words=1)

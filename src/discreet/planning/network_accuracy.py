@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from discreet.columns import Level
 from discreet.distributions.interval import tails
 from discreet.inference import NetworkPosterior, infer
-from discreet.inference.network_tables import table_entries
 from discreet.mechanisms import JointHistograms, Mechanism, NetworkCounts
 from discreet.models import Network
 from discreet.randomness import SeededBits
@@ -27,8 +25,8 @@ _MOST_WORK = 150_000  # cells times records that are read within seconds
 
 Tables = dict[str, NDArray[np.float64]]
 Records = dict[str, NDArray[np.int64]]
-Truth = dict[tuple[str, tuple[tuple[str, Level], ...], Level], float]
-"""A made-up probability by variable, levels of the parents, and level: the names of a `TableEntry`."""
+Truth = tuple[float, ...]
+"""Made-up probabilities, one for each row of a posterior."""
 
 
 def made_up_tables(network: Network, generator: np.random.Generator) -> Tables:
@@ -69,18 +67,11 @@ def rehearsed(mechanism: Mechanism, label: str, seed: int) -> tuple[NetworkPoste
     tables = made_up_tables(network, generator)
     counts = counts_of(network, made_up_records(network, tables, mechanism.size, generator))
     posterior: NetworkPosterior = infer(simulate(mechanism, counts, SeededBits(seed), label))
-    return posterior, _by_entry(network, tables)
+    return posterior, _by_row(network, tables)
 
 
-def _by_entry(network: Network, tables: Tables) -> Truth:
-    columns = {column.name: column for column in network.variables}
-    truth: Truth = {}
-    for *above, name in network.families:
-        table = tables[name].reshape(network.shape((*above, name)))
-        for place in np.ndindex(table.shape):
-            *known, own = (columns[each].levels[code] for each, code in zip((*above, name), place, strict=True))
-            truth[name, tuple(zip(above, known, strict=True)), own] = float(table[place])
-    return truth
+def _by_row(network: Network, tables: Tables) -> Truth:
+    return tuple(float(chance) for family in network.families for chance in tables[family[-1]].ravel())
 
 
 @dataclass(frozen=True)
@@ -113,16 +104,16 @@ def _one_study(mechanism: NetworkCounts, level: float, generator: np.random.Gene
     tables = made_up_tables(network, generator)
     counts = counts_of(network, made_up_records(network, tables, mechanism.size, generator))
     posterior: NetworkPosterior = infer(simulate(mechanism, counts, SeededBits(seed)))
-    truth, entries = _by_entry(network, tables), table_entries(posterior, level)
+    truth, found = _by_row(network, tables), posterior.rows(level)
     fresh = made_up_records(network, tables, _FRESH, generator)
     known, widths = _known_tables(network, counts, level)
     target, codes = network.variables[0], np.stack([fresh[column.name] for column in network.variables[1:]], axis=1)
     rows = {c.name: [c.levels[code] for code in fresh[c.name]] for c in network.variables[1:]}
     guesses = np.array([target.levels.index(guess) for guess in posterior.predict(rows)])
     return [
-        float(np.mean([entry.high - entry.low for entry in entries])),
+        float(np.mean([row.high - row.low for row in found])),
         widths,
-        float(np.mean([abs(entry.mean - truth[entry.key]) for entry in entries])),
+        float(np.mean([abs(row.mean - true) for row, true in zip(found, truth, strict=True)])),
         float(np.mean(np.concatenate([np.abs(known[name] - tables[name]).ravel() for name in tables]))),
         float(np.mean(guesses == fresh[target.name])),
         float(np.mean(_classified(network, known, codes) == fresh[target.name])),

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainccinv, ndtri
 
+from discreet.inference import RegressionPosterior
 from discreet.inference.coefficients import INTERCEPT, feature_reaches
-from discreet.inference.regression import RegressionPosterior, read_regression
+from discreet.inference.regression import read_regression
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds, Wholes
@@ -84,8 +85,8 @@ def _widths(model: LinearRegression, spread: NDArray[np.floating[Any]], level: f
 
 def rehearsed_regression(
     mechanism: NoisyMoments, label: str, seed: int
-) -> tuple[RegressionPosterior, dict[str, float]]:
-    """Publish moments of made-up records and read the release; return the reading and the true coefficients."""
+) -> tuple[RegressionPosterior, tuple[float, ...]]:
+    """Publish moments of made-up records and read the release; return the reading and the truth of each row."""
     model, generator = mechanism.model, np.random.default_rng(seed)
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     w *= min(1.0, _ROOM * np.sqrt(model.dimension) / np.abs(w).sum())
@@ -93,7 +94,7 @@ def rehearsed_regression(
     parts = [min(_BATCH, mechanism.size - start) for start in range(0, mechanism.size, _BATCH)]
     moments = np.sum([_made_up_moments(model, part, w, sigma, generator) for part in parts], axis=0)
     release = simulate(mechanism, moments, SeededBits(seed), label)
-    return read_regression(release), dict(zip(model.names, model.in_units(w).tolist(), strict=True))
+    return read_regression(release), tuple(model.in_units(w).tolist())
 
 
 def _made_up_moments(

@@ -6,7 +6,7 @@ equality: a later version may say the same in other words. Signatures stand outs
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.guarantees.entries import digest_of
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.releases.document import (
     guarantee_document,
@@ -26,6 +27,15 @@ from discreet.releases.document import (
 )
 from discreet.releases.fields import convert
 from discreet.version import __version__
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ModelT = TypeVar("ModelT", default=Any)
+else:
+    from typing import TypeVar
+
+    ModelT = TypeVar("ModelT")
 
 LONGEST_LABEL = 500
 LONGEST_REASON = 5000
@@ -74,7 +84,7 @@ class Signature:
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Generic[ModelT]):
     """What was published under a guarantee: the mechanism, its output, and the receipt of the charge.
 
     `reason` is the reason of the guarantee as it was written when the release was made, `reading` is "none" if the
@@ -98,15 +108,21 @@ class Release:
         kind = "simulated release" if self.simulated else "release"
         return f"<{kind} {self.label!r}: {self.mechanism!r}, output {self.output}>"
 
+    def _repr_html_(self) -> str:
+        """Return the public facts for a notebook; everything in it is text and nothing else."""
+        title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
+        facts = {"made by": repr(self.mechanism), "guarantee": repr(self.guarantee), "protects": self.unit.description}
+        return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
+
     @property
     def guarantee(self) -> Guarantee:
         """Return what this release promises."""
         return within_group(self.mechanism.guarantee.for_rows(self.unit.rows), self.group)
 
     @property
-    def model(self) -> Any:
+    def model(self) -> ModelT:
         """Return the model under which it is read: the one whose statistics were published, or the reader's own."""
-        return self.mechanism.model if self.reader_model is None else self.reader_model
+        return cast(ModelT, self.mechanism.model if self.reader_model is None else self.reader_model)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -183,7 +199,7 @@ class Release:
             signatures=_read_signatures(read.signatures),
         )  # fmt: skip
 
-    def with_prior(self, prior: Any) -> "Release":
+    def with_prior(self, prior: Any) -> "Release[ModelT]":
         """Return the same release, read under another prior.
 
         How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.

@@ -12,7 +12,8 @@ from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
-from discreet.inference.network import NetworkPosterior, read_network
+from discreet.inference import NetworkPosterior
+from discreet.inference.network import read_network
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from discreet.charts.drawing import (
+from discreet.errors import DeclarationError
+from discreet.exact import exact_text
+from discreet.planning import Audit, ExactAccuracy, Ranking
+from discreet.show.charts.drawing import (
     BLUE,
     GREY,
     INK,
@@ -17,9 +20,6 @@ from discreet.charts.drawing import (
     row_height,
     words,
 )
-from discreet.errors import DeclarationError
-from discreet.exact import exact_text
-from discreet.planning import Audit, ExactAccuracy, Ranking
 
 _REFERENCE: Spec = {"type": "rule", "stroke": GREY, "strokeDash": [6, 4]}
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import charts
 from discreet.inference import regression
-from discreet.inference.coefficients import coefficient_rows
+from discreet.inference.coefficients import feature_reaches
 from discreet.planning import verify
-from discreet.statement import statement, statement_html
+from discreet.show import charts
+from discreet.show.statement import statement, statement_html
 
 WARD = dc.Column("<i>ward</i>", ("A", "B|C"))
 MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 80), "days": (0, 60)}, prior_precision="0.1")
@@ -27,17 +27,18 @@ def posterior() -> dc.RegressionPosterior:
 
 
 def test_rows_are_the_posterior_in_units(posterior: dc.RegressionPosterior) -> None:
-    rows = {row.name: row for row in coefficient_rows(posterior, 0.8)}
+    rows = {row.quantity: row for row in posterior.rows(0.8)}
     assert list(rows) == ["intercept", "age", "<i>ward</i>=B|C"]
     assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval(0.8)["age"])
     assert rows["age"].mean == pytest.approx(0.25, abs=0.05)
-    assert (rows["age"].reach, rows["<i>ward</i>=B|C"].reach) == (80, 1)
-    mean, low, high = rows["intercept"].figures
+    assert (rows["age"].unit, rows["intercept"].unit) == ("days per 1 of age", "days")
+    assert feature_reaches(MODEL) == {"intercept": 1, "age": 80, "<i>ward</i>=B|C": 1}
+    mean, low, high = rows["intercept"].texts
     assert float(low) < float(mean) < float(high)
 
 
 def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.RegressionPosterior) -> None:
-    picture = charts.coefficient_chart(posterior, 0.9)
+    picture = charts.posterior_chart(posterior, 0.9)
     age, ward = picture["data"]["values"]
     assert age["mean"] == pytest.approx(80 * posterior.mean["age"])
     assert ward["mean"] == pytest.approx(posterior.mean["<i>ward</i>=B|C"])
@@ -58,14 +59,14 @@ def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(posterior
     assert "<i>" not in statement_html(text)
     table = [line for line in text.splitlines() if line.startswith("| age |")]
     assert len(table) == 1
-    assert table[0].count("|") == 5
+    assert table[0].count("|") == 6
 
 
 def test_draws_for_other_programs_have_one_column_for_each_coefficient(posterior: dc.RegressionPosterior) -> None:
     pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
-    from discreet.inference.arviz import to_arviz
-
-    assert to_arviz(posterior, draws=50)["posterior"]["coefficient"].shape == (1, 50, 3)
+    tree = posterior.to_arviz(draws=50)["posterior"]
+    assert tree["coefficient"].shape == (1, 50, 3)
+    assert tree["noise_sd"].shape == (1, 50)
 
 
 def test_two_coefficients_cannot_have_the_same_name() -> None:

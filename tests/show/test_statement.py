@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import discreet as dc
-from discreet.statement import MOST_ROWS, statement, statement_html
+from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
 REHEARSAL = dc.simulate(
@@ -76,8 +76,9 @@ def test_it_tells_what_was_asked_of_how_many_records_and_under_which_promise() -
     text = told(REHEARSAL)
     assert text.startswith("# SIMULATED: Privacy statement: falls\n")
     assert "**600 made-up records**" in text
-    assert "each of the 4 combinations of the levels of **ward** (A, B) and **fall** (no, yes)" in text
-    assert "not declared are counted as ward = A, fall = no." in text
+    assert "how often does each of the 4 combinations of the levels of ward and fall occur?" in text
+    assert "- **ward** (A, B); gaps and other values count as A\n" in text
+    assert "- **fall** (no, yes); gaps and other values count as no\n" in text
     assert "The unit of protection is **one record**." in text
     assert "differ by this change: replace one record." in text
     assert "**epsilon = 0.3, delta = 0.**" in text
@@ -89,7 +90,8 @@ def test_the_results_are_the_posteriors_numbers() -> None:
     text = statement(REHEARSAL, posterior)
     for cell, (low, high) in posterior.interval(0.9).items():
         mean, share = posterior.mean[cell], posterior.privacy_share(0.9)[cell]
-        names = " | ".join(map(str, cell if isinstance(cell, tuple) else (cell,)))
+        names = posterior.event_of(cell)
+        assert names in ("ward=A, fall=no", "ward=A, fall=yes", "ward=B, fall=no", "ward=B, fall=yes")
         row = f"| {names} | {mean:.1%} | {100 * low:.1f} to {high:.1%} | {share:.0%} |".replace("%", " %")
         assert row in text
     assert f"about as much as {posterior.effective_size:.0f} exactly known records" in text
@@ -234,7 +236,7 @@ def test_a_large_table_shows_the_likeliest_cells_and_says_so() -> None:
     release = small(levels=tuple(f"level {number}" for number in range(45)))
     text = told(release)
     results = text.split("## What the results are")[1].split("## What is not promised")[0]
-    assert f"Only the {MOST_ROWS} likeliest of 45 cells are shown." in results
+    assert f"Only the {MOST_ROWS} likeliest of 45 lines are shown." in results
     assert len(re.findall(r"^\| level", results, re.MULTILINE)) == MOST_ROWS
     posterior = dc.infer(release)
     first = max(posterior.mean, key=lambda cell: posterior.mean[cell])

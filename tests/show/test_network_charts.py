@@ -10,9 +10,8 @@ import pytest
 import vl_convert
 
 import discreet as dc
-from discreet import charts
-from discreet.charts.graph_layout import layout
-from discreet.inference.network_tables import table_entries
+from discreet.show import charts
+from discreet.show.charts.graph_layout import layout
 
 YES_NO = ("no", "yes")
 LEVELS: dict[str, tuple[str, ...]] = {"cancer": YES_NO, "smoker": ("never", "former", "current"), "cough": YES_NO}
@@ -57,7 +56,7 @@ def rows(spec: dict[str, Any], field: str) -> list[dict[str, Any]]:
 
 def test_the_bars_are_the_posteriors_own_numbers() -> None:
     bars = rows(charts.network_chart(READ, level=0.8), "mean")
-    entries = {(e.variable, e.condition, e.level): e for e in table_entries(READ, 0.8)}
+    entries = {(e.variable, e.row.given, e.level): e.row for e in READ.graph(0.8).entries()}
     for bar in bars:
         entry = entries[bar["variable"], bar["given"], bar["level"]]
         assert (bar["mean"], bar["low"], bar["high"]) == (entry.mean, entry.low, entry.high)

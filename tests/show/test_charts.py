@@ -15,7 +15,7 @@ import pytest
 import vl_convert
 
 import discreet as dc
-from discreet import charts
+from discreet.show import charts
 
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"))
 FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
@@ -136,7 +136,7 @@ def test_each_place_carries_its_own_name() -> None:
 
 def test_levels_that_look_alike_stay_rows_of_their_own() -> None:
     rows = charts.comparison_chart(dc.infer(STRANGE), "ok=true", "<b>group</b>")["data"]["values"]
-    assert [row["group"] for row in rows[1:3]] == ["a\u00a0b", "a b"]
+    assert [row["cell"] for row in rows[1:3]] == ["a\u00a0b", "a b"]
     assert [row["place"] for row in rows] == [0, 1, 2, 3, 4]
 
 
@@ -173,7 +173,7 @@ def test_the_comparison_chart_shows_conditional_probabilities() -> None:
     spec = charts.comparison_chart(posterior, "fall=yes", "ward", level=0.95)
     for row, ward in zip(spec["data"]["values"], "AB", strict=True):
         law = posterior.conditional("fall=yes", given=f"ward={ward}")
-        assert row["group"] == ward
+        assert row["cell"] == ward
         assert row["mean"] == law.mean
         assert (row["low"], row["high"]) == law.interval(0.95)
         assert row["text"].startswith(f"{100 * law.mean:.1f} %")
@@ -289,9 +289,9 @@ def test_more_cells_make_a_taller_picture(tmp_path: Path) -> None:
 
 
 def test_a_picture_that_nobody_could_read_is_refused() -> None:
-    model = dc.Categories("x", levels=tuple(range(charts.MOST_CELLS + 1)))
-    with pytest.raises(dc.DeclarationError, match="Cannot draw 301 cells"):
-        charts.posterior_chart(dc.infer(release(model, [3] * (charts.MOST_CELLS + 1), "1")))
+    model = dc.Categories("x", levels=tuple(range(charts.MOST_INTERVALS + 1)))
+    with pytest.raises(dc.DeclarationError, match="Cannot draw 301 intervals"):
+        charts.posterior_chart(dc.infer(release(model, [3] * (charts.MOST_INTERVALS + 1), "1")))
 
 
 @pytest.mark.parametrize("name", ["chart.html", "chart.pdf", "chart", "chart.png.txt"])

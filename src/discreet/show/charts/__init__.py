@@ -5,26 +5,32 @@ knows Vega-Lite, and turned into a picture by `render`, offline. Rows are drawn 
 that no two names can be taken for one.
 """
 
-from discreet.charts.budget import MOST_CHARGES, budget_chart, composition_chart, width_chart
-from discreet.charts.drawing import Spec, render
-from discreet.charts.network import MOST_VARIABLES, network_chart
-from discreet.charts.planning import audit_chart, distance_chart, ranking_chart
-from discreet.charts.posterior import AWARE, MOST_CELLS, PLUG_IN, comparison_chart, posterior_chart
-from discreet.charts.regression import coefficient_chart
+from discreet.show.charts.budget import MOST_CHARGES, budget_chart, composition_chart, width_chart
+from discreet.show.charts.drawing import Spec, render
+from discreet.show.charts.network import MOST_VARIABLES, network_chart
+from discreet.show.charts.planning import audit_chart, distance_chart, ranking_chart
+from discreet.show.charts.posterior import (
+    AWARE,
+    MOST_INTERVALS,
+    PLUG_IN,
+    comparison_chart,
+    interval_chart,
+    posterior_chart,
+)
 
 __all__ = [
     "AWARE",
-    "MOST_CELLS",
     "MOST_CHARGES",
+    "MOST_INTERVALS",
     "MOST_VARIABLES",
     "PLUG_IN",
     "Spec",
     "audit_chart",
     "budget_chart",
-    "coefficient_chart",
     "comparison_chart",
     "composition_chart",
     "distance_chart",
+    "interval_chart",
     "network_chart",
     "posterior_chart",
     "ranking_chart",

@@ -5,6 +5,7 @@ promised. Every number comes from the release and its posterior, and bounds are 
 others wrote (labels, names of levels) is written so that it can be nothing but text, in Markdown and in HTML.
 """
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,13 +13,11 @@ from typing import TYPE_CHECKING
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees import Evidence, Guarantee
-from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
-from discreet.models import LinearRegression, Network
+from discreet.inference import Posterior
+from discreet.inference.posteriors.posterior import require_posterior
 from discreet.releases import Release
-from discreet.statement.categories import published_table, table_results
-from discreet.statement.markdown import bullets, plain, table
-from discreet.statement.networks import network_results, published_network
-from discreet.statement.regressions import published_regression, regression_results
+from discreet.show.statement.markdown import bullets, plain, table
+from discreet.show.statement.results import published, results
 
 if TYPE_CHECKING:
     from discreet.planning import Certificate
@@ -34,36 +33,25 @@ _SIMULATED = (
 )
 
 
-def statement(
-    release: Release,
-    posterior: CategoriesPosterior | NetworkPosterior | RegressionPosterior,
-    certificate: "Certificate | None" = None,
-) -> str:
+def statement(release: Release, posterior: Posterior, certificate: "Certificate | None" = None) -> str:
     """Return a plain-language account of a release, in Markdown.
 
     `posterior` is what `infer` read from the release, and `certificate` what `verify` found about it.
     """
-    if not isinstance(posterior, CategoriesPosterior | NetworkPosterior | RegressionPosterior):
-        raise DeclarationError("Statements are about tables of categories, networks and regressions. None was written.")
+    require_posterior(posterior, "No statement was written")
     if release not in posterior.releases:
         raise DeclarationError(f"The posterior was not read from {release.label!r}. No statement was written.")
     if certificate is not None and _promise(certificate.guarantee) != _promise(release.guarantee):
         raise DeclarationError(f"The certificate is not about {release.label!r}. No statement was written.")
-    if isinstance(posterior, NetworkPosterior):
-        published, results = published_network(release), network_results(posterior)
-    elif isinstance(posterior, RegressionPosterior):
-        published, results = published_regression(release), regression_results(posterior)
-    else:
-        published, results = published_table(release), table_results(posterior)
     blocks = [
         f"# {'SIMULATED: ' if release.simulated else ''}Privacy statement: {plain(release.label)}",
         *([_SIMULATED] if release.simulated else []),
-        *published,
+        *published(release, posterior),
         *_protected(release),
         *_guaranteed(release.guarantee),
         *_checked(release, certificate),
-        *results,
-        *_not_promised(release),
+        *results(posterior),
+        *_not_promised(release, posterior.account().public),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -135,7 +123,7 @@ def _checked(release: Release, certificate: "Certificate | None") -> list[str]:
     return ["## How it was checked", bullets(points)]
 
 
-def _not_promised(release: Release) -> list[str]:
+def _not_promised(release: Release, public: Sequence[str]) -> list[str]:
     epsilon, rows = release.guarantee.epsilon, release.unit.rows
     delta = ", and delta grows as well" if release.guarantee.delta else ""
     more = "more than one record" if rows == 1 else f"more than {rows} records"
@@ -148,15 +136,9 @@ def _not_promised(release: Release) -> list[str]:
         "**What is true of people in general is not protected.** If the release shows that something is common, "
         "readers will expect it of everyone, also of those who are not in the data.",
         "**Public facts are not protected:** the number of records, the columns and levels, "
-        f"{_other_facts(release)}epsilon and the label.",
+        f"{''.join(f'{fact}, ' for fact in public)}epsilon and the label.",
     ]
     return ["## What is not promised", bullets(points)]
-
-
-def _other_facts(release: Release) -> str:
-    if isinstance(release.model, LinearRegression):
-        return "the bounds, "
-    return "the arrows between them, " if isinstance(release.model, Network) else ""
 
 
 def _power(epsilon: Fraction) -> Decimal:

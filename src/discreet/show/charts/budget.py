@@ -5,7 +5,10 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from discreet.charts.drawing import (
+from discreet.errors import DeclarationError
+from discreet.exact import exact_text
+from discreet.guarantees import Budget, Ledger, Totals, read_amount
+from discreet.show.charts.drawing import (
     BLUE,
     GREY,
     PALE,
@@ -20,9 +23,6 @@ from discreet.charts.drawing import (
     row_height,
     words,
 )
-from discreet.errors import DeclarationError
-from discreet.exact import exact_text
-from discreet.guarantees import Budget, Ledger, Totals, read_amount
 
 MOST_CHARGES = 40
 """A budget with more charges shows the earliest of them as one."""

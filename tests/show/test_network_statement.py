@@ -3,7 +3,7 @@
 import re
 
 import discreet as dc
-from discreet.statement import MOST_ROWS, statement, statement_html
+from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 NASTY = "<script>alert(1)</script> | *bold* `code` [l](x)"
 LEVELS = {"cancer": ("no", "yes"), "smoker": ("no", "yes"), NASTY: ("no", "yes")}
@@ -16,9 +16,9 @@ RELEASE = dc.simulate(
 def test_it_tells_the_variables_what_they_depend_on_and_the_promise() -> None:
     text = statement(RELEASE, dc.infer(RELEASE), dc.verify(RELEASE))
     assert text.startswith("# SIMULATED: Privacy statement: Signs of cancer\n")
-    assert "**200 made-up records**, for a Bayesian network of 3 variables" in text
-    assert "- **cancer** (no, yes); gaps and other values count as no" in text
-    assert "- **smoker** (no, yes), given **cancer**; gaps" in text
+    assert "**200 made-up records**. The question: in a Bayesian network of 3 variables, how often" in text
+    assert "- **cancer** (no, yes); gaps and other values count as no\n" in text
+    assert "- **smoker** (no, yes); gaps and other values count as no; given cancer\n" in text
     assert "**epsilon = 1, delta = 0.**" in text
     assert "the arrows between them" in text
     assert "all its parameters 1" in text
@@ -28,8 +28,8 @@ def test_its_tables_are_those_of_the_posterior() -> None:
     posterior = dc.infer(RELEASE)
     text = statement(RELEASE, posterior)
     mean = posterior.mean_tables()["smoker"][1, 1]
-    assert f"| smoker | yes | cancer = yes | {100 * mean:.1f} % |" in text
-    assert f"| cancer | yes | - | {100 * posterior.mean_tables()['cancer'][1]:.1f} % |" in text
+    assert f"| smoker=yes | cancer=yes | {100 * mean:.1f} % |" in text
+    assert f"| cancer=yes | - | {100 * posterior.mean_tables()['cancer'][1]:.1f} % |" in text
 
 
 def test_names_that_others_wrote_stay_text() -> None:
@@ -46,5 +46,5 @@ def test_a_large_network_is_cut_and_says_so() -> None:
     release = dc.simulate(dc.FamilyHistograms(network, 20, 60), [15, 5] * 30, dc.SeededBits(9))
     text = statement(release, dc.infer(release))
     assert f"Only the first {MOST_ROWS} of 60 lines are shown" in text
-    assert "and 10 more variables" in text
+    assert "and 10 more columns" in text
     assert len(re.findall(r"^\| item", text, re.MULTILINE)) == MOST_ROWS

@@ -14,8 +14,7 @@ from typing import Any
 from discreet.columns import text_of
 from discreet.errors import DiscreetError
 from discreet.exact import exact_text
-from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
-from discreet.models.categories import Cell
+from discreet.inference import Posterior
 
 Spec = dict[str, Any]
 Lines = list[str]
@@ -93,7 +92,7 @@ def words(**how: Any) -> Spec:
     return {"type": "text", "baseline": "middle", **how}
 
 
-def reading_title(posterior: CategoriesPosterior | NetworkPosterior | RegressionPosterior) -> Spec:
+def reading_title(posterior: Posterior) -> Spec:
     """Return a title that says what was published, of how many records, and under which promise."""
     first, *more = posterior.releases
     label = ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
@@ -136,13 +135,9 @@ def names_of_places(names: Sequence[Lines]) -> str:
 
 def lines_of(text: str, widest: int = 34, most: int = 3) -> Lines:
     """Return a text as lines of at most so many letters, cut off if there are too many, without control characters."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in text)
-    return wrap(shown, widest, max_lines=most, placeholder=" …") or [""]
-
-
-def texts_of(cell: Cell) -> tuple[str, ...]:
-    """Return the texts of a cell's levels."""
-    return tuple(map(level_text, cell)) if isinstance(cell, tuple) else (level_text(cell),)
+    return wrap(
+        "".join(letter if letter.isprintable() else " " for letter in text), widest, max_lines=most, placeholder=" …"
+    ) or [""]
 
 
 def level_text(level: str | int) -> str:

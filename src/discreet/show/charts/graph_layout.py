@@ -8,7 +8,7 @@ that makes a picture less wide.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from discreet.charts.layered_layout import layered
+from discreet.show.charts.layered_layout import layered
 
 Size = tuple[float, float]
 Point = tuple[float, float]

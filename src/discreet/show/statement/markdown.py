@@ -3,13 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from discreet.columns import Column, text_of
-
-
-def some_levels(column: Column) -> str:
-    """Return the names of a column's levels, the first ones if there are many."""
-    names = [plain(text_of(level)) for level in column.levels]
-    return ", ".join(names if len(names) <= 12 else [*names[:10], f"... {len(names)} in all"])
+from discreet.markup import one_line
 
 
 def bullets(points: Sequence[str]) -> str:
@@ -25,6 +19,5 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> st
 
 def plain(text: str | None) -> str:
     """Return a text in one line, with all that Markdown or HTML could take for more than text as references."""
-    words = " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)).split())
-    safe = re.sub(r"[<>&|\\*`\[\]~#]", lambda found: f"&#{ord(found[0])};", words or "(empty)")
+    safe = re.sub(r"[<>&|\\*`\[\]~#]", lambda found: f"&#{ord(found[0])};", one_line(text) or "(empty)")
     return re.sub(r"(?<![^\W_])_|_(?![^\W_])", "&#95;", safe)  # within a word an underscore is only itself

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import atan2, cos, degrees, sin
 
-from discreet.charts.drawing import (
+from discreet.columns import Column
+from discreet.errors import DeclarationError
+from discreet.inference import Posterior
+from discreet.inference.posteriors.pictures import Graph, TableEntry
+from discreet.markup import one_line
+from discreet.models import Network
+from discreet.show.charts.drawing import (
     BLUE,
     GREY,
     INK,
@@ -24,12 +30,7 @@ from discreet.charts.drawing import (
     reading_title,
     words,
 )
-from discreet.charts.graph_layout import Box, Layout, layout
-from discreet.columns import Column
-from discreet.errors import DeclarationError
-from discreet.inference import NetworkPosterior
-from discreet.inference.network_tables import TableEntry, table_entries
-from discreet.models import Network
+from discreet.show.charts.graph_layout import Box, Layout, layout
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""
@@ -61,19 +62,20 @@ class _Marks:
     tips: list[Spec] = field(default_factory=list)
 
 
-def network_chart(subject: NetworkPosterior | Network, level: float = 0.9) -> Spec:
+def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
     """Draw the graph of a network; of a reading also its tables, with intervals of this level, where they are small.
 
     A network alone, before anything was published, is drawn with the names of the levels.
     """
-    network = subject.model if isinstance(subject, NetworkPosterior) else subject
+    graph = subject.graph(level) if isinstance(subject, Posterior) else None
+    network = subject if graph is None else graph.network
     if not isinstance(network, Network):
         raise DeclarationError("A chart of a network takes a Network, or what `infer` read from a release of one.")
     if len(network.variables) > MOST_VARIABLES:
         raise DeclarationError(
             f"Cannot draw {len(network.variables)} variables: at most {MOST_VARIABLES} can be read. Nothing was drawn."
         )
-    contents = _contents(subject, network, level)
+    contents = _contents(network, graph)
     heads = {column.name: lines_of(column.name, 30 if contents else 24, most=2) for column in network.variables}
     sizes = {name: _size(heads[name], contents.get(name, [])) for name in heads}
     widest = max(width for width, _ in sizes.values())
@@ -99,13 +101,13 @@ class _Bar:
 _Line = _Bar | str
 
 
-def _contents(subject: NetworkPosterior | Network, network: Network, level: float) -> dict[str, list[_Line]]:
+def _contents(network: Network, graph: Graph | None) -> dict[str, list[_Line]]:
     """Return the lines of every box below its name; nothing at all if there are too many boxes."""
     if len(network.variables) > MOST_WITH_TABLES:
         return {}
-    if isinstance(subject, Network):
+    if graph is None:
         return {column.name: [_levels_in_words(column)] for column in network.variables}
-    tables = {name: list(found) for name, found in groupby(table_entries(subject, level), lambda e: e.variable)}
+    tables = {name: list(found) for name, found in groupby(graph.entries(), lambda entry: entry.variable)}
     return {name: _table_lines(entries) for name, entries in tables.items()}
 
 
@@ -115,8 +117,8 @@ def _levels_in_words(column: Column) -> str:
 
 def _table_lines(entries: Sequence[TableEntry]) -> list[_Line]:
     """Return the lines of a table. Of two levels the second is enough, with one bar for each row."""
-    rows = [list(row) for _, row in groupby(entries, lambda entry: entry.given)]
-    parents = [name for name, _ in rows[0][0].given]
+    rows = [list(row) for _, row in groupby(entries, lambda entry: entry.parents)]
+    parents = [name for name, _ in rows[0][0].parents]
     if len(entries) > MOST_BARS:
         return [f"{len(rows)} rows of {len(rows[0])} levels"]
     if not parents:
@@ -124,10 +126,10 @@ def _table_lines(entries: Sequence[TableEntry]) -> list[_Line]:
     if len(rows[0]) == 2:
         event = _cut(level_text(rows[0][1].level), _LABEL)
         head = f"P({event}), given {_cut(', '.join(parents), _NOTE - 13 - len(event))} ="
-        return [head, *(_Bar(row[1], ", ".join(level_text(known) for _, known in row[1].given)) for row in rows)]
+        return [head, *(_Bar(row[1], ", ".join(level_text(known) for _, known in row[1].parents)) for row in rows)]
     lines: list[_Line] = []
     for row in rows:
-        known = _cut(", ".join(level_text(level) for _, level in row[0].given), _LABEL)
+        known = _cut(", ".join(level_text(level) for _, level in row[0].parents), _LABEL)
         lines += [f"given {_cut(', '.join(parents), _NOTE - 9 - len(known))} = {known}"]
         lines += [_Bar(entry, level_text(entry.level)) for entry in row]
     return lines
@@ -135,7 +137,7 @@ def _table_lines(entries: Sequence[TableEntry]) -> list[_Line]:
 
 def _cut(text: str, most: int) -> str:
     """Return a text in one line of at most so many letters."""
-    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    shown = one_line(text)
     return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
 
 
@@ -177,21 +179,21 @@ def _draw_box(marks: _Marks, name: str, head: Lines, box: Box, lines: Sequence[_
 
 
 def _draw_bar(marks: _Marks, bar: _Bar, box: Box, at: float) -> None:
-    start, entry = box.left + _EDGE + _LABELS, bar.entry
-    row: Spec = {"variable": entry.variable, "given": entry.condition, "level": level_text(entry.level)}
-    row |= {"mean": entry.mean, "low": entry.low, "high": entry.high}
+    start, entry, known = box.left + _EDGE + _LABELS, bar.entry, bar.entry.row
+    row: Spec = {"variable": entry.variable, "given": known.given, "level": level_text(entry.level)}
+    row |= {"mean": known.mean, "low": known.low, "high": known.high}
     row |= {"y": at, "top": at - 5, "bottom": at + 5, "x": start, "full": start + _BARS}
     row |= {key + "_x": start + _BARS * row[key] for key in ("mean", "low", "high")}
     marks.bars.append(row)
     marks.labels.append({"x": start - 6, "y": at, "text": _cut(bar.label, _LABEL)})
-    marks.figures.append({"x": box.left + box.width - _EDGE, "y": at, "text": _percent(entry.mean)})
+    marks.figures.append({"x": box.left + box.width - _EDGE, "y": at, "text": _percent(known.mean)})
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
-def _title(subject: NetworkPosterior | Network, level: float, shown: bool) -> Spec:
+def _title(subject: Posterior | Network, level: float, shown: bool) -> Spec:
     arrows = "arrows lead from a variable to those that depend on it"
     if isinstance(subject, Network):
         return {"text": [f"Network of {len(subject.variables)} variables"], "subtitle": [arrows]}

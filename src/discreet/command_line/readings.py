@@ -1,0 +1,45 @@
+"""What the commands show of any reading: its rows, what belongs to all of them, and answers to questions."""
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+
+from discreet.command_line.screen import console, say, show_table
+from discreet.inference import Posterior, Row
+from discreet.inference.posteriors.row import text_table
+
+MOST_SHOWN = 60
+"""A screen shows so many rows; a CSV file holds them all."""
+
+
+def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
+    """Print the rows of a reading, in a rehearsal beside the truth, and say how it was read."""
+    if posterior.releases[0].simulated:
+        console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
+    rows = posterior.rows(level)
+    show_rows(posterior.heading, rows[:MOST_SHOWN], level, None if truth is None else truth[:MOST_SHOWN])
+    if len(rows) > MOST_SHOWN:
+        words = f"These are the first {MOST_SHOWN} of {len(rows)} lines. --csv FILE writes all of them."
+        console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
+    shares = "; the last column is privacy's share of their width" if _has_shares(rows) else ""
+    say(
+        f"Intervals hold what sampling and what privacy leave open{shares}.",
+        *posterior.remarks(level),
+        f"This release was {posterior.method}.",
+    )
+
+
+def show_rows(title: str, rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> None:
+    """Print rows as a table."""
+    headings, lines, words = text_table(rows, level, truth)
+    show_table(title, headings, lines, words)
+
+
+def _has_shares(rows: Sequence[Row]) -> bool:
+    return any(row.share_due_to_privacy is not None for row in rows)
+
+
+def show_warnings(notes: Sequence[str]) -> None:
+    """Print what `infer` warned of."""
+    for note in notes:
+        console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)

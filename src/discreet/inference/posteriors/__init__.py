@@ -1,0 +1,1 @@
+"""What a reader knows: one protocol for all models, and what only one of them can answer."""

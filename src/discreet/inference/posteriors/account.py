@@ -1,0 +1,36 @@
+"""What a posterior says about itself in plain words, for a page that is read by those who must answer for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.columns import Column, text_of
+
+
+@dataclass(frozen=True)
+class Account:
+    """Sentences about a release and its reading. They are plain text: whoever shows them must escape them.
+
+    `question` goes on after 'A randomised summary of so many records'; `columns` names each column and says what is
+    counted of it; `hidden` is what was not published; `meaning` explains a line of the results; `prior` says what was
+    believed beforehand; `public` are further facts that are not protected, such as bounds.
+    """
+
+    question: str
+    columns: tuple[tuple[str, str], ...]
+    hidden: str
+    meaning: str
+    prior: str
+    public: tuple[str, ...] = ()
+
+
+def levels_in_words(column: Column) -> str:
+    """Return the names of a column's levels, the first ones if there are many, and where other values are counted."""
+    names = [str(text_of(level)) for level in column.levels]
+    shown = ", ".join(names if len(names) <= 12 else [*names[:10], f"... {len(names)} in all"])
+    return f"({shown}); gaps and other values count as {text_of(column.outside)}"
+
+
+def dirichlet_in_words(parameters: Sequence[float]) -> str:
+    """Return the range of a Dirichlet prior's parameters in words."""
+    least, most = min(parameters), max(parameters)
+    return f"all its parameters {least:g}" if least == most else f"parameters from {least:g} to {most:g}"

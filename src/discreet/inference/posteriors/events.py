@@ -1,0 +1,66 @@
+"""Posteriors about records with levels: any event has a probability, and a rate in each group of records."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.columns import Column, text_of
+from discreet.distributions import BetaMixture, Sampled
+from discreet.errors import DeclarationError
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.releases.release import ModelT
+
+Law = BetaMixture | Sampled
+
+
+class EventPosterior(Posterior[ModelT]):
+    """What is known about a table of categories, or about a network of them."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns with their levels."""
+
+    @abstractmethod
+    def probability(self, event: Any) -> Law:
+        """Return the distribution of an event's probability."""
+
+    @abstractmethod
+    def conditional(self, event: Any, given: Any) -> Law:
+        """Return the distribution of P(event | given)."""
+
+    @abstractmethod
+    def _rate(self, event: Any, column: Column, place: int) -> Law:
+        """Return the distribution of P(event | a column has the level at this place)."""
+
+    @abstractmethod
+    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Any]]:
+        """Return made-up records, as lists by column."""
+
+    def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
+        """Return P(event), or P(event | given), as a row with its interval."""
+        law = self.probability(event) if given is None else self.conditional(event, given)
+        return event_row(event, given or "", law, level)
+
+    def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row for P(event | each level of a column)."""
+        column = column_named(self.columns, by)
+        return tuple(
+            event_row(str(event), f"{by}={text_of(known)}", self._rate(event, column, place), level)
+            for place, known in enumerate(column.levels)
+        )
+
+
+def event_row(event: str, given: str, law: Law, level: float) -> Row:
+    """Return the law of a probability as a row."""
+    share = law.share_between(level)
+    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)
+
+
+def column_named(columns: Sequence[Column], name: str) -> Column:
+    """Return the column of this name, one of those that were published."""
+    for column in columns:
+        if column.name == name:
+            return column
+    raise DeclarationError(f"The release has no column {name!r}; its columns are {[c.name for c in columns]}.")

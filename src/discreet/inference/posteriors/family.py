@@ -1,0 +1,179 @@
+"""The noise-aware posterior of the one parameter of a family, on a fine grid of values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.distributions import Interval
+from discreet.distributions.interval import tails
+from discreet.errors import DeclarationError
+from discreet.exact import exact_text, whole
+from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import Row
+from discreet.models.bounded_family import Law
+from discreet.releases import Release
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterGrid:
+    """Cells of a grid of parameters between `edges`: log prior masses, posterior weights, and what the draws tell.
+
+    `mean_total` is the expected total of the records.
+    """
+
+    edges: Floats
+    log_masses: Floats
+    weights: Floats
+    log_evidence: float
+    mean_total: float
+
+    @cached_property
+    def middles(self) -> Floats:
+        """Return the middle of each cell."""
+        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
+
+
+class FamilyPosterior(Posterior[Any]):
+    """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
+
+    subject = "a family with one parameter"
+
+    def __init__(self, model: Any, releases: Sequence[Release[Any]], prior: Law, grid: ParameterGrid) -> None:
+        super().__init__(model, releases)
+        self.prior = prior
+        self._edges, self._middles, self._weights = grid.edges, grid.middles, grid.weights
+        self._masses, self._mean_total, self._log_evidence = grid.log_masses, grid.mean_total, grid.log_evidence
+
+    def __repr__(self) -> str:
+        return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row, for the parameter."""
+        low, high = self.interval(level)
+        name, median, unit = f"{self._kind} {self.model.column.name}", self.quantile(0.5), f"parameter of {self._kind}"
+        return (Row(name, "", self.mean, median, low, high, self.sd, self.privacy_share(level), unit),)
+
+    @property
+    def _kind(self) -> str:
+        return type(self.model).__name__
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return that `parameter` is one number."""
+        return {"parameter": ()}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        """Return nothing: there are no places to name."""
+        return {}
+
+    @property
+    def method(self) -> str:
+        """Say that all totals of the records were summed out, on a grid."""
+        return f"read on a grid of {len(self._middles)} values of the parameter, with all totals of the records summed"
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(draws | prior)."""
+        return self._log_evidence
+
+    @property
+    def has_declared_prior(self) -> bool:
+        """Tell whether the prior is the holder's, not the reader's own."""
+        return bool(self.prior == self.model.posterior_given_total(Fraction(0), 0))
+
+    def facts(self, level: float = 0.9) -> dict[str, Any]:
+        """Return the family, its column and what is expected of one further record."""
+        return {"family": self._kind, "column": self.model.column.name, "predictive_mean": self.predictive_mean}
+
+    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+        """Say what is expected of one further record."""
+        return (f"One further record is expected to have {self.model.column.name} = {self.predictive_mean:.4g}.",)
+
+    def account(self) -> Account:
+        """Return the question and the prior in words."""
+        column = self.model.column
+        return Account(
+            question=f"which parameter of {self._kind} describes {column.name}?",
+            columns=((column.name, levels_in_words(column)),),
+            hidden="records and their total",
+            meaning="The estimated parameter, and an interval that holds the uncertainty of sampling and of the "
+            f"noise together. One further record is expected to have {column.name} = {self.predictive_mean:.4g}.",
+            prior=f"The prior is a law {_in_words(self.prior)}.",
+        )
+
+    @property
+    def mean(self) -> float:
+        """Return the expected parameter."""
+        return float(self._weights @ self._middles)
+
+    @property
+    def sd(self) -> float:
+        """Return the standard deviation of the parameter."""
+        return float(np.sqrt(self._weights @ (self._middles - self.mean) ** 2))
+
+    @cached_property
+    def _cumulative(self) -> Floats:
+        return np.asarray(np.append(0.0, np.cumsum(self._weights)) / self._weights.sum())
+
+    def cdf(self, values: ArrayLike) -> Any:
+        """Return P(parameter <= value)."""
+        found = np.interp(np.asarray(values, dtype=float), self._edges, self._cumulative)
+        return float(found) if found.ndim == 0 else found
+
+    def quantile(self, probability: ArrayLike) -> Any:
+        """Return the value below which the parameter lies with a probability."""
+        asked = np.asarray(probability, dtype=float)
+        if not ((asked >= 0) & (asked <= 1)).all():
+            raise DeclarationError("A probability lies between 0 and 1.")
+        found = np.interp(asked, self._cumulative, self._edges)
+        return float(found) if found.ndim == 0 else found
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability: sampling and privacy together."""
+        low, high = self.quantile(tails(level))
+        return Interval(float(low), float(high))
+
+    def density(self, values: ArrayLike) -> Any:
+        """Return the density of the parameter, 0 where it is negligible."""
+        heights = self._weights / np.diff(self._edges)
+        found = np.interp(np.asarray(values, dtype=float), self._middles, heights, left=0.0, right=0.0)
+        return float(found) if found.ndim == 0 else found
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Return independent draws of the `parameter` from the reader's posterior."""
+        generator = np.random.default_rng(seed)
+        return {"parameter": np.asarray(self.quantile(generator.random(whole(count, "count", most=10**8))))}
+
+    @property
+    def predictive_mean(self) -> float:
+        """Return the expected value of one further record, as it would be counted: clipped, or in a band."""
+        values = np.array([float(value) for value in self.model.values])
+        return float(self._weights @ (self.model.level_probabilities(self._middles) @ values))
+
+    @property
+    def information(self) -> float:
+        """Return what the draws told, in nats: the Kullback-Leibler divergence of the posterior from the prior."""
+        kept = self._weights > 0
+        return float(self._weights[kept] @ (np.log(self._weights[kept]) - self._masses[kept]))
+
+    def privacy_share(self, level: float = 0.9) -> float:
+        """Return the share of the interval's width that is due to privacy: what the exact total would save."""
+        low, high = tails(level)
+        known: Law = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
+        return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)
+
+
+def _in_words(law: Any) -> str:
+    """Return a law with its parameters, such as 'Gamma with shape 2 and rate 1/2'; of a user's own only its name."""
+    name = type(law).__name__.removesuffix("Law")
+    known = [f"{each.name} {exact_text(getattr(law, each.name))}" for each in fields(law)] if is_dataclass(law) else []
+    return f"{name} with {' and '.join(known)}" if known else name

@@ -1,0 +1,60 @@
+"""What a posterior gives others to draw: intervals that can stand on one axis, or the graph of a network."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discreet.columns import Level, text_of
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.models.network import Network
+
+
+@dataclass(frozen=True)
+class Line:
+    """One interval of a picture: its name within its group, and the words that stand beside it."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    group: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals that are drawn below each other on one axis, or on one axis in each group if their units differ.
+
+    `careless` are the intervals of a reader who ignores the noise, one for each line, for comparison. `reference` is a
+    value that deserves a line of its own, with its name; `heading` stands above the words beside the intervals.
+    """
+
+    axis: str
+    lines: tuple[Line, ...]
+    careless: tuple[Line, ...] = ()
+    reference: tuple[float, str] | None = None
+    heading: str = ""
+    unit: str | None = PROBABILITY
+    """The unit of all of them, None if each group has its own axis."""
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """One level in one row of a network's table: P(variable = level | parents), the parents and their levels named."""
+
+    variable: str
+    level: Level
+    parents: tuple[tuple[str, Level], ...]
+    row: Row
+
+    @classmethod
+    def names(cls, variable: str, level: Level, parents: tuple[tuple[str, Level], ...]) -> tuple[str, str]:
+        """Return the event and its condition in words, such as 'cancer=yes' and 'smoker=yes'."""
+        return f"{variable}={text_of(level)}", ", ".join(f"{name}={text_of(known)}" for name, known in parents)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A network and, if they are asked for, all entries of its tables in the order of the variables."""
+
+    network: Network
+    entries: Callable[[], tuple[TableEntry, ...]]

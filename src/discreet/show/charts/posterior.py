@@ -1,0 +1,191 @@
+"""What a reader learnt as a picture: intervals below each other, whatever the model is, or the graph of a network."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from discreet.errors import DeclarationError
+from discreet.inference import Posterior
+from discreet.inference.posteriors.events import EventPosterior
+from discreet.inference.posteriors.pictures import Intervals, Line
+from discreet.inference.posteriors.posterior import require_posterior
+from discreet.inference.posteriors.row import PROBABILITY
+from discreet.show.charts.drawing import (
+    BLUE,
+    GREY,
+    INK,
+    WIDTH,
+    Spec,
+    chart,
+    interval_ends,
+    layer,
+    lines_of,
+    measured,
+    named_rows,
+    names_of_places,
+    reading_title,
+    row_height,
+    words,
+)
+from discreet.show.charts.network import network_chart
+
+AWARE, PLUG_IN = "noise-aware", "plug-in"
+MOST_INTERVALS = 300
+"""A picture of more intervals is too tall to be read."""
+
+_LEGEND = {"title": None, "orient": "top", "direction": "vertical"}
+
+
+def posterior_chart(posterior: Posterior, level: float = 0.9) -> Spec:
+    """Draw what suits a posterior: the graph of a network with its tables, else its intervals."""
+    require_posterior(posterior, "Nothing was drawn")
+    return interval_chart(posterior, level) if posterior.graph(level) is None else network_chart(posterior, level)
+
+
+def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
+    """Draw intervals below each other, in groups; beside them those of a reader who ignores the noise, if known.
+
+    A table of categories has such careless intervals when a single release was read. A regression shows effects, which
+    have one unit, with the coefficients in words beside them.
+    """
+    require_posterior(posterior, "Nothing was drawn")
+    return _drawn(posterior.intervals(level), reading_title(posterior), level)
+
+
+def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
+    """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
+    require_posterior(posterior, "Nothing was drawn")
+    if not isinstance(posterior, EventPosterior):
+        raise DeclarationError(
+            f"A comparison is of an event's probability in groups of records; {posterior.subject} has no events. "
+            "Nothing was drawn."
+        )
+    columns = [column.name for column in posterior.columns]
+    if by not in columns or len(columns) < 2:
+        raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
+    lines = []
+    for row in posterior.rates(event, by, level):
+        text = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
+        lines.append(Line(row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text))
+    mean = posterior.probability(event).mean
+    overall = (mean, f"overall {100 * mean:.1f} %")
+    picture = Intervals(f"P({event} | {by}): mean and {100 * level:g} % interval", tuple(lines), reference=overall)
+    return _drawn(picture, reading_title(posterior), level, by)
+
+
+def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:
+    """Return a chart of intervals; `name` is what their names are levels of."""
+    if len(picture.lines) > MOST_INTERVALS:
+        raise DeclarationError(
+            f"Cannot draw {len(picture.lines)} intervals: at most {MOST_INTERVALS} can be read. Nothing was drawn."
+        )
+    groups = list(dict.fromkeys(line.group for line in picture.lines))
+    own = [[line.name for line in picture.lines if line.group == group] for group in groups]
+    rows = _rows(picture.lines, AWARE, groups) + _rows(picture.careless, PLUG_IN, groups)
+    look = {"title": lines_of(name, 99)[0], "titleLimit": 230, "titleAngle": 0, "titleAlign": "right"}
+    axis = look | {"titleX": -8, "titleY": -2} if name else {}
+    if picture.unit is None or any(names != own[0] for names in own):
+        return chart(rows, title, _panels(picture, rows, own, level))
+    spec = _panel(picture, rows, own[0], _ends(picture, rows), level, axis)
+    if len(groups) == 1 and not groups[0]:
+        return chart(rows, title, spec)
+    label = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
+    header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), **label}
+    facet = {"field": "group_place", "type": "ordinal", "header": header}
+    return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14})
+
+
+def _panel(picture: Intervals, rows: list[Spec], own: Sequence[str], ends: Spec, level: float, axis: Spec) -> Spec:
+    names = [lines_of(known) for known in own]
+    height = row_height(names, 28 if picture.careless and len(picture.lines) > 16 else 36)
+    return {"width": WIDTH, "height": height, "layer": _layers(picture, rows, ends, named_rows(names, **axis), level)}
+
+
+def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], level: float) -> Spec:
+    """Return one picture below the other for groups with different names; only the last needs a title of the axis."""
+    look = {"anchor": "start", "frame": "group", "offset": 6, "fontSize": 13, "color": INK}
+    panels = []
+    for place, names in enumerate(own):
+        inside = [row for row in rows if row["group_place"] == place]
+        shown = picture if place == len(own) - 1 else replace(picture, axis="")
+        ends = _ends(shown, inside if picture.unit is None else rows)
+        panel = _panel(shown, inside, names, ends, level, {}) | {"data": {"values": inside}}
+        group = {"title": {"text": lines_of(inside[0]["group"], 60), **look}} if inside[0]["group"] else {}
+        panels.append(panel | group)
+    scale = "independent" if picture.unit is None else "shared"
+    return {"vconcat": panels, "spacing": 14, "resolve": {"scale": {"x": scale}}}
+
+
+def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Spec]:
+    """Return one row for each line; its place within its group gives the order."""
+    seen = dict.fromkeys(groups, 0)
+    rows = []
+    for line in lines:
+        row: Spec = {"cell": line.name, "reading": reading, "mean": line.mean, "low": line.low, "high": line.high}
+        row |= {"group": line.group, "text": line.text, "group_place": groups.index(line.group)}
+        rows.append(row | {"place": seen[line.group]})
+        seen[line.group] += 1
+    return rows
+
+
+def _layers(picture: Intervals, rows: list[Spec], ends: Spec, y: Spec, level: float) -> list[Spec]:
+    if picture.careless or not any(line.text for line in picture.lines):
+        return [*_reference(picture), *_two_readings(rows, y, ends, level)]
+    dot = {"type": "point", "shape": "circle", "filled": True, "size": 110, "color": BLUE, "opacity": 1}
+    heading = {"x": {"value": WIDTH}, "y": {"value": 0}, "text": {"value": picture.heading}}
+    above = [layer(words(align="left", dx=14, dy=-10, fill=GREY), heading, [{}])] if picture.heading else []
+    return [
+        *_reference(picture),
+        layer({"type": "rule", "stroke": BLUE, "strokeWidth": 5}, {"y": y, **ends}),
+        layer(dot, {"y": y, "x": measured("mean")}),
+        layer(words(align="left", dx=14), {"y": y, "x": {"value": "width"}, "text": {"field": "text"}}),
+        *above,
+    ]
+
+
+def _reference(picture: Intervals) -> list[Spec]:
+    """Return a dashed line at the value that deserves one, with its name above it."""
+    if picture.reference is None:
+        return []
+    value, name = picture.reference
+    row, at = [{"overall": value, "text": name}], measured("overall")
+    line = layer({"type": "rule", "stroke": GREY, "strokeDash": [4, 4]}, {"x": at}, row)
+    text = layer(words(dy=-9, fill=GREY), {"x": at, "y": {"value": 0}, "text": {"field": "text"}}, row)
+    return [line, text] if name else [line]
+
+
+def _ends(picture: Intervals, rows: list[Spec]) -> Spec:
+    """Return the two ends of an interval: in percent from 0 unless that wastes half of the axis, or in a unit."""
+    if picture.unit == PROBABILITY:
+        return interval_ends(rows, picture.axis)
+    zero = picture.reference is not None and picture.reference[0] == 0
+    axis = {"title": lines_of(picture.axis, 68), "format": ",~r", "tickCount": 6}
+    return {"x": measured("low", scale={"nice": 6, "zero": zero}, axis=axis), "x2": {"field": "high"}}
+
+
+def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[Spec]:
+    """Return lines and dots for both readings, side by side in each row, with one legend for all."""
+    readings = list(dict.fromkeys(row["reading"] for row in rows))
+    meaning = {
+        AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
+        PLUG_IN: "Plug-in: what was published read as if it were true; for comparison only",
+    }
+    legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
+
+    def each(aware: Any, naive: Any) -> Spec:
+        return {"condition": {"test": f"datum.reading == '{PLUG_IN}'", "value": naive}, "value": aware}
+
+    def explained(aware: str, naive: str) -> Spec:
+        scale = {"domain": readings, "range": [aware, naive][: len(readings)]}
+        return {"field": "reading", "type": "nominal", "scale": scale, "legend": legend}
+
+    beside = {"yOffset": {"field": "reading", "scale": {"domain": readings, "paddingOuter": 0.3}}}
+    where = {"y": y, **(beside if len(readings) > 1 else {})}
+    line = {"stroke": each(BLUE, GREY), "strokeWidth": each(5, 1.5)}
+    look = {"fill": explained(BLUE, "white"), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
+    dot = {"type": "point", "shape": "circle", "opacity": 1, "strokeWidth": 1.5}
+    return [
+        layer({"type": "rule"}, {**where, **ends, **line}),
+        layer(dot, {**where, "x": measured("mean"), **look}),
+    ]

@@ -1,0 +1,93 @@
+"""What a statement says about the question and its answer: the columns, the rows with their intervals, the prior."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isclose
+
+from discreet.exact import exact_text
+from discreet.inference import Posterior, Row
+from discreet.inference.posteriors.row import text_table
+from discreet.releases import Release
+from discreet.show.statement.markdown import bullets, plain, table
+
+LEVEL = 0.9
+"""The level of the intervals in a statement."""
+MOST_ROWS = 40
+"""A statement shows at most so many rows: of shares in one whole the likeliest, else the first."""
+MOST_COLUMNS = 20
+"""A statement lists at most so many columns."""
+
+
+def published(release: Release, posterior: Posterior) -> list[str]:
+    """Say what was asked of how many records, and that the true statistics stayed where they are."""
+    account, kind = posterior.account(), "made-up " if release.simulated else ""
+    points = [f"**{plain(name)}** {plain(words)}" for name, words in account.columns[:MOST_COLUMNS]]
+    if len(account.columns) > MOST_COLUMNS:
+        points.append(f"and {len(account.columns) - MOST_COLUMNS} more columns")
+    return [
+        "## What was published",
+        f"A randomised summary of **{release.mechanism.size:,} {kind}records**. The question: "
+        + plain(account.question),
+        bullets(points),
+        f"The true {plain(account.hidden)} were not published: what was published instead was drawn at random, by "
+        f"`{type(release.mechanism).__name__}`.",
+    ]
+
+
+def results(posterior: Posterior) -> list[str]:
+    """Give the rows with their intervals, and say how they are read."""
+    account, rows = posterior.account(), posterior.rows(LEVEL)
+    shown, cut = _shown(rows)
+    shares = " The last column is the part of an interval's width that exact statistics would save."
+    known = any(row.share_due_to_privacy is not None for row in shown)
+    return [
+        "## What the results are",
+        plain(account.meaning) + (shares if known else "") + cut,
+        _table(shown),
+        f"The release was {plain(posterior.method)}. {plain(account.prior)}{_together(posterior)}",
+    ]
+
+
+def _shown(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
+    """Return the rows to show, and a sentence if these are not all."""
+    if len(rows) <= MOST_ROWS:
+        return rows, ""
+    if all(row.is_probability for row in rows) and isclose(sum(row.mean for row in rows), 1, abs_tol=1e-6):
+        likeliest = sorted(rows, key=lambda row: row.mean, reverse=True)[:MOST_ROWS]
+        return likeliest, f" Only the {MOST_ROWS} likeliest of {len(rows)} lines are shown."
+    return rows[:MOST_ROWS], f" Only the first {MOST_ROWS} of {len(rows)} lines are shown."
+
+
+def _table(rows: Sequence[Row]) -> str:
+    """Return rows as a table; probabilities are in percent, with as many digits as the narrowest interval deserves."""
+    headings, lines, words = text_table(rows, LEVEL)
+    narrowest = min(row.high - row.low for row in rows)
+    digits = 1 if narrowest >= 0.01 else 2 if narrowest >= 0.001 else 3
+    shown = []
+    for row, line in zip(rows, lines, strict=True):
+        cells = [plain(cell) for cell in line]
+        if row.is_probability:
+            mean, low, high = (f"{100 * value:.{digits}f}" for value in (row.mean, row.low, row.high))
+            cells[words : words + 2] = [f"{mean} %", f"{low} to {high} %"]
+        shown.append([*cells[: words + 2], *(cell.replace("%", " %") for cell in cells[words + 2 :])])
+    heads = [heading.replace("mean", "estimate").replace("%", " %") for heading in headings]
+    return table(heads, shown, words=words)
+
+
+def _together(posterior: Posterior) -> str:
+    text = _words_of_the_holder(posterior)
+    if len(posterior.releases) > 1:
+        total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
+        text += (
+            f" These results were read from **{len(posterior.releases)} releases together**; for them all, "
+            f"epsilon adds up to {exact_text(total)}."
+        )
+    return text
+
+
+def _words_of_the_holder(posterior: Posterior) -> str:
+    """Say whether the holder declared a prior, and whether it is another one than the reader's."""
+    published, read = posterior.releases[0].mechanism.model, posterior.model
+    if not getattr(published, "is_prior_declared", True):
+        return " The holder declared none." if read.is_prior_declared else " It is this program's: none was declared."
+    return "" if posterior.has_declared_prior else " The holder had declared another prior."
