@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records import FrameSource
+from discreet.records import as_source
 
 WORD = "canary-7f3a"
 TIMES = 7919
