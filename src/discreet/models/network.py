@@ -22,6 +22,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
+from discreet.records.nearest import meant
 
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
@@ -209,7 +210,7 @@ class Network:
     def table(self, name: str, values: ArrayLike) -> NDArray[Any]:
         """Return the table (parents..., variable) of a variable, a marginal of the first maximal family around it."""
         if name not in self._homes:
-            raise DeclarationError(f"There is no variable {name!r} in this network.")
+            raise DeclarationError(f"There is no variable {name!r} in this network.{meant(name, self._homes)}")
         family, place = self._homes[name]
         return self.marginal(self._part(values, place), self.maximal_families[place], family)
 
@@ -301,7 +302,10 @@ def _check_graph(variables: tuple[Any, ...], parents: tuple[tuple[Any, ...], ...
     known = set(names)
     for name, above in zip(names, parents, strict=True):
         if unknown := [parent for parent in above if parent not in known]:
-            raise DeclarationError(f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network.")
+            raise DeclarationError(
+                f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network."
+                f"{meant(unknown[0], names)}"
+            )
         if len(set(above)) < len(above):
             raise DeclarationError(f"{name!r} names a parent twice: {', '.join(map(repr, above))}.")
 

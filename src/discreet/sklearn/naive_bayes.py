@@ -99,6 +99,4 @@ def _column(name: str, levels: Any) -> Column:
     """Return a column of this name; a declared one keeps its bands or its level for undeclared values."""
     if not isinstance(levels, Column):
         return Column(name, tuple(levels))
-    if levels.edges:
-        return Column.banded(name, levels.edges, str(levels.outside))
-    return Column(name, levels.levels, levels.outside)
+    return levels.renamed(name)
