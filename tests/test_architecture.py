@@ -14,8 +14,8 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "failpoints", "on_demand"),
-    ("exact", "canonical", "columns", "kinds", "special", "mathematics", "markup"),
-    ("randomness", "distributions", "divergences", "sources"),
+    ("exact", "canonical", "kinds", "special", "mathematics", "markup"),
+    ("randomness", "distributions", "divergences", "records"),
     ("models",),
     ("guarantees", "certificates"),
     ("noise",),

@@ -9,7 +9,13 @@ from typing import Any
 import click
 import numpy as np
 
-from discreet.command_line.checking import fit_of_columns, fit_of_numbers, show_fit_of_columns, show_fit_of_numbers
+from discreet.command_line.checking import (
+    check_quotes,
+    fit_of_columns,
+    fit_of_numbers,
+    show_fit_of_columns,
+    show_fit_of_numbers,
+)
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, plan_network
@@ -27,10 +33,10 @@ from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_ac
 from discreet.planning.network_accuracy import rehearsed
 from discreet.planning.regression_accuracy import rehearsed_regression
 from discreet.randomness import SeededBits
+from discreet.records import read
 from discreet.releases import simulate
 from discreet.show import charts
 from discreet.show.tables import document_of
-from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.template import template
 
@@ -87,6 +93,7 @@ def check(study: Path, as_json: bool) -> None:
         )
     source = declared.source()
     with working("counting", as_json):
+        check_quotes(source)
         records, fits = fit_of_columns(source, columns) if columns else (0, {})
         summed, measured = fit_of_numbers(source, numbers) if numbers else (records, {})
     records = records or summed

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from discreet.columns import text_of
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.readings import show_reading, show_rows, show_warnings
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, working
@@ -20,6 +19,7 @@ from discreet.inference import Posterior
 from discreet.inference import infer as read_release
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
+from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.columns import is_text
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
 from discreet.exact import Exact, exact_text, probability
 from discreet.failpoints import reached
@@ -38,6 +37,7 @@ from discreet.guarantees.chain import GENESIS, Chain, append, begin, everything,
 from discreet.guarantees.entries import Entry, Receipt, digest_of
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 from discreet.guarantees.unit import RECORD
+from discreet.records.columns import is_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -1,7 +1,7 @@
 """In which units the coefficients of a regression are, and how far each feature can vary."""
 
-from discreet.columns import Column
 from discreet.models.linear_regression import LinearRegression
+from discreet.records.columns import Column
 
 INTERCEPT = "intercept"
 

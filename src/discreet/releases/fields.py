@@ -11,10 +11,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from discreet.columns import Column
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
 from discreet.kinds import Documented, Kinds, kind_of, version_of
+from discreet.records.columns import Column, day_text
 
 
 def document_of(value: Documented) -> dict[str, Any]:
@@ -109,12 +109,15 @@ class _Column(msgspec.Struct, forbid_unknown_fields=True):
     levels: list[str | int | bool]
     outside: str | int | bool
     edges: list[float] = []
+    dates: bool = False
 
 
 def _read_column(value: Any) -> Column:
     read: _Column = convert(value, _Column)
     if read.edges:
-        column = Column.banded(read.name, read.edges, str(read.outside))
+        edges = [day_text(edge) for edge in read.edges] if read.dates else read.edges
+        names = [str(level) for level in read.levels[: len(edges) - 1]]
+        column = Column.banded(read.name, edges, str(read.outside), names)
     else:
         column = Column(read.name, tuple(read.levels), read.outside)
     if column.levels != tuple(read.levels):

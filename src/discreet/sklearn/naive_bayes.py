@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
@@ -17,6 +16,7 @@ from discreet.inference.network import read_network
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
+from discreet.records.columns import Column, Level
 from discreet.sklearn.records import as_levels, labelled, names_of, published, unlabelled
 
 _TARGET = "class"
@@ -99,7 +99,5 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _column(name: str, levels: Any) -> Column:
     """Return a column of this name; a declared one keeps its bands or its level for undeclared values."""
     if not isinstance(levels, Column):
-        return Column(name, tuple(levels))
-    if levels.edges:
-        return Column.banded(name, levels.edges, str(levels.outside))
-    return Column(name, levels.levels, levels.outside)
+        return Column(name, tuple(levels), next(iter(levels), None))
+    return levels.renamed(name)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.columns import Column, text_of
+from discreet.records.columns import Column
+from discreet.records.values import text_of
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit, gammaln, log_expit, logsumexp
 
-from discreet.columns import Column, Level, text_of
 from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
 from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.divergences import kullback_leibler
@@ -29,6 +28,8 @@ from discreet.inference.posteriors.row import Row
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.models import Categories, Cell
+from discreet.records.columns import Column, Level
+from discreet.records.values import text_of
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]

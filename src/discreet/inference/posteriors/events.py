@@ -4,11 +4,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.columns import Column, text_of
 from discreet.distributions import BetaMixture, Sampled
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.records.columns import Column
+from discreet.records.values import text_of
 from discreet.releases.release import ModelT
 
 Law = BetaMixture | Sampled

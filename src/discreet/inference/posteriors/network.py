@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, logsumexp
 
-from discreet.columns import Column, Level, text_of
 from discreet.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.divergences import kullback_leibler
@@ -31,6 +30,8 @@ from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.row import Row
 from discreet.inference.states import log_chances
 from discreet.models.network import Network
+from discreet.records.columns import Column, Level
+from discreet.records.values import text_of
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]

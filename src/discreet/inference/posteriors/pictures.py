@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discreet.columns import Level, text_of
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.models.network import Network
+from discreet.records.columns import Level
+from discreet.records.values import text_of
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from discreet.columns import text_of
 from discreet.errors import DiscreetError
 from discreet.exact import exact_text
 from discreet.inference import Posterior
+from discreet.records.values import text_of
 
 Spec = dict[str, Any]
 Lines = list[str]

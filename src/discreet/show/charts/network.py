@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import atan2, cos, degrees, sin
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.markup import one_line
 from discreet.models import Network
+from discreet.records.columns import Column
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
