@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from discreet.records import as_source
+from discreet.records.moments import CONSTANT, Measure, MomentPlan
 
 import discreet as dc
 from conformance import twin
 from conformance.engines import Engine
 from conformance.values import CORPUS
-from discreet.records import as_source
-from discreet.records.moments import CONSTANT, Measure, MomentPlan, sum_moments
 
 PLAN = MomentPlan(
     (
@@ -43,7 +43,7 @@ def agree_on_every_record(engine: Engine, kind: str, folder: Path, seed: int) ->
             wanted[record, use.place(engine.holds(value))] += 1
         wrong = sorted({int(record) for record in np.argwhere(table != wanted)[:, 0]})
         assert not wrong, f"{kind}, {name}: {[repr(values[w])[:40] if w < len(values) else 'lost' for w in wrong[:9]]}"
-    assert sum_moments(source, PLAN)[0].tolist() == _sums(engine, values)
+    assert source.sum_moments(PLAN)[0].tolist() == _sums(engine, values)
 
 
 def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path, seed: int, changes: int = 2) -> None:
@@ -61,7 +61,7 @@ def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path,
         (place := folder / str(number)).mkdir()
         source = as_source(engine.make(each, kind, place))
         counts = [table.tolist() for table in source.count_families([[use.declared] for use in used.values()])]
-        seen.append((counts, sum_moments(source, PLAN)))
+        seen.append((counts, source.sum_moments(PLAN)))
     for (before, old), (after, new), each, changed in zip(seen, seen[1:], tables, tables[1:], strict=False):
         place = next((i for i, (a, b) in enumerate(zip(each, changed, strict=True)) if a is not b), 0)
         gone, come = engine.holds(each[place]), engine.holds(changed[place])

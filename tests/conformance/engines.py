@@ -48,7 +48,7 @@ class Engine:
     kinds: tuple[str, ...]
     make: Make
     holds: Callable[[Any], Any] = _as_it_is
-    can_hold: Callable[[Any], bool] = lambda value: True  # noqa: E731 - a field
+    can_hold: Callable[[Any], bool] = lambda value: True
 
 
 def column(values: Values, kind: str, of_type: Any = None) -> Any:
@@ -65,7 +65,7 @@ def arrow(values: Values, kind: str, of_type: Any = None) -> Any:
 
 
 def _placed(folder: Path, ending: str) -> Path:
-    """Return where to write a file: in a folder that looks like a partition, beside files that a pattern would match."""
+    """Return where to write a file: in a folder that looks like a partition, under a name that looks like a pattern."""
     place = folder / "x=city7"
     place.mkdir(exist_ok=True)
     return place / f"records[1]*.{ending}"
