@@ -11,8 +11,8 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "failpoints"),
-    ("exact", "canonical", "columns", "special"),
-    ("randomness", "distributions", "divergences", "sources"),
+    ("exact", "canonical", "special"),
+    ("randomness", "distributions", "divergences", "records"),
     ("models",),
     ("guarantees", "certificates"),
     ("mechanisms",),

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.sources import FrameSource
+from discreet.records import FrameSource
 
 WORD = "canary-7f3a"
 TIMES = 7919

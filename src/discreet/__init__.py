@@ -6,7 +6,6 @@ behind the noise.
 """
 
 from discreet.certificates.posterior_draw import posterior_draw_delta
-from discreet.columns import Column
 from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
 from discreet.divergences import hellinger, hockey_stick, kullback_leibler, l1_distance, total_variation
 from discreet.errors import (
@@ -116,9 +115,10 @@ from discreet.planning import (
     verify,
 )
 from discreet.randomness import RandomBits, SeededBits, SystemBits
+from discreet.records import read
+from discreet.records.columns import Column
 from discreet.releases import Release, publish, publish_plan, simulate
 from discreet.session import QuerySession
-from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.version import __version__
 

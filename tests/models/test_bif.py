@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError
 from discreet.models.bif import read_bif
 from discreet.models.network import Network
+from discreet.records.columns import Column
 
 WEATHER = """
 // a made-up network

@@ -4,9 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.network import EquivalentSize, Network
+from discreet.records.columns import Column
 
 BINARY = ("no", "yes")
 

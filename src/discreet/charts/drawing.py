@@ -11,11 +11,11 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from discreet.columns import text_of
 from discreet.errors import DiscreetError
 from discreet.exact import exact_text
 from discreet.inference import CategoriesPosterior, NetworkPosterior, RegressionPosterior
 from discreet.models.categories import Cell
+from discreet.records.values import text_of
 
 Spec = dict[str, Any]
 Lines = list[str]

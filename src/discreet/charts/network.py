@@ -25,11 +25,11 @@ from discreet.charts.drawing import (
     words,
 )
 from discreet.charts.graph_layout import Box, Layout, layout
-from discreet.columns import Column
 from discreet.errors import DeclarationError
 from discreet.inference import NetworkPosterior
 from discreet.inference.network_tables import TableEntry, table_entries
 from discreet.models import Network
+from discreet.records.columns import Column
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from math import inf, nextafter
 from typing import Any
 
-from discreet.columns import LARGEST_WHOLE, Column
 from discreet.command_line.screen import show_table
 from discreet.models.moments import Bounds
-from discreet.sources import FrameSource
+from discreet.records import Source
+from discreet.records.columns import Column
+from discreet.records.values import LARGEST_WHOLE
 
 
-def fit_of_columns(source: FrameSource, columns: Sequence[Column]) -> tuple[int, dict[str, dict[str, Any]]]:
+def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict[str, dict[str, Any]]]:
     """Return the number of records, and for each column what goes to its level for outside values."""
     tables = source.count_families([[column] for column in columns])
     found = {}
@@ -23,7 +24,7 @@ def fit_of_columns(source: FrameSource, columns: Sequence[Column]) -> tuple[int,
     return int(tables[0].sum()), found
 
 
-def fit_of_numbers(source: FrameSource, bounds: Sequence[Bounds]) -> tuple[int, dict[str, dict[str, Any]]]:
+def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[str, dict[str, Any]]]:
     """Return the number of records, and for each column how many lie below, above, or are no numbers."""
     bands = [_around(each) for each in bounds]
     found, records = {}, 0

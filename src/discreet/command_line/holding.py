@@ -26,8 +26,8 @@ from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_ac
 from discreet.planning.network_accuracy import rehearsed
 from discreet.planning.regression_accuracy import rehearsed_regression
 from discreet.randomness import SeededBits
+from discreet.records import read
 from discreet.releases import simulate
-from discreet.sources import read
 from discreet.study import Question, Study
 from discreet.template import template
 

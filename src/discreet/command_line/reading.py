@@ -10,7 +10,6 @@ import click
 from rich.markup import escape
 
 from discreet import charts
-from discreet.columns import text_of
 from discreet.command_line.categories import pooled_rates, posterior_document, posterior_rows, show_posterior
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.families import show_family
@@ -26,6 +25,7 @@ from discreet.inference.arviz import to_netcdf
 from discreet.models import Network
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
+from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.statement import statement, statement_html
 

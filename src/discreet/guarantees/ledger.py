@@ -18,7 +18,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from discreet.columns import is_text
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
 from discreet.exact import Exact, exact_text, probability
 from discreet.failpoints import reached
@@ -40,6 +39,7 @@ from discreet.guarantees.chain import GENESIS, Chain, append, begin, everything,
 from discreet.guarantees.entries import Entry, Receipt, digest_of
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 from discreet.guarantees.unit import RECORD
+from discreet.records.columns import is_text
 
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 

@@ -7,9 +7,9 @@ what the target changes by if the feature goes from one of its bounds to the oth
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
-from discreet.columns import Column
 from discreet.inference.regression import RegressionPosterior
 from discreet.models.linear_regression import LinearRegression
+from discreet.records.columns import Column
 
 INTERCEPT = "intercept"
 

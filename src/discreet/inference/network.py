@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from discreet.columns import Level
 from discreet.distributions import BetaMixture, Sampled
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import whole
@@ -27,6 +26,7 @@ from discreet.inference.readable import Reading, reading_of, reading_refusal
 from discreet.inference.states import log_chances
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
+from discreet.records.columns import Level
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]

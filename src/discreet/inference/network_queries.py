@@ -7,10 +7,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import Column, Level, text_of
 from discreet.errors import DeclarationError, SourceError
 from discreet.inference.elimination import Event
 from discreet.models.network import Network
+from discreet.records.columns import Column, Level
+from discreet.records.values import text_of
 
 Counts = NDArray[np.int64]
 

@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.columns import Level, text_of
 from discreet.distributions.interval import tails
 from discreet.inference.network import NetworkPosterior
+from discreet.records.columns import Level
+from discreet.records.values import text_of
 
 _DRAWS = 4_000
 _SEED = 0

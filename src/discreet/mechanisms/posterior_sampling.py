@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import categories_range
 from discreet.certificates.posterior_composition import last_that_fits
-from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
@@ -47,6 +46,7 @@ from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
 from discreet.randomness import RandomBits
+from discreet.records.columns import Level
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

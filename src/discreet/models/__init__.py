@@ -8,8 +8,8 @@ from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.network import EquivalentSize, Network
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
-from discreet.models.source import Source
 from discreet.models.statistics import Statistics
+from discreet.records import Source
 
 __all__ = [
     "BoundedFamily",

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.columns import Column, Level, text_of
 from discreet.errors import DeclarationError
 from discreet.models.network import Network
+from discreet.records.columns import Column, Level
+from discreet.records.values import text_of
 
 Tables = dict[str, NDArray[np.float64]]
 """P(variable | parents) by the variable's name, with axes (parents..., variable)."""

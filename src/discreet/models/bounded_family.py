@@ -23,11 +23,11 @@ from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gammaincinv, gammaln, ndtr, ndtri
 
-from discreet.columns import Column, Level
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
 from discreet.models.statistics import Statistics
-from discreet.sources import as_source
+from discreet.records import as_source
+from discreet.records.columns import Column, Level
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

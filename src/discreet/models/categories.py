@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from discreet.columns import Column, Level, text_of
 from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.statistics import Statistics
-from discreet.sources import as_source
+from discreet.records import as_source
+from discreet.records.columns import Column, Level
+from discreet.records.values import text_of
 from discreet.special import log_gamma_ratio
 
 Cell = Level | tuple[Level, ...]

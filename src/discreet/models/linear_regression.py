@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.columns import Column, is_text
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
 from discreet.models.moments import Bounds, Floats, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
-from discreet.sources.frames import columns_of_frame
-from discreet.sources.lists import length_of
-from discreet.sources.moments import Measure, sum_moments, whole_column
+from discreet.records.columns import Column, is_text
+from discreet.records.lists import length_of
+from discreet.records.moments import Measure, whole_column
+from discreet.records.source import columns_of_frame, sum_moments
 
 MOST_COORDINATES = 40
 MOST_LEVELS = 20

@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.columns import Column, Level
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.statistics import Statistics
-from discreet.sources import as_source
+from discreet.records import as_source
+from discreet.records.columns import Column, Level
 
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""

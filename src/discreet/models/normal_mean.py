@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
 from discreet.models.bounded_family import (
@@ -32,6 +31,7 @@ from discreet.models.bounded_family import (
 )
 from discreet.models.exponential import MOST_BANDS, band_edges, band_middles
 from discreet.models.statistics import Statistics
+from discreet.records.columns import Column, Level
 
 _FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_records")
 

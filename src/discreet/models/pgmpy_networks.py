@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.models.network import Network
+from discreet.records.columns import Column
 
 Tables = dict[str, NDArray[np.float64]]
 

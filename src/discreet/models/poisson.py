@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import poisson
 
-from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
 from discreet.models.bounded_family import (
@@ -27,6 +26,7 @@ from discreet.models.bounded_family import (
     total_of,
 )
 from discreet.models.statistics import Statistics
+from discreet.records.columns import Column, Level
 
 MOST_LEVELS = 100_000
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from discreet.columns import Level
 from discreet.distributions.interval import tails
 from discreet.inference import NetworkPosterior, infer
 from discreet.inference.network_tables import table_entries
 from discreet.mechanisms import JointHistograms, Mechanism, NetworkCounts
 from discreet.models import Network
 from discreet.randomness import SeededBits
+from discreet.records.columns import Level
 from discreet.releases import simulate
 
 _STUDIES = 4

@@ -10,7 +10,6 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from discreet.columns import Column
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
 from discreet.models import (
@@ -22,6 +21,7 @@ from discreet.models import (
     NormalMean,
     Poisson,
 )
+from discreet.records.columns import Column
 
 PLAIN: dict[str, type[Any]] = {kind.__name__: kind for kind in (Poisson, Exponential, NormalMean)}
 """Models whose fields are texts, whole numbers and exact numbers, and that are written field by field."""

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
@@ -16,6 +15,7 @@ from discreet.inference.network import NetworkPosterior, read_network
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
+from discreet.records.columns import Column, Level
 from discreet.sklearn.records import as_levels, labelled, names_of, published, unlabelled
 
 _TARGET = "class"

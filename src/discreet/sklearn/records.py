@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from discreet.columns import text_of
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
+from discreet.records.values import text_of
 from discreet.releases import Release, publish
 
 _TRUTH = {"true": 1, "false": 0}

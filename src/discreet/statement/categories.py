@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.columns import Column, text_of
 from discreet.exact import exact_text
 from discreet.inference import CategoriesPosterior
+from discreet.records.columns import Column
+from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.statement.markdown import plain, some_levels, table
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from discreet.columns import Column, text_of
+from discreet.records.columns import Column
+from discreet.records.values import text_of
 
 
 def some_levels(column: Column) -> str:

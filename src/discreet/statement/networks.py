@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
-from discreet.columns import text_of
 from discreet.exact import exact_text
 from discreet.inference import NetworkPosterior
 from discreet.inference.network_tables import table_entries
 from discreet.models import Network
+from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.statement.categories import LEVEL, MOST_ROWS
 from discreet.statement.markdown import bullets, plain, some_levels, table

@@ -3,12 +3,12 @@
 from fractions import Fraction
 from math import sqrt
 
-from discreet.columns import text_of
 from discreet.exact import exact_text
 from discreet.inference.coefficients import coefficient_rows
 from discreet.inference.regression import RegressionPosterior
 from discreet.models import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds
+from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.statement.categories import LEVEL
 from discreet.statement.markdown import bullets, plain, some_levels, table

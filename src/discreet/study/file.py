@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from discreet.columns import CATCH_ALL
 from discreet.errors import DeclarationError
+from discreet.records.columns import CATCH_ALL
 
 Number = str | int | float
 Prior = float | list[float] | dict[str, float | list[float]]

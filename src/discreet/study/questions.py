@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Unit
@@ -27,6 +26,7 @@ from discreet.mechanisms import (
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import Categories, EquivalentSize, LinearRegression, Network
 from discreet.models.moments import Bounds
+from discreet.records.columns import Column
 from discreet.releases.document import MECHANISMS
 from discreet.study.file import DeclaredQuestion, Prior
 from discreet.study.regressions import Numbers, default_moments, regression_model

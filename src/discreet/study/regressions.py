@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from discreet.columns import Column
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, positive
 from discreet.mechanisms import BoxMoments, GaussianMoments
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import InverseGamma, LinearRegression
 from discreet.planning.regression_accuracy import expected_effect
+from discreet.records.columns import Column
 
 
 class Numbers(NamedTuple):

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.canonical import canonical_json
-from discreet.columns import Column
 from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
 from discreet.guarantees import Accountant, Ledger, Unit
 from discreet.guarantees.entries import digest_of
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
+from discreet.records import Source, read
+from discreet.records.columns import Column
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.document import plan_document
-from discreet.sources import FrameSource, read
 from discreet.study.file import DeclaredColumn, read_study
 from discreet.study.questions import Question, read_question
 from discreet.study.regressions import Numbers
@@ -62,7 +62,7 @@ class Study:
         """Return where the ledger lies."""
         return self.path.parent / self._declared.budget.ledger
 
-    def source(self) -> FrameSource:
+    def source(self) -> Source:
         """Open the data."""
         return read(self.data_path, self._declared.data.table, self._declared.data.separator)
 
@@ -177,7 +177,7 @@ def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
 class _OnePass:
     """All tables of several questions, counted in one pass over the data."""
 
-    def __init__(self, source: FrameSource, questions: Sequence[Question]) -> None:
+    def __init__(self, source: Source, questions: Sequence[Question]) -> None:
         families = list(dict.fromkeys(family for question in questions for family in question.families))
         self._tables = dict(zip(families, source.count_families(families) if families else [], strict=True))
 

@@ -18,8 +18,8 @@ import pyarrow.feather
 import pytest
 
 import discreet as dc
-from discreet.columns import Column
-from discreet.sources import as_source
+from discreet.records import as_source
+from discreet.records.columns import Column
 
 memtable: Any = ibis_package.memtable
 RECORDS: dict[str, list[Any]] = {
@@ -142,7 +142,7 @@ SECRETS = ("John Smith", "HIV positive", "57")
         ("binary.parquet", b"John Smith 57 HIV positive"),
         ("binary.arrow", b"John Smith 57 HIV positive"),
         ("binary.duckdb", b"John Smith 57 HIV positive" * 500),
-        ("latin.csv", "diagnosis,x\nJohn Smith é,57\n".encode("latin-1")),
+        ("latin.csv", "diagnosé,x\nJohn Smith,57\n".encode("latin-1")),
         ("zipped.csv.gz", b"John Smith"),
         ("zipped2.csv.gz", gzip.compress(b"John Smith,57\n")),
         ("unknown.xyz", b"John Smith"),

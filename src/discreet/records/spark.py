@@ -1,43 +1,38 @@
-"""Frames of any engine, counted inside the engine.
+"""Frames of Spark, counted inside the engine.
 
 One expression for each column, written with narwhals, turns declared values into the places of their levels (or, where
 there are many levels, empties all other values); the engine groups by these and counts. Only the few groups come back.
 Which expression is used depends on the column's declared type alone, never on a record, and no expression can fail on a
 value: types that are not texts, numbers or truth values count as undeclared throughout.
-
-An engine's own errors and warnings may quote records, so they are dropped and never chained.
 """
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
-import duckdb
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.columns import LARGEST_WHOLE, NUMBER, Column, number_of, spellings, text_of
 from discreet.errors import SourceError
-from discreet.sources.lists import require_columns
+from discreet.records.batches import require_columns
+from discreet.records.columns import Column, spellings
+from discreet.records.moments import CONSTANT, Measure, MomentPlan, Wholes
+from discreet.records.silence import in_silence
+from discreet.records.values import LARGEST_WHOLE, NUMBER, number_of, text_of
 
-_VIEW = "discreet_view_of_declared_values"
 _FEW = 50  # texts of levels; beyond, nested conditions grow too deep for some engines
 
 
-class FrameSource:
-    """Records in a frame that narwhals understands."""
+class SparkSource:
+    """Records in a frame of Spark."""
 
     def __init__(self, frame: Any) -> None:
         self._frame: Any = None
-        with _in_silence():
-            opened = nw.from_native(frame)
-            is_arrow = opened.implementation.is_pyarrow()
-            self._frame = nw.from_native(duckdb.from_arrow(frame)) if is_arrow else opened
+        with in_silence():
+            self._frame = nw.from_native(frame)
         if self._frame is None:
             raise SourceError(
                 f"Cannot count records in a {type(frame).__name__}. Give a pandas, polars, pyarrow, DuckDB, ibis or "
@@ -45,14 +40,14 @@ class FrameSource:
             )
 
     def __repr__(self) -> str:
-        return "FrameSource(<a frame>)"
+        return "SparkSource(<a frame>)"
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[NDArray[np.int64]]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         counted: list[NDArray[np.int64]] | None = None
         schema = self._schema
-        require_columns({column.name for family in families for column in family}, schema)
-        with _in_silence():
+        require_columns({column.name for family in families for column in family}, list(schema))
+        with in_silence():
             counted = self._count(families, schema)
         if counted is None:
             raise SourceError(
@@ -68,8 +63,8 @@ class FrameSource:
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         found: list[tuple[str, int]] | None = None
-        require_columns({column.name}, self._schema)
-        with _in_silence():
+        require_columns({column.name}, list(self._schema))
+        with in_silence():
             counts = self._frame.group_by(column.name).agg(nw.len().alias(self._unused(1)[0]))
             rows = sorted(_rows(counts), key=lambda row: -int(row[1]))
             home, declared = column.levels.index(column.outside), set(spellings(column.outside))
@@ -82,7 +77,7 @@ class FrameSource:
     @cached_property
     def _schema(self) -> dict[str, Any]:
         schema: dict[str, Any] | None = None
-        with _in_silence():
+        with in_silence():
             schema = dict(self._frame.collect_schema())
         if schema is None:
             raise SourceError("The engine that holds the data could not say which columns there are. Nothing was read.")
@@ -98,10 +93,7 @@ class FrameSource:
         names = dict(zip(columns, self._unused(len(columns)), strict=True))
         frame, values, coded = self._frame, [], set()
         for column, name in names.items():
-            if self._holds_objects(column.name, schema[column.name]):
-                frame = _with_codes_of_objects(frame, column, name)
-                coded.add(column)
-            elif _has_few(column):
+            if _has_few(column):
                 values.append(_code(column, schema[column.name], frame.implementation).alias(name))
                 coded.add(column)
             else:
@@ -115,44 +107,44 @@ class FrameSource:
             tables[number][place] += int(records)
         return tables
 
-    def _holds_objects(self, name: str, kind: Any) -> bool:
-        """Tell whether a column of a pandas frame must be looked at value by value.
+    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
+        """Return the sum of every product of the plan, and the number of records."""
+        found: tuple[list[int], int] | None = None
+        schema = self._schema
+        require_columns({factor.column for factor in plan.factors}, list(schema))
+        with in_silence():
+            found = self._sums(plan, schema)
+        if found is None:
+            raise SourceError("The engine that holds the data failed to sum them. Nothing was summed.")
+        if found[1] > plan.most_records:
+            raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
+        return np.array(found[0], dtype=np.int64), found[1]
 
-        What narwhals says of an object column is guessed from its first values, which would let these decide about
-        others.
-        """
-        if not self._frame.implementation.is_pandas_like():
-            return isinstance(kind, nw.Object)
-        native = str(self._frame.to_native()[name].dtype)
-        return native in ("object", "category") or "pyarrow]" in native or native.startswith(("period", "interval"))
-
-
-@contextmanager
-def _in_silence() -> Iterator[None]:
-    """Let an engine work without a word: its errors and warnings may quote records."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException:  # noqa: BLE001 - some engines panic with more than an Exception
-        return
+    def _sums(self, plan: MomentPlan, schema: dict[str, Any]) -> tuple[list[int], int]:
+        """Turn every column into whole numbers and sum their products, all inside the engine."""
+        *names, records = self._unused(len(plan.factors) + 1)
+        frame, expressions = self._frame, []
+        for factor, name in zip(plan.factors, names, strict=True):
+            kind, grid = schema[factor.column], plan.grid
+            if isinstance(factor, Measure):
+                expressions.append(_measured(factor, kind, frame.implementation, grid).alias(name))
+            else:
+                has = _code(factor.declared, kind, frame.implementation) == factor.place
+                wholes = nw.when(has).then(nw.lit(grid, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
+                expressions.append(wholes.alias(name))
+        whole = frame.with_columns(*expressions).select(*names)
+        sums = [
+            _product(i, j, names, plan.grid).sum().alias(f"{records}_{k}") for k, (i, j) in enumerate(plan.products)
+        ]
+        (row,) = _rows(whole.select(nw.len().alias(records), *sums))
+        return [int(value or 0) for value in row[1:]], int(row[0])
 
 
 def _groups(kept: Any, families: list[list[str]]) -> Iterator[tuple[int, Sequence[Any], int]]:
     """Give (family, values, records) for every combination that occurs, counted with the engine's own means."""
     native = kept.to_native()
-    if kept.implementation.is_duckdb():
-        yield from _told_apart(native.query(_VIEW, _grouping_sets(_VIEW, families)).fetchall(), families)
-    elif kept.implementation.is_pyspark():
-        query = native.sparkSession.sql(_grouping_sets("{kept}", families), kept=native)
-        yield from _told_apart(query.collect(), families)
-    else:
-        records = f"{max((name for family in families for name in family), key=len)}_records"
-        for number, family in enumerate(families):
-            for *values, count in _rows(kept.group_by(*family).agg(nw.len().alias(records))):
-                yield number, values, int(count)
+    query = native.sparkSession.sql(_grouping_sets("{kept}", families), kept=native)
+    yield from _told_apart(query.collect(), families)
 
 
 def _grouping_sets(table: str, families: list[list[str]]) -> str:
@@ -178,18 +170,7 @@ def _told_apart(rows: Iterable[Sequence[Any]], families: list[list[str]]) -> Ite
 
 def _rows(counts: Any) -> list[Sequence[Any]]:
     """Fetch a small table with the engine's own means, so that no further package is needed."""
-    native = counts.to_native()
-    if counts.implementation.is_duckdb():
-        return list(native.fetchall())
-    if counts.implementation.is_pyspark():
-        return list(native.collect())
-    return list(counts.lazy().collect().rows())
-
-
-def _with_codes_of_objects(frame: Any, column: Column, name: str) -> Any:
-    """Map a column of Python objects, which are in memory already, one by one."""
-    codes = [column.code(value) for value in frame.get_column(column.name).to_list()]
-    return frame.with_columns(nw.new_series(name, codes, nw.Int64, backend=frame.implementation))
+    return list(counts.to_native().collect())
 
 
 def _place(column: Column, value: Any, is_code: bool) -> int:
@@ -279,17 +260,6 @@ def _number_texts(value: nw.Expr) -> nw.Expr:
     return nw.when(value.str.contains("[^-+.0-9eE]")).then(nw.lit(None)).otherwise(fits)
 
 
-def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
-    """Return the columns of a frame in memory as lists: for a reader's own rows, never for records."""
-    try:
-        columns: dict[str, list[Any]] = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
-    except TypeError:
-        raise SourceError(
-            f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
-        ) from None
-    return columns
-
-
 def _edges_passed(column: Column, kind: Any, engine: nw.Implementation) -> nw.Expr:
     """Return how many edges a number has reached, and one more if it lies beyond the last; 0 or null if it has none."""
     is_text = isinstance(kind, nw.String | nw.Categorical | nw.Enum)
@@ -303,3 +273,39 @@ def _edges_passed(column: Column, kind: Any, engine: nw.Implementation) -> nw.Ex
     if kind.is_integer():  # whole numbers are compared with whole numbers
         edges, last = [math.ceil(edge) for edge in edges], math.floor(last)
     return nw.sum_horizontal(*((value >= edge).cast(nw.Int64) for edge in edges), (value > last).cast(nw.Int64))
+
+
+def _product(first: int, second: int, names: list[str], grid: int) -> nw.Expr:
+    if second == CONSTANT:
+        return nw.col(names[first]) * grid
+    return nw.col(names[first]) * nw.col(names[second])
+
+
+def _measured(measure: Measure, kind: Any, engine: nw.Implementation, grid: int) -> nw.Expr:
+    """Return the expression of `whole_numbers`: the same steps in the same order."""
+    is_text = isinstance(kind, nw.String | nw.Categorical | nw.Enum)
+    if not is_text and not kind.is_numeric():  # dates, truth values, lists: no numbers throughout
+        value = nw.lit(measure.missing, nw.Float64)
+    else:
+        value = _value(measure.column, kind, engine)
+        value = _number_texts(value) if is_text else value
+        value = value if kind.is_integer() else value.cast(nw.Float64)  # whole numbers are compared as they are
+        near = value <= LARGEST_WHOLE
+        near = near if kind.is_unsigned_integer() else near & (value >= -LARGEST_WHOLE)
+        near = near.fill_null(False) if engine.is_pandas_like() else near
+        value = value.cast(nw.Float64)
+        value = nw.when(near).then(value).otherwise(nw.lit(measure.missing, nw.Float64))
+    clipped = _between(value, measure.low, measure.high)
+    places = ((clipped - measure.low) * _scale(measure, grid) + 0.5).floor() - grid
+    return _between(places, -grid, grid).cast(nw.Int64)
+
+
+def _between(value: nw.Expr, low: float, high: float) -> nw.Expr:
+    """Clamp by asking what lies within, not what lies beyond: not-a-number is `high` in every engine."""
+    lowered = nw.when(value <= high).then(value).otherwise(nw.lit(high, nw.Float64))
+    return nw.when(lowered >= low).then(lowered).otherwise(nw.lit(low, nw.Float64))
+
+
+def _scale(measure: Measure, grid: int) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float64(2 * grid) / (measure.high - measure.low))

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.columns import Column, text_of
-from discreet.sources import as_source
+from discreet.records import as_source
+from discreet.records.columns import Column
+from discreet.records.values import text_of
 
 RECORDS: dict[str, list[Any]] = {
     "text": ["a", "b", None, "zz", "a", ""],

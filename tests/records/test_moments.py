@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.sources import FrameSource, ListSource
-from discreet.sources.moments import CONSTANT, Indicator, Measure, MomentPlan, sum_moments, whole_numbers
+from discreet.records import ListSource, as_source
+from discreet.records.moments import CONSTANT, Indicator, Measure, MomentPlan, whole_numbers
+from discreet.records.source import sum_moments
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 FACTORS = (Measure("x", -1.5, 2.0, 0.25), Measure("y", 0.0, 10.0, 5.0), Indicator(WARD, 1), Indicator(WARD, 2))
@@ -45,7 +46,7 @@ def frames() -> dict[str, Any]:
         "pyarrow": table,
         "duckdb": duckdb.from_arrow(table),
         "texts": pl.DataFrame(texts),
-        "source": FrameSource(pl.DataFrame(data)),
+        "source": as_source(pl.DataFrame(data)),
         "list source": ListSource(data),
     }
 

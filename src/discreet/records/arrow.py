@@ -1,0 +1,188 @@
+"""Tables of Arrow, in memory or in files, batch by batch; entries of dictionaries are coded once each."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import SourceError
+from discreet.records.arrays import (
+    Kind,
+    Values,
+    banded,
+    code_kind,
+    codes_of,
+    days_of_dates,
+    days_of_moments,
+    days_within,
+    numbers_of_values,
+)
+from discreet.records.batches import Batch, BatchSource
+from discreet.records.columns import Column
+from discreet.records.moments import Floats, numbers_of
+from discreet.records.tables import Codes
+from discreet.records.values import DAY, NUMBER
+
+_TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_ROWS = 2**18
+
+
+class ArrowSource(BatchSource):
+    """Records in a table of pyarrow, or in a data set of Arrow files."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._table.schema.names)
+
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Give the batches of the table."""
+        if hasattr(self._table, "scanner"):
+            found = self._table.to_batches(columns=list(names))
+        else:
+            found = self._table.select(list(names)).to_batches(max_chunksize=_ROWS)
+        for batch in found:
+            yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
+
+
+class ArrowBatch(Batch):
+    """Some arrays of Arrow."""
+
+    def __init__(self, columns: dict[str, Any], size: int) -> None:
+        self._columns, self._size = columns, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def codes(self, column: Column) -> Codes:
+        """Return the codes of a column."""
+        return arrow_codes(self._columns[column.name], column)
+
+    def numbers(self, name: str, dates: bool) -> Floats:
+        """Return the numbers of a column."""
+        return arrow_numbers(self._columns[name], dates)
+
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+        """Return some values as Python has them."""
+        taken = self._columns[name].take(_pyarrow().array(places))
+        try:
+            return list(taken.to_pylist())
+        except UnicodeDecodeError:
+            pa = _pyarrow()
+            plain = taken.cast(pa.large_string()).view(pa.large_binary()).to_pylist()
+            return [None if text is None else text.decode("utf-8", "replace") for text in plain]
+
+
+def arrow_codes(array: Any, column: Column) -> Codes:
+    """Return the code of every value of an array of Arrow."""
+    types = _pyarrow().types
+    array = _plain(array)
+    if types.is_dictionary(array.type):
+        return _coded(array, arrow_codes(array.dictionary, column), column.home)
+    if not _is_text(array.type):
+        return codes_of(_values(array), column)
+    if column.edges:
+        return banded(arrow_numbers(array, column.dates), column)
+    pa = _pyarrow()
+    spellings = pa.array(list(column.codes), type=array.type)
+    found = pa.compute.index_in(array, value_set=spellings)
+    places = np.append(np.array(list(column.codes.values())), column.home).astype(code_kind(column))
+    return np.asarray(places[found.fill_null(len(places) - 1).to_numpy(zero_copy_only=False)])
+
+
+def arrow_numbers(array: Any, dates: bool) -> Floats:
+    """Return the number, or the day, of every value of an array of Arrow."""
+    array = _plain(array)
+    if _pyarrow().types.is_dictionary(array.type):
+        return _coded(array, arrow_numbers(array.dictionary, dates), np.nan)
+    if not _is_text(array.type):
+        return numbers_of_values(_values(array), dates)
+    return numbers_of_values(_days_of_texts(array), True) if dates else _numbers_of_texts(array)
+
+
+def _coded(array: Any, of_entries: NDArray[Any], gap: Any) -> NDArray[Any]:
+    """Return what the entries of a dictionary became, for each of its indices."""
+    entries = np.append(of_entries, np.array([gap], dtype=of_entries.dtype))
+    indices = array.indices.cast(_pyarrow().int64()).fill_null(-1)
+    return np.asarray(entries[indices.to_numpy(zero_copy_only=False)])
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.compute
+    except ImportError:
+        raise SourceError("Tables of Arrow need the package pyarrow: pip install pyarrow.") from None
+    return pyarrow
+
+
+def _plain(array: Any) -> Any:
+    """Return an array without chunks, runs and views."""
+    pa = _pyarrow()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        array = array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_run_end_encoded(array.type):
+        array = pa.compute.run_end_decode(array)
+    return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
+
+
+def _is_text(kind: Any) -> bool:
+    types = _pyarrow().types
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _values(array: Any) -> Values:
+    """Return an array that holds no texts as an array of NumPy."""
+    pa = _pyarrow()
+    kind, types = array.type, pa.types
+    known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    if types.is_boolean(kind):
+        return Values(Kind.TRUTH, _filled(array, False), known)
+    if types.is_integer(kind):
+        return Values(Kind.WHOLE, _filled(array, 0), known)
+    if types.is_floating(kind):
+        return Values(Kind.NUMBER, _filled(array.cast(pa.float64()), 0.0), known)
+    if types.is_decimal(kind):
+        return Values(Kind.NUMBER, numbers_of(array.to_pylist(), dates=False))
+    if types.is_date32(kind):
+        return days_within(_filled(array.view(pa.int32()), 0), known)
+    if types.is_date64(kind) or types.is_timestamp(kind):
+        unit = "ms" if types.is_date64(kind) else kind.unit
+        has_zone = types.is_timestamp(kind) and kind.tz is not None
+        ticks = _filled(array.view(pa.int64()), 0)
+        return days_of_moments(ticks, _TICKS[unit], known, has_zone)
+    return Values(Kind.OTHER, np.zeros(len(array), dtype=np.uint8))
+
+
+def _filled(array: Any, gap: Any) -> NDArray[Any]:
+    return np.asarray(array.fill_null(gap).to_numpy(zero_copy_only=False))
+
+
+def _numbers_of_texts(array: Any) -> Floats:
+    pa = _pyarrow()
+    compute = pa.compute
+    fits = compute.match_substring_regex(_ascii(array), pattern=NUMBER)
+    texts = compute.if_else(fits, array, pa.scalar(None, array.type))
+    numbers = compute.ascii_ltrim(texts, characters="+").cast(pa.float64())
+    return np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False))
+
+
+def _days_of_texts(array: Any) -> Values:
+    pa = _pyarrow()
+    compute = pa.compute
+    fits = compute.match_substring_regex(_ascii(array), pattern=DAY)
+    texts = compute.if_else(fits, array, pa.scalar("0000-00-00", array.type)).fill_null("0000-00-00")
+    parts = [compute.utf8_slice_codeunits(texts, *ends).cast(pa.int64()) for ends in ((0, 4), (5, 7), (8, 10))]
+    return days_of_dates(*(part.to_numpy(zero_copy_only=False) for part in parts))
+
+
+def _ascii(array: Any) -> Any:
+    """Return texts as bytes, so that what is no proper text can be asked for as well."""
+    pa = _pyarrow()
+    return array.view(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())

@@ -1,0 +1,143 @@
+"""Sources that hold records in memory, or hand them out in batches, column by column.
+
+All that an engine has to say is how a batch of one column becomes codes or numbers. Counting and summing are done here,
+the same way for every engine.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import SourceError
+from discreet.records.columns import Column
+from discreet.records.moments import Factor, Floats, Indicator, MomentPlan, Wholes, moments_of
+from discreet.records.silence import in_silence
+from discreet.records.tables import Codes, Counts, clusters, count_codes, margins
+
+Found = TypeVar("Found")
+MISSING = "(missing)"
+
+
+class Batch(ABC):
+    """Some records of a source, column by column."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of records."""
+
+    @abstractmethod
+    def codes(self, column: Column) -> Codes:
+        """Return the place of every record's level: whole numbers >= 0, one for each record, for any value."""
+
+    @abstractmethod
+    def numbers(self, name: str, dates: bool) -> Floats:
+        """Return every record's number, or day; not-a-number for what is none."""
+
+    @abstractmethod
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+        """Return the values of some records as they are, for the data holder's eyes only."""
+
+    def raw(self, factor: Factor) -> NDArray[Any]:
+        """Return numbers for a measure, codes for an indicator."""
+        if isinstance(factor, Indicator):
+            return self.codes(factor.declared)
+        return self.numbers(factor.column, factor.dates)
+
+
+class BatchSource(ABC):
+    """Records in batches."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<records>)"
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of the columns, for the data holder; no record is read."""
+
+    @abstractmethod
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Give all records, with at least these columns."""
+
+    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
+        """Return one table of counts for each family of columns, its axes in the order of the columns."""
+        columns = list(dict.fromkeys(column for family in families for column in family))
+        self._require([column.name for column in columns])
+        return answered(lambda: self._count(families, columns), "count them")
+
+    def _count(self, families: Sequence[Sequence[Column]], columns: list[Column]) -> list[Counts]:
+        together = clusters(families)
+        tables = [np.zeros(int(np.prod(cluster.shape)), dtype=np.int64) for cluster in together]
+        for batch in self.batches(list(dict.fromkeys(column.name for column in columns))):
+            codes = {column: batch.codes(column) for column in columns}
+            for cluster, table in zip(together, tables, strict=True):
+                table += count_codes(codes, cluster)
+        return margins(families, together, tables)
+
+    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
+        """Return the sum of every product of the plan, and the number of records."""
+        names = list(dict.fromkeys(factor.column for factor in plan.factors))
+        self._require(names)
+        return answered(lambda: moments_of(self.batches(names), plan), "sum them")
+
+    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
+        self._require([column.name])
+        return answered(lambda: self._strangers(column, most), "look for undeclared values")
+
+    def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
+        found: Counter[str] = Counter()
+        for batch in self.batches([column.name]):
+            odd = np.flatnonzero(batch.codes(column) == column.home)
+            values = batch.values(column.name, odd)
+            found.update(shown(value) for value in values if is_stranger(column, value))
+        return found.most_common(most)
+
+    def _require(self, names: Sequence[str]) -> None:
+        require_columns(set(names), self.names())
+
+
+def is_stranger(column: Column, value: Any) -> bool:
+    """Tell whether a value is at home in the level for outside values only because no level declares it."""
+    return column.declares(value) is None
+
+
+def shown(value: Any) -> str:
+    """Return a value as the data holder may see it."""
+    gap = value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+    return MISSING if gap else str(value)
+
+
+def answered(work: Callable[[], Found], what: str) -> Found:
+    """Return what an engine finds; if it fails, say so without its words. Refusals of our own pass."""
+    refusal: SourceError | None = None
+    found: Found | None = None
+    with in_silence():
+        try:
+            found = work()
+        except SourceError as problem:
+            refusal = problem
+    if refusal is not None:
+        raise refusal from None
+    if found is None:
+        raise SourceError(
+            f"The engine that holds the data failed to {what}; its message is withheld because it may quote records. "
+            "Nothing was counted and nothing was charged."
+        )
+    return found
+
+
+def require_columns(wanted: set[str], present: Sequence[str]) -> None:
+    """Refuse if a declared column is missing.
+
+    The names that are there are not shown: in a table read without its header they are a record.
+    """
+    missing = sorted(wanted - set(present))
+    if missing:
+        raise SourceError(
+            f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
+            "against the table's header; the names that are there are not shown, they might be a record."
+        )

@@ -1,0 +1,211 @@
+"""Declared columns: the small whole number that each record's value becomes.
+
+Levels are declared, never read from the data, and the map from a record's value to the place of its level is total:
+what is not declared, or missing, goes to the level named `outside`. So no record can make a run fail, and none can be
+noticed by it. Every engine makes these codes first, by comparing bytes or numbers; nothing else is ever grouped.
+"""
+
+import itertools
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from discreet.errors import DeclarationError
+from discreet.records.values import LARGEST_WHOLE, day_of, number_of, text_of
+
+Level = str | int
+"""The name of a level: text, a whole number or a truth value."""
+
+CATCH_ALL = "other"
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Column:
+    """A categorical column with declared levels.
+
+    `outside` names the level that takes undeclared and missing values. It becomes a level of its own if it is not among
+    `levels`. Left out, it is the level 'other' if that is declared, else the first level.
+
+    >>> Column("smoking", ("never", "former", "current"), outside="other").levels
+    ('never', 'former', 'current', 'other')
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+    outside: Level
+    edges: tuple[float, ...] = ()
+    dates: bool = False
+
+    def __init__(self, name: str, levels: Sequence[Level], outside: Level | None = None) -> None:
+        if not isinstance(name, str) or not name or not is_text(name):
+            raise DeclarationError("A column needs a name: a text that is not empty.")
+        if isinstance(levels, str) or not isinstance(levels, Sequence):
+            raise DeclarationError(f"The levels of {name!r} must be a sequence such as ('no', 'yes').")
+        declared = tuple(levels)
+        if outside is None:
+            outside = CATCH_ALL if CATCH_ALL in declared else next(iter(declared), CATCH_ALL)
+        _check_levels(name, (*declared, outside))
+        if outside in declared:
+            outside = declared[declared.index(outside)]  # 0 for False, as it was declared
+        elif declared:
+            declared = (*declared, outside)
+        if len(declared) < 2:
+            raise DeclarationError(f"{name!r} needs at least two levels; got {len(declared)}.")
+        texts = [text for level in declared for text in spellings(level)]
+        if len(set(texts)) < len(texts) or len(set(declared)) < len(declared):
+            raise DeclarationError(f"The levels of {name!r} must differ when written as text.")
+        fields = {"name": name, "levels": declared, "outside": outside, "edges": (), "dates": False}
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def banded(
+        cls,
+        name: str,
+        edges: Sequence[float | str | date],
+        outside: str = CATCH_ALL,
+        names: Sequence[str] | None = None,
+    ) -> "Column":
+        """Return a column of numbers, or of days, that fall into declared bands; the last includes its upper edge.
+
+        `names` are the names of the bands. What is no number (or no day), or lies in no band, goes to `outside`.
+
+        >>> Column.banded("age", (0, 18, 65, 120)).levels
+        ('0 to under 18', '18 to under 65', '65 to 120', 'other')
+        >>> Column.banded("admitted", ("2026-01-01", "2026-07-01", "2026-12-31"), names=("first", "second")).levels
+        ('first', 'second', 'other')
+        """
+        places, are_days = _edges(name, edges)
+        column = cls(name, _names(name, places, are_days, names), outside)
+        object.__setattr__(column, "edges", places)
+        object.__setattr__(column, "dates", are_days)
+        return column
+
+    @cached_property
+    def _identity(self) -> tuple[object, ...]:
+        levels = (*self.levels, self.outside)
+        return self.name, self.edges, self.dates, levels, tuple(map(type, levels))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Column) and self._identity == other._identity)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._identity)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        if not self.edges:
+            return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
+        edges = tuple(day_text(edge) for edge in self.edges) if self.dates else self.edges
+        own = self.band_names
+        named = "" if own == band_names(self.edges, self.dates) else f", names={own!r}"
+        return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
+
+    @property
+    def band_names(self) -> tuple[Any, ...]:
+        """Return the names of the bands, without the level for everything else."""
+        return self.levels[: len(self.edges) - 1]
+
+    @cached_property
+    def home(self) -> int:
+        """Return the place of the level for undeclared and missing values."""
+        return self.levels.index(self.outside)
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """Return the place of each level, by every text that means it."""
+        return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
+
+    def code(self, value: object) -> int:
+        """Return the place of the level to which a value belongs. Every value belongs to one."""
+        place = self.declares(value)
+        return self.home if place is None else place
+
+    def declares(self, value: object) -> int | None:
+        """Return the place of the level that declares a value, or None if none does."""
+        if not self.edges:
+            text = text_of(value)
+            return None if text is None else self.codes.get(text)
+        number = day_of(value) if self.dates else number_of(value)
+        if number is None or not self.edges[0] <= number <= self.edges[-1]:
+            return None
+        return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
+
+
+def _check_levels(name: str, levels: tuple[Any, ...]) -> None:
+    if not all(isinstance(level, str | int) for level in levels):
+        raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
+    if any(isinstance(level, str) and not is_text(level) for level in levels):
+        raise DeclarationError(f"The levels of {name!r} must be proper texts, without control characters.")
+    if any(text_of(level) is None or _is_beyond(level) for level in levels):
+        raise DeclarationError(f"Numbers among the levels of {name!r} must lie within 2^53 - 1 of zero.")
+
+
+def _edges(name: str, edges: Sequence[Any]) -> tuple[tuple[float, ...], bool]:
+    """Return the edges as rising numbers, and whether they are days."""
+    given = tuple(edges) if isinstance(edges, Sequence) and not isinstance(edges, str) else ()
+    are_days = bool(given) and all(isinstance(edge, str | date) for edge in given)
+    found = [day_of(edge) if are_days else edge for edge in given]
+    numbers = tuple(float(n) for n in found if isinstance(n, int | float) and not isinstance(n, bool))
+    rising = all(low < high for low, high in itertools.pairwise(numbers))
+    near = all(abs(number) <= LARGEST_WHOLE + 1 for number in numbers)
+    if len(numbers) != len(given) or len(numbers) < 2 or not rising or not near:
+        raise DeclarationError(
+            f"The bands of {name!r} need two or more finite edges that rise, such as [0, 18, 65], or days such as "
+            "['2026-01-01', '2026-07-01', '2026-12-31']."
+        )
+    return numbers, are_days
+
+
+def _names(name: str, edges: tuple[float, ...], are_days: bool, names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return band_names(edges, are_days)
+    own = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
+    if len(own) != len(edges) - 1 or not all(isinstance(each, str) for each in own):
+        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each; got {len(own)}.")
+    return own
+
+
+def is_text(text: str) -> bool:
+    """Tell whether a text can be written down anywhere: no control characters, no lone halves of surrogate pairs.
+
+    The replacement character stands for bytes that are no text, so it is none either.
+    """
+    return "\ufffd" not in text and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
+
+
+def band_names(edges: Sequence[float], are_days: bool = False) -> tuple[str, ...]:
+    """Return the names of the bands between edges."""
+    *inner, last = itertools.pairwise([day_text(edge) if are_days else f"{edge:.12g}" for edge in edges])
+    return (*(f"{low} to under {high}" for low, high in inner), f"{last[0]} to {last[1]}")
+
+
+def day_text(day: float) -> str:
+    """Return a day as it is written, from its number.
+
+    >>> day_text(20484)
+    '2026-01-31'
+    """
+    return date.fromordinal(int(day) + 719163).isoformat()
+
+
+def _is_beyond(level: Level) -> bool:
+    """Tell whether a level is the text of a whole number that a float may not hold."""
+    digits = str(level).strip().lstrip("+-")
+    return digits.isdecimal() and (len(digits) > 16 or int(digits) > LARGEST_WHOLE)
+
+
+def spellings(level: Level) -> tuple[str, ...]:
+    """Return the texts that mean a level: truth values and whole numbers are written in several ways by programs."""
+    text = str(text_of(level))
+    if isinstance(level, bool):
+        return (text, text.capitalize(), text.upper())
+    return (text, f"{text}.0") if re.match(r"^-?[0-9]+$", text) else (text,)

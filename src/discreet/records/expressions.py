@@ -1,0 +1,204 @@
+"""SQL for DuckDB that turns a value into a whole number by looking at this value alone, and cannot fail.
+
+Types fall into a few kinds: texts, whole numbers, other numbers, truth values, days and moments. What is of another
+type (bytes, lists, durations) is undeclared throughout.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.records.columns import Column
+from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, text_of
+
+_WIDEST = 2**16  # whole numbers in a range that is grouped as it is
+
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_HUGE = ("HUGEINT", "UHUGEINT", "UBIGINT")
+_MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_NOTHING = "NULL::INTEGER"
+GIVEN = "\x01"  # no declared name or level has control characters
+
+
+@dataclass(frozen=True)
+class Coding:
+    """An expression for a whole number in 0 .. len(levels) - 1, or null, and the place of the level of each number.
+
+    `given` is an expression that is worked out first, once for each record; GIVEN stands for it.
+    """
+
+    sql: str
+    levels: NDArray[np.intp]
+    home: int
+    given: str = ""
+
+    def level(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the places of levels for numbers as floats, in which null is not-a-number."""
+        known = np.where(np.isnan(numbers), len(self.levels), numbers).astype(np.intp)
+        return np.append(self.levels, self.home)[known]
+
+
+def coded(column: Column, kind: str) -> Coding:
+    """Return how a column of a type of DuckDB becomes codes."""
+    if column.edges:
+        return _banded(column, kind)
+    value, kind = _plain(identifier(column.name), kind)
+    if kind == "text":
+        return _looked_up(column, value, column.codes)
+    if kind == "truth":
+        truths = [column.codes.get(text, column.home) for text in ("false", "true")]
+        return Coding(f"{value}::UTINYINT", np.array(truths), column.home)
+    if kind in ("whole", "day"):
+        meant = {whole: place for text, place in column.codes.items() if (whole := _whole(text, kind)) is not None}
+        return _ranged(column, value, meant)
+    if kind == "number":
+        numbers = {n: place for text, place in column.codes.items() if (n := number_text(text)) is not None}
+        return _numbered(column, value, numbers)
+    return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
+
+
+def number(name: str, dates: bool, kind: str) -> str:
+    """Return an expression for the number, or the day, of a value as a float; null for what is none."""
+    return _number(identifier(name), dates, kind)
+
+
+def identifier(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _plain(value: str, kind: str) -> tuple[str, str]:
+    """Return an expression and the kind of its values."""
+    if kind == "VARCHAR":
+        return value, "text"
+    if kind.startswith("ENUM("):
+        return f"{value}::VARCHAR", "text"
+    if kind == "BOOLEAN":
+        return value, "truth"
+    if kind in _WHOLE:
+        return value, "whole"
+    if kind in _HUGE:
+        return f"TRY_CAST({value} AS BIGINT)", "whole"
+    if kind in ("FLOAT", "DOUBLE") or kind.startswith("DECIMAL"):
+        return _double(value, kind), "number"
+    if kind == "DATE":
+        return _day_number(value, "DATE"), "day"
+    if kind in _MOMENTS:
+        moment = f"TRY_CAST({value} AS TIMESTAMP)"
+        midnight = f"CASE WHEN {moment} = date_trunc('day', {moment}) THEN {moment} END"
+        exact = f"CASE WHEN epoch_ns({value}) % 1000 = 0 THEN {midnight} END" if kind == "TIMESTAMP_NS" else midnight
+        return _day_number(exact, "TIMESTAMP"), "day"
+    return _NOTHING, "nothing"
+
+
+def _double(value: str, kind: str) -> str:
+    wide = kind.startswith("DECIMAL") and int(re.findall(r"\d+", kind)[0]) > 15
+    return f"TRY_CAST({value}::VARCHAR AS DOUBLE)" if wide else f"{value}::DOUBLE"
+
+
+def _day_number(value: str, kind: str) -> str:
+    """Return the days from 1970-01-01 to a date or moment between the years 1 and 9999."""
+    last = date.max.isoformat() + (" 23:59:59.999999" if kind == "TIMESTAMP" else "")
+    within = f"{value} BETWEEN {kind} '{date.min.isoformat()}' AND {kind} '{last}'"
+    return f"CASE WHEN {within} THEN ({value})::DATE - DATE '1970-01-01' END"
+
+
+def _number(value: str, dates: bool, kind: str) -> str:
+    if dates:
+        return f"({_any_day(value, kind)})::DOUBLE"
+    plain, sort = _plain(value, kind)
+    if sort == "text":
+        return f"CASE WHEN regexp_full_match({plain}, '{NUMBER}') THEN TRY_CAST({plain} AS DOUBLE) END"
+    return f"({plain})::DOUBLE" if sort in ("whole", "number") else "NULL::DOUBLE"
+
+
+def _any_day(value: str, kind: str) -> str:
+    if kind == "VARCHAR" or kind.startswith("ENUM("):
+        text = value if kind == "VARCHAR" else f"{value}::VARCHAR"
+        day = f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN TRY_CAST(left({text}, 10) AS DATE) END"
+        return _day_number(day, "DATE")
+    if kind == "DATE":
+        return _day_number(value, "DATE")
+    if kind in _MOMENTS:
+        return _day_number(f"TRY_CAST({value} AS TIMESTAMP)", "TIMESTAMP")
+    if kind == _ZONED:
+        utc = f"CASE WHEN isfinite({value}) THEN make_timestamp(epoch_us({value})) END"
+        return _day_number(f"({utc})", "TIMESTAMP")
+    return _NOTHING
+
+
+def _banded(column: Column, kind: str) -> Coding:
+    """Return the band of a number: half of the edges that are left are asked at each step."""
+    low, high = max(column.edges[0], -float(LARGEST_WHOLE)), min(column.edges[-1], float(LARGEST_WHOLE))
+    search = _search(column.edges[1:-1], 0)
+    sql = f"CASE WHEN {GIVEN} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {search} END"
+    return Coding(sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, kind))
+
+
+def _search(edges: tuple[float, ...], below: int) -> str:
+    if not edges:
+        return str(below)
+    middle = len(edges) // 2
+    left, right = _search(edges[:middle], below), _search(edges[middle + 1 :], below + middle + 1)
+    return f"CASE WHEN {GIVEN} < {edges[middle]!r}::DOUBLE THEN {left} ELSE {right} END"
+
+
+def _looked_up(column: Column, value: str, codes: dict[str, int]) -> Coding:
+    """Return the place of a text in a declared enumeration."""
+    texts = ", ".join(map(literal, codes))
+    sql = f"enum_code(TRY_CAST({value} AS ENUM({texts})))"
+    return Coding(sql, np.array(list(codes.values()), dtype=np.intp), column.home)
+
+
+def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
+    """Return the place of a whole number in a declared range, with one place more at both ends."""
+    if not meant:
+        return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
+    low, high = min(meant) - 1, max(meant) + 1
+    if high - low > _WIDEST + 4 * len(meant):
+        return _looked_up(column, f"({value})::VARCHAR", {str(whole): place for whole, place in meant.items()})
+    levels = np.full(high - low + 1, column.home, dtype=np.intp)
+    levels[np.array(list(meant)) - low] = list(meant.values())
+    return Coding(f"greatest({low}, least({value}, {high})) - ({low})", levels, column.home)
+
+
+def _numbered(column: Column, value: str, meant: dict[float, int]) -> Coding:
+    """Return the place of a number that may have a fraction: between two neighbours among the declared ones."""
+    if all(declared.is_integer() for declared in meant):
+        inside = f"abs({value}) <= {LARGEST_WHOLE} AND {value} = floor({value})"
+        whole = f"CASE WHEN {inside} THEN TRY_CAST({value} AS BIGINT) END"
+        return _ranged(column, whole, {int(declared): place for declared, place in meant.items()})
+    rising = tuple(sorted(meant))
+    below = f"CASE WHEN {GIVEN} >= {rising[0]!r}::DOUBLE THEN {_search(rising[1:], 0)} END"
+    matches = f"[{', '.join(f'{declared!r}::DOUBLE' for declared in rising)}]"
+    sql = f"CASE WHEN list_contains({matches}, {GIVEN}) THEN {below} END"
+    return Coding(sql, np.array([meant[declared] for declared in rising], dtype=np.intp), column.home, value)
+
+
+def _whole(text: str, kind: str) -> int | None:
+    """Return the whole number, or the day, of which this is the one text."""
+    if kind == "day":
+        day = day_of(text)
+        return day if len(text) == 10 else None
+    found = number_text(text)
+    return int(found) if found is not None and found.is_integer() else None
+
+
+def number_text(text: str) -> float | None:
+    """Return the number of which this is the one text."""
+    found: Any = None
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if text_of(found) == text else None

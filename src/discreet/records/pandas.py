@@ -1,0 +1,106 @@
+"""Frames of pandas. Columns of Python objects are looked at value by value, categories once for each category."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.records.arrays import Kind, Values, codes_of, days_of_moments, numbers_of_values
+from discreet.records.batches import Batch, BatchSource
+from discreet.records.columns import Column
+from discreet.records.lists import codes_of_objects
+from discreet.records.moments import Floats, numbers_of
+from discreet.records.tables import Codes
+
+_TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_ROWS = 2**20
+
+
+class PandasSource(BatchSource):
+    """Records in a frame of pandas."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return [name for name in self._frame.columns if isinstance(name, str)]
+
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Give the records in slices."""
+        columns = {name: self._frame[name] for name in names}
+        for start in range(0, len(self._frame), _ROWS):
+            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()})
+
+
+class _Slice(Batch):
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    def codes(self, column: Column) -> Codes:
+        series = self._columns[column.name]
+        if _has_categories(series):
+            codes = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
+            return np.asarray(codes[series.cat.codes.to_numpy()])  # a gap has the place -1
+        if _is_arrow(series):
+            from discreet.records.arrow import arrow_codes
+
+            return arrow_codes(series.array.__arrow_array__(), column)
+        if _holds_objects(series):
+            return codes_of_objects(_objects(series), column)
+        return codes_of(_values(series), column)
+
+    def numbers(self, name: str, dates: bool) -> Floats:
+        series = self._columns[name]
+        if _has_categories(series):
+            numbers = np.append(numbers_of(_objects(series.cat.categories), dates), np.nan)
+            return np.asarray(numbers[series.cat.codes.to_numpy()])
+        if _is_arrow(series):
+            from discreet.records.arrow import arrow_numbers
+
+            return arrow_numbers(series.array.__arrow_array__(), dates)
+        if _holds_objects(series):
+            return numbers_of(_objects(series), dates)
+        return numbers_of_values(_values(series), dates)
+
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+        return _objects(self._columns[name].iloc[places])
+
+
+def _objects(series: Any) -> list[Any]:
+    return list(series.astype(object).tolist())
+
+
+def _has_categories(series: Any) -> bool:
+    return hasattr(series.dtype, "categories")
+
+
+def _is_arrow(series: Any) -> bool:
+    return hasattr(series.dtype, "pyarrow_dtype") or getattr(series.dtype, "storage", "").startswith("pyarrow")
+
+
+def _holds_objects(series: Any) -> bool:
+    return series.dtype == object or getattr(series.dtype, "storage", "") == "python"
+
+
+def _values(series: Any) -> Values:
+    """Return a column of numbers, truth values or moments as an array of NumPy; its type was fixed by the column."""
+    if hasattr(series.dtype, "subtype") and hasattr(series, "sparse"):
+        series = series.sparse.to_dense()
+    kind = getattr(series.dtype, "numpy_dtype", series.dtype)
+    letter = getattr(kind, "kind", "O")
+    known = series.notna().to_numpy()
+    if letter == "b":
+        return Values(Kind.TRUTH, series.to_numpy(dtype=bool, na_value=False), known)
+    if letter in "iu":
+        return Values(Kind.WHOLE, series.to_numpy(dtype=kind, na_value=0), known)
+    if letter == "f":
+        return Values(Kind.NUMBER, series.to_numpy(dtype=np.float64, na_value=np.nan), known)
+    if letter == "M":
+        ticks = series.array.asi8
+        return days_of_moments(ticks, _TICKS[series.dt.unit], known, series.dt.tz is not None)
+    return Values(Kind.OTHER, np.zeros(len(series), dtype=np.uint8))

@@ -1,0 +1,135 @@
+"""Frames of polars, eager or lazy: texts become codes by a cast to a declared enumeration, which compares bytes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.records.arrays import (
+    Kind,
+    Values,
+    banded,
+    code_kind,
+    codes_of,
+    days_of_dates,
+    days_of_moments,
+    days_within,
+    numbers_of_values,
+)
+from discreet.records.batches import Batch, BatchSource
+from discreet.records.columns import Column
+from discreet.records.lists import codes_of_objects
+from discreet.records.moments import Floats, numbers_of
+from discreet.records.tables import Codes
+from discreet.records.values import DAY, NUMBER
+
+_TICKS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_ROWS = 2**18
+
+
+class PolarsSource(BatchSource):
+    """Records in a frame of polars."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._frame.collect_schema().names())
+
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Give the records in slices."""
+        chosen = self._frame.select(list(names))
+        if hasattr(chosen, "collect_batches"):
+            slices = chosen.collect_batches(chunk_size=_ROWS, maintain_order=False)
+        else:
+            slices = (chosen.collect() if hasattr(chosen, "collect") else chosen).iter_slices(_ROWS)
+        for part in slices:
+            yield _Slice(part)
+
+
+class _Slice(Batch):
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return int(self._frame.height)
+
+    def codes(self, column: Column) -> Codes:
+        series = self._frame.get_column(column.name)
+        kind = str(series.dtype.base_type())
+        if kind == "Object":
+            return codes_of_objects(series.to_list(), column)
+        if kind not in _TEXTS:
+            return codes_of(_values(series), column)
+        if column.edges:
+            return banded(self.numbers(column.name, column.dates), column)
+        places = np.append(np.array(list(column.codes.values())), column.home).astype(code_kind(column))
+        return np.asarray(places[_looked_up(series, list(column.codes))])
+
+    def numbers(self, name: str, dates: bool) -> Floats:
+        series = self._frame.get_column(name)
+        kind = str(series.dtype.base_type())
+        if kind == "Object":
+            return numbers_of(series.to_list(), dates)
+        if kind not in _TEXTS:
+            return numbers_of_values(_values(series), dates)
+        texts = series.cast(_polars().String)
+        return numbers_of_values(_days_of_texts(texts), True) if dates else _numbers_of_texts(texts)
+
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+        return list(self._frame.get_column(name).gather(places).to_list())
+
+
+_TEXTS = ("String", "Categorical", "Enum")
+
+
+def _polars() -> Any:
+    import polars
+
+    return polars
+
+
+def _looked_up(series: Any, texts: list[str]) -> NDArray[Any]:
+    """Return the place of each text among declared ones, or one more than the last."""
+    found = series.cast(_polars().Enum(texts), strict=False).to_physical()
+    return np.asarray(found.cast(_polars().UInt32).fill_null(len(texts)).to_numpy())
+
+
+def _values(series: Any) -> Values:
+    """Return a series that holds no texts as an array of NumPy."""
+    pl, kind = _polars(), series.dtype
+    known = series.is_not_null().to_numpy() if series.null_count() else None
+    if kind == pl.Boolean:
+        return Values(Kind.TRUTH, series.fill_null(False).to_numpy(), known)
+    if kind in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
+        series = series.cast(pl.Int64, strict=False)
+        return Values(Kind.WHOLE, series.fill_null(0).to_numpy(), series.is_not_null().to_numpy())
+    if kind.is_integer():
+        return Values(Kind.WHOLE, series.fill_null(0).to_numpy(), known)
+    if kind.is_decimal():
+        return Values(Kind.NUMBER, numbers_of(series.to_list(), dates=False))
+    if kind.is_float():
+        return Values(Kind.NUMBER, series.cast(pl.Float64).fill_null(0.0).to_numpy(), known)
+    if kind == pl.Date:
+        return days_within(series.cast(pl.Int32).fill_null(0).to_numpy(), known)
+    if kind == pl.Datetime:
+        ticks = series.cast(pl.Int64).fill_null(0).to_numpy()
+        return days_of_moments(ticks, _TICKS[kind.time_unit], known, kind.time_zone is not None)
+    return Values(Kind.OTHER, np.zeros(len(series), dtype=np.uint8))
+
+
+def _numbers_of_texts(texts: Any) -> Floats:
+    pl = _polars()
+    fits = texts.str.contains(NUMBER).fill_null(False) & ~texts.str.contains("[^-+.0-9eE]").fill_null(True)
+    numbers = texts.zip_with(fits, pl.Series([None], dtype=pl.String)).str.strip_prefix("+").cast(pl.Float64)
+    return np.asarray(numbers.fill_null(np.nan).to_numpy())
+
+
+def _days_of_texts(texts: Any) -> Values:
+    pl = _polars()
+    fits = texts.str.contains(DAY).fill_null(False) & ~texts.str.contains("[^-0-9 T:.]").fill_null(True)
+    dates = texts.zip_with(fits, pl.Series(["0000-00-00"]))
+    parts = [dates.str.slice(start, length).cast(pl.Int64).to_numpy() for start, length in ((0, 4), (5, 2), (8, 2))]
+    return days_of_dates(*parts)
