@@ -89,7 +89,9 @@ def test_draws_end_soon_for_all_data(
     for size in (0, 10, 100, 1000, 10_000):
         for counts in spread(cells, size):
             tries = 0
-            drawn = truncation.sample(stick_laws(shapes := [prior + k for k in counts], sum(shapes, F(0))), 5, dc.SeededBits(1))
+            drawn = truncation.sample(
+                stick_laws(shapes := [prior + k for k in counts], sum(shapes, F(0))), 5, dc.SeededBits(1)
+            )
             assert truncation.holds(drawn).all()
             assert tries / 5 <= 3 * sqrt(2 * np.pi * cells)
 
