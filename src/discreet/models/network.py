@@ -81,11 +81,16 @@ class Network:
 
     @classmethod
     def from_edges(
-        cls, *edges: str, levels: Mapping[str, Sequence[Level] | Column], prior: NetworkPrior = 1
+        cls,
+        *edges: str,
+        levels: Mapping[str, Sequence[Level] | Column],
+        prior: NetworkPrior = 1,
+        outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
         """Return the network of arrows such as 'smoker -> cancer'; a name alone stands for itself.
 
-        `levels` declares every variable: its levels, or a `Column` that also names the level for undeclared values.
+        `levels` declares every variable: its levels, or a `Column`. `outside` names the level for undeclared values, of
+        all variables or by name (see `Column`).
         """
         parents: dict[str, list[str]] = {}
         for edge in edges:
@@ -96,7 +101,7 @@ class Network:
                 parents.setdefault(name, [])
             for parent, child in pairwise(names):
                 parents[child].append(parent)
-        return cls(_columns(parents, levels), list(parents.values()), prior)
+        return cls(_columns(parents, levels, outside), list(parents.values()), prior)
 
     @classmethod
     def naive_bayes(
@@ -105,12 +110,13 @@ class Network:
         features: Sequence[str],
         levels: Mapping[str, Sequence[Level] | Column],
         prior: NetworkPrior = 1,
+        outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
-        """Return the network in which every feature depends on the target alone."""
+        """Return the network in which every feature depends on the target alone; see `from_edges` for the rest."""
         if isinstance(features, str) or not features:
             raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
         names = (target, *features)
-        return cls(_columns(names, levels), [(), *((target,) for _ in features)], prior)
+        return cls(_columns(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
     @classmethod
     def from_bif(cls, path_or_text: str | PathLike[str], prior: NetworkPrior = 1) -> "Network":
@@ -271,7 +277,11 @@ class Network:
             raise DeclarationError(f"The tables have {self.cells} cells in all; at most {MOST_CELLS} are allowed.")
 
 
-def _columns(names: Iterable[str], levels: Mapping[str, Sequence[Level] | Column]) -> list[Column]:
+def _columns(
+    names: Iterable[str],
+    levels: Mapping[str, Sequence[Level] | Column],
+    outside: Level | Mapping[str, Level] | None,
+) -> list[Column]:
     """Return the declared column of each name."""
     wanted = list(names)
     named = set(levels) if isinstance(levels, Mapping) else set()
@@ -280,12 +290,15 @@ def _columns(names: Iterable[str], levels: Mapping[str, Sequence[Level] | Column
         raise DeclarationError(
             f"levels must declare each variable of the network and no other; look at {', '.join(map(repr, differing))}."
         )
-    return [_column(name, levels[name]) for name in wanted]
+    homes = outside if isinstance(outside, Mapping) else dict.fromkeys(wanted, outside)
+    if strange := set(homes) - named:
+        raise DeclarationError(f"outside may name the variables {sorted(named)}; it names {sorted(map(str, strange))}.")
+    return [_column(name, levels[name], homes.get(name)) for name in wanted]
 
 
-def _column(name: str, declared: Sequence[Level] | Column) -> Column:
+def _column(name: str, declared: Sequence[Level] | Column, outside: Level | None) -> Column:
     if not isinstance(declared, Column):
-        return Column(name, declared)
+        return Column(name, declared, outside)
     if declared.name != name:
         raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
     return declared

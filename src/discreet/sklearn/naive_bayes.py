@@ -98,5 +98,5 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _column(name: str, levels: Any) -> Column:
     """Return a column of this name; a declared one keeps its bands or its level for undeclared values."""
     if not isinstance(levels, Column):
-        return Column(name, tuple(levels))
+        return Column(name, tuple(levels), next(iter(levels), None))
     return levels.renamed(name)
