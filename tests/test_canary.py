@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records import FrameSource
+from discreet.records.polars import PolarsSource
 
 WORD = "canary-7f3a"
 TIMES = 7919
@@ -101,8 +101,7 @@ def test_nothing_that_is_shown_holds_a_planted_value(
 
 
 def test_an_engines_own_words_are_withheld() -> None:
-    source = FrameSource.__new__(FrameSource)
-    source._frame = Tantrum()
+    source = PolarsSource(Tantrum())
     with pytest.raises(dc.SourceError) as failure:
         source.count_families([MODEL.columns])
     assert not sings("".join(traceback.format_exception(failure.value)))

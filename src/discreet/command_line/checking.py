@@ -5,10 +5,21 @@ from math import inf, nextafter
 from typing import Any
 
 from discreet.command_line.screen import show_table
+from discreet.errors import SourceError
 from discreet.models.moments import Bounds
 from discreet.records import Source
-from discreet.records.columns import Column
-from discreet.records.values import LARGEST_WHOLE
+from discreet.records.columns import Column, day_text
+from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY
+
+
+def check_quotes(source: Any) -> None:
+    """Refuse a file of delimited text with a quote that is never closed, and say where it opens."""
+    where = source.open_quote() if hasattr(source, "open_quote") else None
+    if where is not None:
+        raise SourceError(
+            f"{where} opens a quote that is never closed, so that nobody can tell where the records after it end. "
+            "Publishing will be refused. Close the quote; if it is data, put the field into quotes and double it."
+        )
 
 
 def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -38,7 +49,10 @@ def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[
 def _around(bounds: Bounds) -> Column:
     """Return bands below, within and above bounds; a value on the upper bound is within."""
     low, high = float(bounds.low), nextafter(float(bounds.high), inf)
-    return Column.banded(bounds.name, (-LARGEST_WHOLE, low, high, LARGEST_WHOLE), "no number")
+    if not bounds.dates:
+        return Column.banded(bounds.name, (-LARGEST_WHOLE, low, high, LARGEST_WHOLE), "no number")
+    ends = [day_text(day) for day in (FIRST_DAY, low, int(bounds.high) + 1, LAST_DAY)]
+    return Column.banded(bounds.name, ends, "no number")
 
 
 def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, Mapping[str, Any]]) -> None:

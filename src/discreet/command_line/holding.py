@@ -10,7 +10,13 @@ import numpy as np
 
 from discreet import charts
 from discreet.command_line.categories import posterior_document, show_posterior
-from discreet.command_line.checking import fit_of_columns, fit_of_numbers, show_fit_of_columns, show_fit_of_numbers
+from discreet.command_line.checking import (
+    check_quotes,
+    fit_of_columns,
+    fit_of_numbers,
+    show_fit_of_columns,
+    show_fit_of_numbers,
+)
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, network_document, plan_network, show_network
@@ -84,6 +90,7 @@ def check(study: Path, as_json: bool) -> None:
         )
     source = declared.source()
     with working("counting", as_json):
+        check_quotes(source)
         records, fits = fit_of_columns(source, columns) if columns else (0, {})
         summed, measured = fit_of_numbers(source, numbers) if numbers else (records, {})
     records = records or summed

@@ -6,7 +6,7 @@ keeps the level for undeclared values, where it is not the first; other properti
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import isfinite
 from os import PathLike
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DeclarationError
 from discreet.models.network import Network
-from discreet.records.columns import Column, Level
+from discreet.records.columns import CATCH_ALL, Column, Level
 from discreet.records.values import text_of
 
 Tables = dict[str, NDArray[np.float64]]
@@ -74,7 +74,7 @@ def write_bif(network: Network, tables: Mapping[str, ArrayLike] | None = None) -
     blocks = ["network discreet {\n}"]
     for column in network.variables:
         levels = ", ".join(_shown(level) for level in column.levels)
-        is_usual = Column(column.name, column.levels).outside == column.outside
+        is_usual = column.outside == usual_home(column.levels)
         extra = "" if is_usual else f"  property outside = {_shown(column.outside)};\n"
         head = f"variable {_shown(column.name)} {{\n  type discrete [ {len(column.levels)} ] {{ {levels} }};\n"
         blocks.append(f"{head}{extra}}}")
@@ -171,7 +171,12 @@ def _read_variable(tokens: _Tokens) -> Column:
             tokens.expect(";")
         elif (said := tokens.skip_statement())[:2] == ["outside", "="] and len(said) == 3:
             outside = said[2]
-    return Column(name, tuple(levels), outside)
+    return Column(name, tuple(levels), outside or usual_home(levels))
+
+
+def usual_home(levels: Sequence[Level]) -> Level | None:
+    """Return the level for undeclared values where a network's own tables fix its levels: 'other', or the first."""
+    return CATCH_ALL if CATCH_ALL in levels else next(iter(levels), None)
 
 
 def _read_probability(tokens: _Tokens) -> tuple[str, list[str], _Rows]:

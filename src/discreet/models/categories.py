@@ -21,6 +21,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
+from discreet.records.nearest import meant
 from discreet.records.values import text_of
 from discreet.special import log_gamma_ratio
 
@@ -104,8 +105,16 @@ class Categories:
         elif isinstance(event, str):
             found = self._matching(event)
         if not found:
-            raise DeclarationError(f"There is no cell {event!r}. Cells are {_some(self.cells)}.")
+            raise DeclarationError(f"There is no cell {event!r}. Cells are {_some(self.cells)}.{self._meant(event)}")
         return np.array(found)
+
+    def _meant(self, event: Any) -> str:
+        """Name the declared names that a misspelt event probably meant."""
+        if not isinstance(event, str):
+            return ""
+        words = [word.strip() for part in event.split(",") for word in part.split("=")]
+        declared = [str(text_of(each)) for c in self.columns for each in (c.name, *c.levels)]
+        return next((found for word in words if word not in declared and (found := meant(word, declared))), "")
 
     def _matching(self, text: str) -> list[int]:
         """Return the places of the cells that agree with every 'column=level' part; a single column needs no name."""

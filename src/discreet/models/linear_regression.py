@@ -32,6 +32,7 @@ from discreet.records.columns import Column, is_text
 from discreet.records.lists import length_of
 from discreet.records.moments import Measure, whole_column
 from discreet.records.source import columns_of_frame, sum_moments
+from discreet.records.values import day_of
 
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
@@ -63,10 +64,11 @@ class LinearRegression:
 
     `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of
     numbers its public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the
-    number that stands for a missing value; left out, it is the middle of the range. `prior_precision`, `norm_bound` and
-    `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is the standard
-    deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||; only
-    `BallDraw` needs it, and only there the prior is cut off at B. Without an `intercept` the line goes through the
+    number that stands for a missing value; left out, it is the middle of the range. Bounds that are dates, such as
+    ('2026-01-01', '2026-12-31'), make a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
+    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
+    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
+    only `BallDraw` needs it, and only there the prior is cut off at B. Without an `intercept` the line goes through the
     middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M of steps
     from 0 to a bound.
 
@@ -237,7 +239,8 @@ def _bounds(
 def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
         raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
-    low, high = (exact(value, f"a bound of {name!r}") for value in given)
+    dates = all(day_of(value) is not None for value in given)
+    low, high = (_number(value, dates, f"a bound of {name!r}") for value in given)
     least = max(max(abs(low), abs(high)) / 10**9, LEAST_WIDTH)
     if high - low < least or max(abs(low), abs(high)) > 2**52:
         raise DeclarationError(
@@ -245,7 +248,13 @@ def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
             f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
             "declaration has no coefficient: leave it out."
         )
-    middle = (low + high) / 2 if missing is None else exact(missing, f"the missing value of {name!r}")
+    middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
     if not low <= middle <= high:
         raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
-    return Bounds(name, low, high, middle)
+    return Bounds(name, low, high, middle, dates)
+
+
+def _number(value: Exact, dates: bool, what: str) -> Fraction:
+    """Return a declared number exactly; a declared date is a number of days."""
+    day = day_of(value) if dates else None
+    return exact(value, what) if day is None else Fraction(day)

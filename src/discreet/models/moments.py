@@ -3,7 +3,7 @@
 The public transformation. A number v with bounds [low, high] becomes u = (2 v - low - high)/(high - low) in [-1, 1]; a
 level becomes 1 or 0 (the first level of a column is the reference and has no coordinate); the intercept is 1. With d
 coordinates x = u / sqrt(d), so ||x|| <= 1; the target is y = u in [-1, 1]. On the grid u = a/M with a whole number a
-(see `sources.moments`), so the sums of products of the a are exact moments of the records on the grid, and X'X made
+(see `records.moments`), so the sums of products of the a are exact moments of the records on the grid, and X'X made
 from them is positive semidefinite to the last digit.
 
 What is released. Each different product that can vary appears once. Squares and products of indicators lie in [0, M^2]
@@ -29,12 +29,16 @@ Wholes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Bounds:
-    """The public range of a column of numbers, and the number that stands for what is missing."""
+    """The public range of a column of numbers, and the number that stands for what is missing.
+
+    For a column of `dates` the numbers are days from 1970-01-01.
+    """
 
     name: str
     low: Fraction
     high: Fraction
     missing: Fraction
+    dates: bool = False
 
     @property
     def middle(self) -> float:
@@ -213,4 +217,4 @@ def coordinates_of(
 
 def measure_of(bounds: Bounds) -> Measure:
     """Return how a column of numbers is read."""
-    return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing))
+    return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)

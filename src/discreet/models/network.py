@@ -22,6 +22,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
+from discreet.records.nearest import meant
 
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
@@ -80,11 +81,16 @@ class Network:
 
     @classmethod
     def from_edges(
-        cls, *edges: str, levels: Mapping[str, Sequence[Level] | Column], prior: NetworkPrior = 1
+        cls,
+        *edges: str,
+        levels: Mapping[str, Sequence[Level] | Column],
+        prior: NetworkPrior = 1,
+        outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
         """Return the network of arrows such as 'smoker -> cancer'; a name alone stands for itself.
 
-        `levels` declares every variable: its levels, or a `Column` that also names the level for undeclared values.
+        `levels` declares every variable: its levels, or a `Column`. `outside` names the level for undeclared values, of
+        all variables or by name (see `Column`).
         """
         parents: dict[str, list[str]] = {}
         for edge in edges:
@@ -95,7 +101,7 @@ class Network:
                 parents.setdefault(name, [])
             for parent, child in pairwise(names):
                 parents[child].append(parent)
-        return cls(_columns(parents, levels), list(parents.values()), prior)
+        return cls(_columns(parents, levels, outside), list(parents.values()), prior)
 
     @classmethod
     def naive_bayes(
@@ -104,12 +110,13 @@ class Network:
         features: Sequence[str],
         levels: Mapping[str, Sequence[Level] | Column],
         prior: NetworkPrior = 1,
+        outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
-        """Return the network in which every feature depends on the target alone."""
+        """Return the network in which every feature depends on the target alone; see `from_edges` for the rest."""
         if isinstance(features, str) or not features:
             raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
         names = (target, *features)
-        return cls(_columns(names, levels), [(), *((target,) for _ in features)], prior)
+        return cls(_columns(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
     @classmethod
     def from_bif(cls, path_or_text: str | PathLike[str], prior: NetworkPrior = 1) -> "Network":
@@ -209,7 +216,7 @@ class Network:
     def table(self, name: str, values: ArrayLike) -> NDArray[Any]:
         """Return the table (parents..., variable) of a variable, a marginal of the first maximal family around it."""
         if name not in self._homes:
-            raise DeclarationError(f"There is no variable {name!r} in this network.")
+            raise DeclarationError(f"There is no variable {name!r} in this network.{meant(name, self._homes)}")
         family, place = self._homes[name]
         return self.marginal(self._part(values, place), self.maximal_families[place], family)
 
@@ -270,7 +277,11 @@ class Network:
             raise DeclarationError(f"The tables have {self.cells} cells in all; at most {MOST_CELLS} are allowed.")
 
 
-def _columns(names: Iterable[str], levels: Mapping[str, Sequence[Level] | Column]) -> list[Column]:
+def _columns(
+    names: Iterable[str],
+    levels: Mapping[str, Sequence[Level] | Column],
+    outside: Level | Mapping[str, Level] | None,
+) -> list[Column]:
     """Return the declared column of each name."""
     wanted = list(names)
     named = set(levels) if isinstance(levels, Mapping) else set()
@@ -279,12 +290,15 @@ def _columns(names: Iterable[str], levels: Mapping[str, Sequence[Level] | Column
         raise DeclarationError(
             f"levels must declare each variable of the network and no other; look at {', '.join(map(repr, differing))}."
         )
-    return [_column(name, levels[name]) for name in wanted]
+    homes = outside if isinstance(outside, Mapping) else dict.fromkeys(wanted, outside)
+    if strange := set(homes) - named:
+        raise DeclarationError(f"outside may name the variables {sorted(named)}; it names {sorted(map(str, strange))}.")
+    return [_column(name, levels[name], homes.get(name)) for name in wanted]
 
 
-def _column(name: str, declared: Sequence[Level] | Column) -> Column:
+def _column(name: str, declared: Sequence[Level] | Column, outside: Level | None) -> Column:
     if not isinstance(declared, Column):
-        return Column(name, declared)
+        return Column(name, declared, outside)
     if declared.name != name:
         raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
     return declared
@@ -301,7 +315,10 @@ def _check_graph(variables: tuple[Any, ...], parents: tuple[tuple[Any, ...], ...
     known = set(names)
     for name, above in zip(names, parents, strict=True):
         if unknown := [parent for parent in above if parent not in known]:
-            raise DeclarationError(f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network.")
+            raise DeclarationError(
+                f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network."
+                f"{meant(unknown[0], names)}"
+            )
         if len(set(above)) < len(above):
             raise DeclarationError(f"{name!r} names a parent twice: {', '.join(map(repr, above))}.")
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DeclarationError, DiscreetError
+from discreet.models.bif import usual_home
 from discreet.models.network import Network
 from discreet.records.columns import Column
 
@@ -32,7 +33,8 @@ def read_pgmpy(model: Any) -> tuple[Network, Tables]:
     columns, parents, tables = [], [], {}
     for name in names:
         cpd = found[name]
-        columns.append(Column(name, list(cpd.state_names[cpd.variables[0]])))
+        levels = list(cpd.state_names[cpd.variables[0]])
+        columns.append(Column(name, levels, usual_home(levels)))
         parents.append([str(parent) for parent in cpd.variables[1:]])
         tables[name] = np.moveaxis(np.asarray(cpd.values, dtype=float), 0, -1)
     arrows = {(parent, name) for name, above in zip(names, parents, strict=True) for parent in above}

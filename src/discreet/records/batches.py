@@ -97,7 +97,7 @@ class BatchSource(ABC):
         return found.most_common(most)
 
     def _require(self, names: Sequence[str]) -> None:
-        require_columns(set(names), self.names())
+        require_columns(set(names), answered(self.names, "say which columns there are"))
 
 
 def is_stranger(column: Column, value: Any) -> bool:

@@ -86,6 +86,13 @@ class Column:
         object.__setattr__(column, "dates", are_days)
         return column
 
+    def renamed(self, name: str) -> "Column":
+        """Return the same levels or bands under another name."""
+        if not self.edges:
+            return Column(name, self.levels, self.outside)
+        edges = [day_text(edge) for edge in self.edges] if self.dates else self.edges
+        return Column.banded(name, edges, str(self.outside), self.band_names)
+
     @cached_property
     def _identity(self) -> tuple[object, ...]:
         levels = (*self.levels, self.outside)

@@ -52,14 +52,14 @@ class DelimitedSource(BatchSource):
         for number, (block, ends) in enumerate(self._blocks()):
             yield _Lines(block, ends, places, skip=int(number == 0))
 
-    def open_quote(self) -> int | None:
-        """Return the number of the record whose quote is never closed, if there is one: for the data holder only."""
+    def open_quote(self) -> str | None:
+        """Say in which record a quote is never closed, if there is one: for the data holder only."""
         records = 0
         try:
             for block, ends in self._blocks():
                 records += int((block[ends] == _LINE_FEED).sum())
         except OpenQuoteError:
-            return records
+            return f"Record {records} of {self._name!r}"  # the header, which was counted too, is record 0
         return None
 
     def _header(self) -> list[str]:

@@ -26,15 +26,21 @@ from discreet.records.tables import Cluster, Counts, clusters, margins
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
 _MOST_STRANGERS = 1_000
+_FEW = 3  # columns that are grouped by their codes as they are
 
 
 class EngineSource:
-    """Records in a relation of DuckDB."""
+    """Records in a relation of DuckDB, or in a table of one of its connections."""
 
-    def __init__(self, relation: Any) -> None:
-        self._relation = relation
+    def __init__(self, relation: Any, connection: Any = None, table: str = "") -> None:
+        self._relation, self._connection, self._table = relation, connection, table
         self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
         self._lock = Lock()  # one connection answers one question at a time
+
+    @classmethod
+    def of_table(cls, connection: Any, table: str) -> "EngineSource":
+        """Return the records of a table, or of a function that gives one, by a connection of its own."""
+        return cls(connection.sql(f"FROM {table}"), connection, table)
 
     def __repr__(self) -> str:
         return "EngineSource(<records>)"
@@ -77,9 +83,15 @@ class EngineSource:
         return f"(SELECT {', '.join(made)} FROM {_VIEW})", prepared
 
     def _ask(self, query: str) -> Any:
-        """Return the answer to a query of this relation, under a name that no other question uses."""
+        """Return the answer to a query. A relation is asked under a name that no other question uses."""
+        if self._connection is not None:
+            return self._connection.execute(query.replace(_VIEW, self._table))
         view = f"discreet_view_{next(_QUESTIONS)}"
         return self._relation.query(view, query.replace(_VIEW, view))
+
+    def _stream(self, query: str) -> Any:
+        """Return the answer to a query as something that streams it."""
+        return self._ask(query) if self._connection is None else self._connection.sql(query.replace(_VIEW, self._table))
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
@@ -94,7 +106,7 @@ class EngineSource:
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
         selected = [f"({coding.sql})::DOUBLE" for coding in codings.values()] + list(numbers.values())
-        for floats in float_batches(self._ask(f"SELECT {', '.join(selected)} FROM {table}")):
+        for floats in float_batches(self._stream(f"SELECT {', '.join(selected)} FROM {table}")):
             pairs = zip(codings.items(), floats, strict=False)
             found: dict[Any, Any] = {column: coding.level(values) for (column, coding), values in pairs}
             yield _Floats(found | dict(zip(numbers, floats[len(codings) :], strict=True)))
@@ -138,24 +150,35 @@ class _Floats:
 
 
 def _grouped(cluster: Cluster, codings: dict[Column, Coding], place: int, table: str) -> str:
-    """Return a query for the records of each combination of codes, packed into one whole number."""
+    """Return a query for the records of each combination of codes, packed into one whole number.
+
+    Many codes are packed before they are grouped, few afterwards: that is faster, and the same.
+    """
     own = [codings[column] for column in cluster.columns]
-    key = own[0].sql
-    if len(own) > 1:
-        sizes = [len(coding.levels) + 1 for coding in own]
-        kind = "UINTEGER" if prod(sizes) < 2**32 else "UBIGINT"
-        steps = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
-        codes = [f"ifnull({coding.sql}, {len(coding.levels)})::{kind}" for coding in own]
-        key = " + ".join(f"{code} * {step}::{kind}" for code, step in zip(codes, steps, strict=True))
-    groups = f"SELECT {key} AS key, count(*) AS records FROM {table} GROUP BY ALL"
-    return f"SELECT {place} AS place, key::BIGINT AS key, records FROM ({groups})"
+    if len(own) > _FEW:
+        groups = f"SELECT {_packed([coding.sql for coding in own], own)} AS key, count(*) AS records"
+        key = "key"
+    else:
+        names = [f"code_{number}" for number in range(len(own))]
+        codes = ", ".join(f"{coding.sql} AS {name}" for coding, name in zip(own, names, strict=True))
+        groups = f"SELECT {codes}, count(*) AS records"
+        key = _packed(names, own)
+    return f"SELECT {place} AS place, ({key})::BIGINT AS key, records FROM ({groups} FROM {table} GROUP BY ALL)"
+
+
+def _packed(codes: list[str], codings: list[Coding]) -> str:
+    """Return one whole number for several codes; null is one more than the last code."""
+    sizes = [len(coding.levels) + 1 for coding in codings]
+    kind = "UINTEGER" if prod(sizes) < 2**32 else "UBIGINT"
+    steps = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
+    terms = zip(codes, sizes, steps, strict=True)
+    return " + ".join(f"ifnull({code}, {size - 1})::{kind} * {step}::{kind}" for code, size, step in terms)
 
 
 def _placed(cluster: Cluster, codings: dict[Column, Coding], keys: Any, records: NDArray[Any]) -> Counts:
     """Return the table of a cluster from the packed codes of its groups."""
     own = [codings[column] for column in cluster.columns]
-    packed = np.ma.filled(keys, len(own[0].levels)).astype(np.int64)  # a single code may be null: outside
-    digits = np.unravel_index(packed, [len(coding.levels) + 1 for coding in own])
+    digits = np.unravel_index(np.ma.getdata(keys).astype(np.int64), [len(coding.levels) + 1 for coding in own])
     places = [np.append(c.levels, c.home)[digit] for c, digit in zip(own, digits, strict=True)]
     cells = np.ravel_multi_index(places, cluster.shape)
     table = np.zeros(prod(cluster.shape), dtype=np.int64)

@@ -18,9 +18,10 @@ from discreet.errors import SourceError
 from discreet.records.arrow import ArrowSource
 from discreet.records.delimited import DelimitedSource
 from discreet.records.engine import EngineSource
+from discreet.records.expressions import identifier, literal
 from discreet.records.several import SeveralSource
 
-_PARQUET = "SELECT * FROM read_parquet($path, hive_partitioning = false, utf8_validation = 'replace')"
+_PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
 def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Any:
@@ -60,12 +61,12 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
     return DelimitedSource(opened, mark, place.name)
 
 
-def _parquet(place: Path, _: str | None, __: str | None) -> EngineSource:
-    work = partial(_database().cursor().sql, _PARQUET, params={"path": [_literal(place)]})
-    return EngineSource(_opened(place, work))
+def _parquet(place: Path, _: str | None, __: str | None) -> Any:
+    table = _PARQUET.format(literal(_plain(place)))
+    return _opened(place, lambda: EngineSource.of_table(_database().cursor(), table))
 
 
-def _literal(place: Path) -> str:
+def _plain(place: Path) -> str:
     """Return a path in which no letter stands for others."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(place.absolute()))
 
@@ -80,7 +81,7 @@ def _arrow(place: Path, _: str | None, __: str | None) -> ArrowSource:
     )
 
 
-def _duckdb(place: Path, table: str | None, _: str | None) -> EngineSource:
+def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
     connection = _opened(place, lambda: duckdb.connect(str(place.absolute()), read_only=True))
     tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
     tables += [
@@ -91,8 +92,7 @@ def _duckdb(place: Path, table: str | None, _: str | None) -> EngineSource:
         raise SourceError(
             f"Say which table of {place.name!r} to read; there are {', '.join(map(repr, tables)) or 'none'}."
         )
-    quoted = chosen.replace('"', '""')
-    return EngineSource(_opened(place, lambda: connection.sql(f'SELECT * FROM "{quoted}"')))
+    return _opened(place, lambda: EngineSource.of_table(connection, identifier(chosen)))
 
 
 @cache

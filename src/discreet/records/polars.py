@@ -36,7 +36,7 @@ class PolarsSource(BatchSource):
 
     def names(self) -> list[str]:
         """Return the names of the columns."""
-        return list(self._frame.collect_schema().names())
+        return list(self._frame.collect_schema())
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Give the records in slices."""

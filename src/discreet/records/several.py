@@ -37,6 +37,11 @@ class SeveralSource:
             raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
         return sum((sums for sums, _ in parts[1:]), parts[0][0]), records
 
+    def open_quote(self) -> str | None:
+        """Say in which record of a file of text a quote is never closed, if there is one: for the data holder only."""
+        found = (source.open_quote() for source in self._sources if hasattr(source, "open_quote"))
+        return next((where for where in found if where is not None), None)
+
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares; rare ones of each table may be left out."""
         found: Counter[str] = Counter()

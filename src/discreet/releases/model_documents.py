@@ -21,7 +21,8 @@ from discreet.models import (
     NormalMean,
     Poisson,
 )
-from discreet.records.columns import Column
+from discreet.models.moments import Bounds
+from discreet.records.columns import Column, day_text
 
 PLAIN: dict[str, type[Any]] = {kind.__name__: kind for kind in (Poisson, Exponential, NormalMean)}
 """Models whose fields are texts, whole numbers and exact numbers, and that are written field by field."""
@@ -32,6 +33,7 @@ class _Column(msgspec.Struct, forbid_unknown_fields=True):
     levels: list[str | int | bool]
     outside: str | int | bool
     edges: list[float] = []
+    dates: bool = False
 
 
 class _Categories(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="Categories"):
@@ -50,6 +52,7 @@ class _Bounds(msgspec.Struct, forbid_unknown_fields=True):
     low: str
     high: str
     missing: str
+    dates: bool = False
 
 
 class _InverseGamma(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,7 +116,8 @@ def model_document(model: Any) -> dict[str, Any]:
 
 def _column_document(column: Column) -> dict[str, Any]:
     document = {"name": column.name, "levels": list(column.levels), "outside": column.outside}
-    return document | ({"edges": list(column.edges)} if column.edges else {})
+    edges = {"edges": list(column.edges)} if column.edges else {}
+    return document | edges | ({"dates": True} if column.dates else {})
 
 
 def _regression_document(model: LinearRegression) -> dict[str, Any]:
@@ -122,13 +126,18 @@ def _regression_document(model: LinearRegression) -> dict[str, Any]:
     return {
         "target": model.target,
         "features": features,
-        "bounds": [plain_document(bounds) for bounds in model.bounds],
+        "bounds": [_bounds_document(bounds) for bounds in model.bounds],
         "prior_precision": exact_text(model.prior_precision),
         "norm_bound": None if model.norm_bound is None else exact_text(model.norm_bound),
         "noise": plain_document(noise) if isinstance(noise, InverseGamma) else exact_text(noise),
         "intercept": model.intercept,
         "grid": model.grid,
     }
+
+
+def _bounds_document(bounds: Bounds) -> dict[str, Any]:
+    document = plain_document(bounds)
+    return document if bounds.dates else {name: value for name, value in document.items() if name != "dates"}
 
 
 def read_model(document: Any) -> Any:
@@ -155,7 +164,9 @@ def _read_plain(document: dict[str, Any]) -> Any:
 
 def _read_column(read: _Column) -> Column:
     if read.edges:
-        column = Column.banded(read.name, read.edges, str(read.outside))
+        edges = [day_text(edge) for edge in read.edges] if read.dates else read.edges
+        names = [str(level) for level in read.levels[: len(edges) - 1]]
+        column = Column.banded(read.name, edges, str(read.outside), names)
     else:
         column = Column(read.name, tuple(read.levels), read.outside)
     if column.levels != tuple(read.levels):
@@ -168,7 +179,7 @@ def _read_regression(read: _LinearRegression) -> LinearRegression:
     return LinearRegression(
         read.target,
         [each if isinstance(each, str) else _read_column(each) for each in read.features],
-        {bounds.name: (bounds.low, bounds.high) for bounds in read.bounds},
+        {bounds.name: (_bound(bounds, bounds.low), _bound(bounds, bounds.high)) for bounds in read.bounds},
         read.prior_precision,
         read.norm_bound,
         noise,
@@ -176,3 +187,8 @@ def _read_regression(read: _LinearRegression) -> LinearRegression:
         {bounds.name: bounds.missing for bounds in read.bounds},
         read.grid,
     )
+
+
+def _bound(read: _Bounds, bound: str) -> str:
+    """Return a bound as it is declared: a day as a date."""
+    return day_text(float(exact(bound))) if read.dates else bound

@@ -15,7 +15,7 @@ from discreet.inference.network import NetworkPosterior, read_network
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
-from discreet.records.columns import Column, Level, day_text
+from discreet.records.columns import Column, Level
 from discreet.sklearn.records import as_levels, labelled, names_of, published, unlabelled
 
 _TARGET = "class"
@@ -98,8 +98,5 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _column(name: str, levels: Any) -> Column:
     """Return a column of this name; a declared one keeps its bands or its level for undeclared values."""
     if not isinstance(levels, Column):
-        return Column(name, tuple(levels))
-    if levels.edges:
-        edges = [day_text(edge) for edge in levels.edges] if levels.dates else levels.edges
-        return Column.banded(name, edges, str(levels.outside), levels.band_names)
-    return Column(name, levels.levels, levels.outside)
+        return Column(name, tuple(levels), next(iter(levels), None))
+    return levels.renamed(name)

@@ -17,7 +17,7 @@ Prior = float | list[float] | dict[str, float | list[float]]
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
     """[data]: where the records lie, and how many there are."""
 
-    path: str
+    path: str | list[str]
     size: int
     unit: str = "one record"
     rows_per_unit: int = 1
@@ -26,10 +26,11 @@ class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
-    """[columns.NAME]: levels or bands for categories, bounds for numbers."""
+    """[columns.NAME]: levels or bands for categories, bounds for numbers; bands and bounds may be dates."""
 
     levels: list[str | int | bool] | None = None
-    bands: list[float] | None = None
+    bands: list[float | str] | None = None
+    names: list[str] | None = None
     outside: str | int | bool = CATCH_ALL
     bounds: list[Number] | None = None
     missing: Number | None = None

@@ -27,6 +27,7 @@ from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import Categories, EquivalentSize, LinearRegression, Network
 from discreet.models.moments import Bounds
 from discreet.records.columns import Column
+from discreet.records.nearest import meant
 from discreet.releases.document import MECHANISMS
 from discreet.study.file import DeclaredQuestion, Prior
 from discreet.study.regressions import Numbers, default_moments, regression_model
@@ -165,6 +166,7 @@ def _declared(name: str, key: str, wanted: list[str], columns: Mapping[str, Colu
     if missing or not wanted:
         raise DeclarationError(
             f"questions.{name}.{key} names {missing or 'nothing'}; declare it as [columns.NAME], with levels or bands."
+            f"{meant(missing[0], columns) if missing else ''}"
         )
     return {column: columns[column] for column in wanted}
 

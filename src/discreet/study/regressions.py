@@ -15,6 +15,7 @@ from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import InverseGamma, LinearRegression
 from discreet.planning.regression_accuracy import expected_effect
 from discreet.records.columns import Column
+from discreet.records.nearest import meant
 
 
 class Numbers(NamedTuple):
@@ -48,8 +49,9 @@ def regression_model(
         raise DeclarationError(
             _unsupported(target)
             or f"The target {target!r} needs bounds: declare [columns.{target}] bounds = [low, high]."
+            f"{meant(target, numbers)}"
         )
-    features = [name if name in numbers else _levels_of(name, columns) for name in names]
+    features = [name if name in numbers else _levels_of(name, columns, numbers) for name in names]
     measured = {name: numbers[name] for name in (target, *names) if name in numbers}
     return LinearRegression(
         target,
@@ -71,10 +73,12 @@ def _unsupported(term: str) -> str:
     )
 
 
-def _levels_of(name: str, columns: Mapping[str, Column]) -> Column:
+def _levels_of(name: str, columns: Mapping[str, Column], numbers: Mapping[str, Numbers]) -> Column:
     if name not in columns:
         raise DeclarationError(
-            _unsupported(name) or f"The formula names {name!r}; declare it as [columns.NAME], with bounds or levels."
+            _unsupported(name)
+            or f"The formula names {name!r}; declare it as [columns.NAME], with bounds or levels."
+            f"{meant(name, (*columns, *numbers))}"
         )
     if columns[name].edges:
         raise DeclarationError(f"{name!r} has bands; a regression needs its bounds: bounds = [low, high].")

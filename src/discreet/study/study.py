@@ -15,6 +15,7 @@ from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.records import Source, read
 from discreet.records.columns import Column
+from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.document import plan_document
 from discreet.study.file import DeclaredColumn, read_study
@@ -48,14 +49,21 @@ class Study:
     def question(self, name: str) -> Question:
         """Return a question by its name."""
         if name not in self.questions:
-            known = ", ".join(map(repr, self.questions)) or "none"
-            raise DeclarationError(f"{str(self.path)!r} has no question {name!r}. Questions are {known}.")
+            known, near = ", ".join(map(repr, self.questions)) or "none", meant(name, self.questions)
+            raise DeclarationError(f"{str(self.path)!r} has no question {name!r}. Questions are {known}.{near}")
         return self.questions[name]
 
     @property
-    def data_path(self) -> Path:
-        """Return where the data lie: a path relative to the study file is meant from there."""
-        return self.path.parent / self._declared.data.path
+    def data_paths(self) -> list[Path]:
+        """Return where the data lie: paths relative to the study file are meant from there."""
+        declared = self._declared.data.path
+        return [self.path.parent / each for each in ([declared] if isinstance(declared, str) else declared)]
+
+    @property
+    def _data_name(self) -> str:
+        """Return what the study calls its data; several files are named in their order."""
+        declared = self._declared.data.path
+        return declared if isinstance(declared, str) else ", ".join(declared)
 
     @property
     def ledger_path(self) -> Path:
@@ -64,7 +72,9 @@ class Study:
 
     def source(self) -> Source:
         """Open the data."""
-        return read(self.data_path, self._declared.data.table, self._declared.data.separator)
+        paths, data = self.data_paths, self._declared.data
+        source: Source = read(paths[0] if isinstance(data.path, str) else paths, data.table, data.separator)
+        return source
 
     def statistics(self, question: Question) -> Statistics:
         """Count what a question needs. The result is secret."""
@@ -106,7 +116,7 @@ class Study:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question = self.question(name)
         secret = self._fitting(question, self.statistics(question))
-        data = self._declared.data.path
+        data = self._data_name
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
             unit=self.unit, request=f"{name} of {data}", data=data,
@@ -120,7 +130,7 @@ class Study:
 
     def publish_all(self) -> list[Release]:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
-        plan, data = self.plan(), self._declared.data.path
+        plan, data = self.plan(), self._data_name
         labels = [question.label for question in self.questions.values()]
         source, questions = self.source(), list(self.questions.values())
         counted = _OnePass(source, questions)
@@ -151,7 +161,7 @@ class Study:
 
     def _column(self, name: str, declared: DeclaredColumn) -> Column:
         if declared.bands is not None:
-            return Column.banded(name, declared.bands, str(declared.outside))
+            return Column.banded(name, declared.bands, str(declared.outside), declared.names)
         return Column(name, declared.levels or (), declared.outside)
 
 
@@ -159,6 +169,8 @@ def _is_counted(name: str, declared: DeclaredColumn) -> bool:
     """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
     if declared.missing is not None and declared.bounds is None:
         raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
+    if declared.names is not None and declared.bands is None:
+        raise DeclarationError(f"columns.{name}.names are the names of bands; declare bands, such as [0, 18, 65].")
     kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
     if len(kinds) > 1 or (not kinds and declared.bounds is None):
         raise DeclarationError(f"columns.{name} needs either levels or bands, or bounds if it is a column of numbers.")
