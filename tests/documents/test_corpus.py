@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.command_line.categories import posterior_rows
 
 import discreet as dc
-from discreet.command_line.categories import posterior_rows
 from discreet.command_line.networks import network_rows
 from discreet.command_line.regressions import regression_rows
 from discreet.exact import exact_text

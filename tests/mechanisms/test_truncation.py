@@ -48,7 +48,7 @@ def test_proposals_and_lists_draw_the_restricted_law(
 ) -> None:
     """The slow twin is enumeration: the mass of every cell, over the sum of those that count. 1000 draws each."""
     grid_bits, cells = (4 if len(shapes) == 3 else 3), len(shapes)
-    truncation, laws = Truncation(cells, least, grid_bits), stick_laws(shapes)
+    truncation, laws = Truncation(cells, least, grid_bits), stick_laws(shapes, sum(shapes, F(0)))
     every = np.array([v for v in product(range(2**grid_bits), repeat=cells - 1) if truncation.holds(np.array(v))])
     unit = 2.0**-grid_bits
     logs = sum(law.log_mass(every[:, i] * unit, (every[:, i] + 1) * unit) for i, law in enumerate(laws))
@@ -89,7 +89,9 @@ def test_draws_end_soon_for_all_data(
     for size in (0, 10, 100, 1000, 10_000):
         for counts in spread(cells, size):
             tries = 0
-            drawn = truncation.sample(stick_laws([prior + k for k in counts]), 5, dc.SeededBits(1))
+            drawn = truncation.sample(
+                stick_laws(shapes := [prior + k for k in counts], sum(shapes, F(0))), 5, dc.SeededBits(1)
+            )
             assert truncation.holds(drawn).all()
             assert tries / 5 <= 3 * sqrt(2 * np.pi * cells)
 

@@ -1,10 +1,7 @@
 """The same counts from every kind of file and engine; words that help and show nothing when a file is wrong."""
 
 import gzip
-import os
-import shutil
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,18 +78,6 @@ def test_every_engine_gives_the_same_counts_as_the_files(kind: str) -> None:
     }
     tables = as_source(frames[kind]()).count_families(FAMILIES)
     assert [table.tolist() for table in tables[:5]] == EXPECTED
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17 or later on this machine; install it or set JAVA_HOME")
-    sql = pytest.importorskip("pyspark.sql")
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.shuffle.partitions", "1").getOrCreate()
-    yield session
-    session.stop()
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")

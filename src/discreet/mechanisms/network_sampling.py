@@ -275,8 +275,9 @@ class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
         found = []
         for variable, prior in zip(self.model.variables, self.model.prior, strict=True):
             alpha = [Fraction(value) for value in prior]
+            largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
             for row in self.model.table(variable.name, counts).reshape(-1, len(alpha)).tolist():
-                found.append(stick_laws([a + self.power * k for a, k in zip(alpha, row, strict=True)]))
+                found.append(stick_laws([a + self.power * k for a, k in zip(alpha, row, strict=True)], largest))
         return found
 
     def _by_row(self, outputs: Counts) -> Iterator[Counts]:

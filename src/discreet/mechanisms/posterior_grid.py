@@ -5,7 +5,8 @@ drawn only when they are needed, is compared with certified enclosures of the la
 points; bits and precision grow until every comparison is decided. So the cell has exactly the law of a perfect draw
 that is then rounded, and rounding a private draw costs no privacy.
 
-How long this takes depends on the law, and so on the secret; see the threat model.
+How many comparisons that takes, and how long each of them takes, is decided by public facts, but for comparisons so
+close that 64 more bits are drawn; see the threat model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ NEGLIGIBLE_BEYOND = 1e-9
 """A family is refused a grid beyond which draws may lie with more than this probability."""
 
 _WORD = 64
+_SURE_BITS = 44  # leading bits of a quantile on which floats agree with the truth
 
 
 class GridLaw:
@@ -62,10 +64,14 @@ class GridLaw:
         return np.array([self._draw(bits) for _ in range(count)], dtype=np.int64)
 
     def _draw(self, bits: RandomBits) -> int:
-        """Find the cell j with C(j) <= U < C(j + 1), starting from a guess and doubling steps away from it."""
+        """Find the cell j with C(j) <= U < C(j + 1): halve a window around a guess, which hardly ever misses it.
+
+        How wide the window is follows from how large the guess is: floats know about 44 bits of it.
+        """
         uniform = LazyUniform(bits)
         start = self._guess(uniform.about)
-        low, high, step = start, start + 1, 1
+        half = max(2, 1 << max(0, abs(start).bit_length() - _SURE_BITS))
+        low, high, step = max(self.first, start - half), min(self.last + 1, start + half), half
         while not self._reached(low, uniform):
             low, high, step = max(self.first, low - step), low, 2 * step
         while self._reached(high, uniform):
@@ -117,13 +123,13 @@ class GridLaw:
             return enclosing_integers(self.mass(self.first, edge) / self.mass(self.first, self.last + 1), length)
 
     def mass(self, low: int, high: int) -> arb:
-        """Return P(low <= 2^g V < high), enclosed: a difference of whichever tails are the smaller ones."""
+        """Return P(low <= 2^g V < high), enclosed: differences of both tails are made, the sharper one counts."""
         if self._outside(low) == 0:
             return self._below(high)
         if self._outside(high) == 1:
             return self._above(low)
-        below = self._below(high)
-        return below - self._below(low) if below < arb(0.5) else self._above(low) - self._above(high)
+        left, right = self._below(high) - self._below(low), self._above(low) - self._above(high)
+        return left if left.rad() < right.rad() else right
 
     def _below(self, edge: int) -> arb:
         end = self._outside(edge)
@@ -216,10 +222,13 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
     return None if end is None else end << grid_bits
 
 
-def stick_laws(shapes: Sequence[Fraction]) -> tuple[BetaLaw, ...]:
-    """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent."""
+def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[BetaLaw, ...]:
+    """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
+
+    `largest` is a public bound of the sum of all shapes. It is what the work of each stick is measured by.
+    """
     rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
-    return tuple(BetaLaw(shape, rest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
+    return tuple(BetaLaw(shape, rest, largest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
 
 
 def broken_sticks(sticks: NDArray[np.float64]) -> NDArray[np.float64]:

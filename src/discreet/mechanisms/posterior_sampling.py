@@ -310,7 +310,7 @@ class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
         if not isinstance(self.model, Categories):
             return (self.model.posterior(counts, self.power),)
         shapes = [Fraction(a) + self.power * int(k) for a, k in zip(self.model.prior, counts, strict=True)]
-        return stick_laws(shapes)
+        return stick_laws(shapes, sum(map(Fraction, self.model.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""

@@ -13,7 +13,7 @@ guarantees need not trust any floating-point function.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
 from typing import Any, Protocol, runtime_checkable
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
-_LARGE = 60  # parameters of Beta laws above which a series is summed
+_PRECISE = 40  # steps of a continued fraction or series that no law can do without
 _CANCELLED = 1e-4  # cells with a smaller share of their tail are integrated instead of subtracted
 
 
@@ -64,12 +64,16 @@ class Law(Protocol):
 class BetaLaw:
     """Beta(a, b) on (0, 1): density ~ x^(a - 1) (1 - x)^(b - 1).
 
-    >>> print(BetaLaw(Fraction(1), Fraction(2)).below(arb("0.5")).str(10))
+    `largest` is a public bound of a + b: how long probabilities take to work out follows from it, not from a and b.
+    Left out, it is a + b.
+
+    >>> print(BetaLaw(Fraction(1), Fraction(2)).below(arb("0.5")).str(10, radius=False))
     0.7500000000
     """
 
     a: Fraction
     b: Fraction
+    largest: Fraction | None = field(default=None, compare=False, repr=False)
 
     @property
     def support(self) -> tuple[int | None, int | None]:
@@ -78,19 +82,21 @@ class BetaLaw:
 
     def below(self, x: arb) -> arb:
         """Return the regularised incomplete Beta function I_x(a, b), through the smaller tail."""
-        mean = ball(self.a / (self.a + self.b))
-        return self._lower_tail(x) if x < mean else 1 - self._upper_tail(x)
+        return self._lower_tail(x) if self._is_low(x) else 1 - self._upper_tail(x)
 
     def above(self, x: arb) -> arb:
         """Return I_(1-x)(b, a), through the smaller tail."""
-        mean = ball(self.a / (self.a + self.b))
-        return 1 - self._lower_tail(x) if x < mean else self._upper_tail(x)
+        return 1 - self._lower_tail(x) if self._is_low(x) else self._upper_tail(x)
+
+    def _is_low(self, x: arb) -> bool:
+        """Tell on which side of the middle x lies; both sides take the same steps."""
+        return bool(x < ball((self.a + 1) / (self.a + self.b + 2)))
 
     def _lower_tail(self, x: arb) -> arb:
-        return incomplete_beta(self.a, self.b, x)
+        return incomplete_beta(self.a, self.b, x, self.largest)
 
     def _upper_tail(self, x: arb) -> arb:
-        return incomplete_beta(self.b, self.a, 1 - x)
+        return incomplete_beta(self.b, self.a, 1 - x, self.largest)
 
     def log_density(self, x: arb) -> arb:
         """Return (a - 1) ln x + (b - 1) ln(1 - x) - ln B(a, b)."""
@@ -112,35 +118,45 @@ class BetaLaw:
         )
 
 
-def incomplete_beta(a: Fraction, b: Fraction, x: arb) -> arb:
-    """Return I_x(a, b), enclosed, for x up to about a / (a + b).
+def incomplete_beta(a: Fraction, b: Fraction, x: arb, largest: Fraction | None = None) -> arb:
+    """Return I_x(a, b), enclosed, for x up to about (a + 1) / (a + b + 2), in steps that `largest` alone decides.
 
-    Between large whole numbers Arb needs milliseconds for each digit more; there a series of positive terms is summed,
-    x^a (1 - x)^b / (a B(a, b)) sum_k x^k (a + b) ... (a + b + k - 1) / ((a + 1) ... (a + k)).
+    I_x(a, b) = x^a (1 - x)^b / (a B(a, b) t_0), Gauss's continued fraction t_(k-1) = 1 + d_k / t_k with
+    d_2m = m (b - m) x / ((a + 2m - 1)(a + 2m)), d_(2m+1) = -(a + m)(a + b + m) x / ((a + 2m)(a + 2m + 1)).
+    Each t_k is a ratio of hypergeometric series of positive terms, of which the terms of t_2m have ratios between
+    m / (a + 2m) and 1; so t_2m lies between these. Going back from both ends encloses t_0, as long as all steps stay
+    positive: 1 + d / t is monotone there.
     """
-    if min(a, b) <= _LARGE:
-        return x.beta_lower(ball(a), ball(b), regularized=True)
-    return _beta_series(ball(a), ball(b), x)
+    first, second = ball(a), ball(b)
+    steps = _steps(a + b if largest is None else largest)
+    low, high = ball(Fraction(steps) / (a + 2 * steps)), arb(1)
+    for m in range(steps, 0, -1):
+        even = m * (second - m) * x / ((first + (2 * m - 1)) * (first + 2 * m))
+        odd = -(first + (m - 1)) * (first + second + (m - 1)) * x / ((first + (2 * m - 2)) * (first + (2 * m - 1)))
+        low, high = 1 + even / low, 1 + even / high
+        low, high = 1 + odd / low, 1 + odd / high
+        if not (low > 0 and high > 0):
+            return arb(0).union(arb(1))
+    power = first * x.log() + second * (-x).log1p()
+    factor = (power - (first + 1).lgamma() - second.lgamma() + (first + second).lgamma()).exp()
+    return factor / low.union(high)
 
 
-def _beta_series(a: arb, b: arb, x: arb) -> arb:
-    """Sum until terms no longer count; what is left out is less than a geometric series, as their ratio tends to x."""
-    term, total, place = arb(1), arb(1), 0
-    while not term < total * arb(2) ** -ctx.prec:
-        term = term * x * (a + b + place) / (a + 1 + place)
-        total, place = total + term, place + 1
-    ratio = (x * (a + b + place) / (a + 1 + place)).max(x)
-    series = total + (term * ratio / (1 - ratio)).union(arb(0))
-    log_factor = a * x.log() + b * (-x).log1p() - (a + 1).lgamma() - b.lgamma() + (a + b).lgamma()
-    return log_factor.exp() * series
+def _steps(largest: Fraction) -> int:
+    """Return how many steps reach the working precision for parameters up to a public bound."""
+    return _PRECISE + int((float(largest) * ctx.prec**2) ** (1 / 3) / 3)
 
 
 @dataclass(frozen=True)
 class GammaLaw:
-    """Gamma(shape, rate) on (0, infinity): density ~ x^(shape - 1) e^(-rate x)."""
+    """Gamma(shape, rate) on (0, infinity): density ~ x^(shape - 1) e^(-rate x).
+
+    `largest` is a public bound of the shape: how long `below` takes follows from it. Left out, it is the shape.
+    """
 
     shape: Fraction
     rate: Fraction
+    largest: Fraction | None = field(default=None, compare=False, repr=False)
 
     @property
     def support(self) -> tuple[int | None, int | None]:
@@ -148,14 +164,26 @@ class GammaLaw:
         return 0, None
 
     def below(self, x: arb) -> arb:
-        """Return P(s, y) = y^s e^-y / Gamma(s + 1) sum_k y^k / ((s + 1) ... (s + k)), y = rate x, or 1 - Q(s, y)."""
+        """Return P(s, y) = y^s e^-y / Gamma(s + 1) sum_k y^k / ((s + 1) ... (s + k)), y = rate x.
+
+        The number of terms follows from `largest`; 1 - Q(s, y) is for y so far out that hardly any draw gets there.
+        """
         shape, scaled = ball(self.shape), ball(self.rate) * x
-        return _lower_gamma(shape, scaled) if scaled < shape else 1 - scaled.gamma_upper(shape, regularized=1)
+        terms = self._terms
+        if not scaled < shape + terms // 2:
+            return 1 - scaled.gamma_upper(shape, regularized=1)
+        return _lower_gamma(shape, scaled, terms)
 
     def above(self, x: arb) -> arb:
         """Return the regularised upper incomplete Gamma function Q(s, y), or 1 - P(s, y), through the smaller tail."""
         shape, scaled = ball(self.shape), ball(self.rate) * x
-        return 1 - _lower_gamma(shape, scaled) if scaled < shape else scaled.gamma_upper(shape, regularized=1)
+        return 1 - self.below(x) if scaled < shape else scaled.gamma_upper(shape, regularized=1)
+
+    @property
+    def _terms(self) -> int:
+        """Return how many terms reach the working precision within ten standard deviations or so of the mean."""
+        largest = float(self.shape if self.largest is None else self.largest)
+        return 3 * ctx.prec + int((6 * largest * ctx.prec) ** 0.5)
 
     def log_density(self, x: arb) -> arb:
         """Return s ln rate + (s - 1) ln x - rate x - ln Gamma(s)."""
@@ -183,14 +211,13 @@ def gamma_log_mass(shape: ArrayLike, rate: ArrayLike, low: ArrayLike, high: Arra
     )
 
 
-def _lower_gamma(shape: arb, x: arb) -> arb:
-    """Return P(s, x) for x < s by a series of positive terms; what is left out is less than a geometric series."""
-    term, total, place = arb(1), arb(1), 0
-    while not term < total * arb(2) ** -ctx.prec:
-        place += 1
+def _lower_gamma(shape: arb, x: arb, terms: int) -> arb:
+    """Return P(s, x) by a series of positive terms; what is left out is less than a geometric series."""
+    term, total = arb(1), arb(1)
+    for place in range(1, terms + 1):
         term = term * x / (shape + place)
         total += term
-    ratio = x / (shape + place)
+    ratio = x / (shape + terms + 1)
     series = total + (term * ratio / (1 - ratio)).union(arb(0))
     return (shape * x.log() - x - (shape + 1).lgamma()).exp() * series
 

@@ -89,7 +89,8 @@ class Poisson(DocumentedModel, kind="Poisson"):
 
     def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
         """Return Gamma(shape + power total, rate + power n)."""
-        return GammaLaw(self.shape + power * total, self.rate + power * size)
+        largest = self.shape + power * size * self.most
+        return GammaLaw(self.shape + power * total, self.rate + power * size, largest)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""

@@ -19,11 +19,11 @@ from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.inference.coefficients import INTERCEPT, feature_reaches, units_of
-from discreet.inference.ensemble import effective_size, r_hat
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
+from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds
 
@@ -170,12 +170,12 @@ class RegressionPosterior(Posterior[LinearRegression]):
     @property
     def r_hat(self) -> float:
         """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
-        return float(r_hat(self._centres).max())
+        return float(split_r_hat(self._centres.swapaxes(0, 1)).max())
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws the chains are worth, for the worst coefficient."""
-        return float(effective_size(self._centres).min())
+        return float(effective_size(self._centres.swapaxes(0, 1)).min())
 
     @cached_property
     def _kept(self) -> Floats:

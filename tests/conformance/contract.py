@@ -1,0 +1,88 @@
+"""The contract of an engine: it agrees with the slow twin on every record, and one record does what one record may."""
+
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import discreet as dc
+from conformance import twin
+from conformance.engines import Engine
+from conformance.values import CORPUS
+from discreet.records import as_source
+from discreet.records.moments import CONSTANT, Measure, MomentPlan
+
+PLAN = MomentPlan(
+    (
+        Measure("x", *twin.AGE_BOUNDS, twin.AGE_MISSING),
+        Measure("x", *twin.DAY_BOUNDS, twin.DAY_MISSING, dates=True),
+    ),
+    ((0, 0), (0, 1), (1, 1), (0, CONSTANT), (1, CONSTANT)),
+    twin.GRID,
+)
+
+
+def holdable(engine: Engine, kind: str) -> list[Any]:
+    """Return the values of the corpus that this engine can hold in a column of this type, and a gap."""
+    return [value for value in (*CORPUS[kind], None) if value is None or engine.can_hold(value)]
+
+
+def agree_on_every_record(engine: Engine, kind: str, folder: Path, seed: int) -> None:
+    """Hold an engine to the twin on a table of all values: crossed with its number, each record shows its own place."""
+    values = holdable(engine, kind)
+    random.Random(seed).shuffle(values)
+    source = as_source(engine.make(values, kind, folder))
+    numbers = dc.Column("id", tuple(range(len(values))), outside="no number")
+    used = twin.uses()
+    tables = source.count_families([[numbers, use.declared] for use in used.values()])
+    for (name, use), table in zip(used.items(), tables, strict=True):
+        wanted = np.zeros(table.shape, dtype=np.int64)
+        for record, value in enumerate(values):
+            wanted[record, use.place(engine.holds(value))] += 1
+        wrong = sorted({int(record) for record in np.argwhere(table != wanted)[:, 0]})
+        assert not wrong, f"{kind}, {name}: {[repr(values[w])[:40] if w < len(values) else 'lost' for w in wrong[:9]]}"
+    assert source.sum_moments(PLAN)[0].tolist() == _sums(engine, values)
+
+
+def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path, seed: int, changes: int = 2) -> None:
+    """Replace one record after another: counts and sums change by what that record may do, and by nothing else."""
+    chance = random.Random(seed)
+    values = chance.choices(holdable(engine, kind), k=chance.randint(1, 40))
+    tables = [values]
+    for _ in range(changes):
+        values = list(values)
+        values[chance.randrange(len(values))] = chance.choice(holdable(engine, kind))
+        tables.append(values)
+    used = twin.uses()
+    seen = []
+    for number, each in enumerate(tables):
+        (place := folder / str(number)).mkdir()
+        source = as_source(engine.make(each, kind, place))
+        counts = [table.tolist() for table in source.count_families([[use.declared] for use in used.values()])]
+        seen.append((counts, source.sum_moments(PLAN)))
+    for (before, old), (after, new), each, changed in zip(seen, seen[1:], tables, tables[1:], strict=False):
+        place = next((i for i, (a, b) in enumerate(zip(each, changed, strict=True)) if a is not b), 0)
+        gone, come = engine.holds(each[place]), engine.holds(changed[place])
+        for use, first, second in zip(used.values(), before, after, strict=True):
+            wanted = np.array(first)
+            wanted[use.place(gone)] -= 1
+            wanted[use.place(come)] += 1
+            assert second == wanted.tolist(), f"{kind}: {each[place]!r:.40} became {changed[place]!r:.40}"
+        moved = np.subtract(_sums(engine, [changed[place]]), _sums(engine, [each[place]]))
+        assert (new[0] - old[0]).tolist() == moved.tolist()
+        assert old[1] == new[1] == len(each)
+    for each, (counts, (sums, _)) in zip(tables, seen, strict=True):
+        held = [engine.holds(value) for value in each]
+        for use, found in zip(used.values(), counts, strict=True):
+            assert found == np.bincount([use.place(v) for v in held], minlength=len(found)).tolist()
+        assert sums.tolist() == _sums(engine, each)
+    assert len(list(pairwise(tables))) == changes
+
+
+def _sums(engine: Engine, values: list[Any]) -> list[int]:
+    """Return the sums of products, record by record."""
+    held = [engine.holds(value) for value in values]
+    wholes = [(twin.age_whole(value), twin.day_whole(value), twin.GRID) for value in held]
+    return [sum(each[i] * each[j] for each in wholes) for i, j in PLAN.products]

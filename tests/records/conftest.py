@@ -1,0 +1,22 @@
+"""One local Spark for all tests of this folder; they are skipped, in words, where there is no Java."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or later on this machine; install it or set JAVA_HOME")
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.shuffle.partitions", "1")
+    session = builder.config("spark.sql.session.timeZone", "Pacific/Auckland").getOrCreate()
+    yield session
+    session.stop()

@@ -1,0 +1,108 @@
+"""Spark counts and sums in one pass, agrees with the slow twin, and no row is copied on the way."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
+from conformance.counting import counts_of
+from conformance.engines import PLAIN, Engine, arrow
+from discreet.records import as_source
+from discreet.records.spark import SparkSource, summed
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+TYPES = {
+    "text": "string",
+    "whole": "bigint",
+    "number": "double",
+    "truth": "boolean",
+    "decimal": "decimal(38,6)",
+    "date": "date",
+    "time": "timestamp_ntz",
+    "zoned": "timestamp",
+}
+
+
+def engine(spark: Any, collation: str = "") -> Engine:
+    """Return Spark as one more way to hold records; a collation may be declared for texts."""
+
+    def make(values: list[Any], kind: str, _: Path) -> Any:
+        frame = spark.createDataFrame(arrow(values, kind)).selectExpr(f"CAST(x AS {TYPES[kind]}) AS x", "id")
+        return frame.selectExpr(f"x COLLATE {collation} AS x", "id") if collation else frame
+
+    return Engine(PLAIN, make)
+
+
+@pytest.mark.parametrize("kind", ["text", "number", "zoned"])  # all kinds in validation/
+def test_spark_agrees_with_the_slow_twin_on_every_value(kind: str, spark: Any, tmp_path: Path) -> None:
+    agree_on_every_record(engine(spark), kind, tmp_path, seed=20261116)
+
+
+@pytest.mark.parametrize("collation", ["UTF8_LCASE", "UNICODE_CI_AI"])
+def test_collations_of_spark_decide_nothing(collation: str, spark: Any, tmp_path: Path) -> None:
+    agree_on_every_record(engine(spark, collation), "text", tmp_path, seed=1)
+
+
+def test_neighbours_in_spark_differ_by_one_record(spark: Any, tmp_path: Path) -> None:
+    keep_neighbours_apart_by_one_record(engine(spark), "text", tmp_path, seed=20261117, changes=1)
+
+
+def test_many_tables_are_one_pass_and_no_row_is_copied(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = spark.range(100).selectExpr(*(f"CAST(id % {n + 2} AS int) AS v{n}" for n in range(12)))
+
+    def nothing(batches: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+        yield from ()
+
+    summed(frame, frame.columns, nothing).explain()
+    plan = capsys.readouterr().out
+    assert "Expand" not in plan
+    assert len(re.findall(r"\bMapInArrow\b", plan)) == 1
+    assert len(re.findall(r"\bRange\b", plan)) == 1
+    columns = [dc.Column(f"v{n}", tuple(range(n + 2)), outside="?") for n in range(12)]
+    tables = as_source(frame).count_families([[columns[0], column] for column in columns[1:]])
+    plain = {f"v{n}": [number % (n + 2) for number in range(100)] for n in range(12)}
+    for found, wanted in zip(
+        tables, as_source(plain).count_families([[columns[0], c] for c in columns[1:]]), strict=True
+    ):
+        assert found.tolist() == wanted.tolist()
+
+
+def test_columns_of_other_types_are_outside_and_names_are_told_apart(spark: Any) -> None:
+    frame = spark.range(3).selectExpr("array(id) AS x", "'a' AS X", "map(id, id) AS `a.b`", "binary('a') AS `c d`")
+    for name, expected in (("x", [0, 0, 3]), ("X", [3, 0, 0]), ("a.b", [0, 0, 3]), ("c d", [0, 0, 3])):
+        assert counts_of(dc.Column(name, ("a", "b"), outside="?"), frame) == expected
+    with pytest.raises(dc.SourceError, match="no column 'y'"):
+        counts_of(dc.Column("y", ("a", "b"), outside="?"), frame)
+
+
+def test_an_empty_frame_counts_nothing(spark: Any) -> None:
+    frame = spark.range(0).selectExpr("CAST(id AS string) AS x")
+    assert counts_of(dc.Column("x", ("a", "b"), outside="?"), frame) == [0, 0, 0]
+
+
+def test_check_shows_undeclared_values_of_a_spark_frame(spark: Any) -> None:
+    frame = spark.createDataFrame([("a",), ("zz",), ("zz",), (None,)], "x string")
+    assert as_source(frame).strangers(dc.Column("x", ("a", "b"), outside="?")) == [("zz", 2), ("(missing)", 1)]
+
+
+def test_a_frame_of_spark_connect_is_a_frame_and_no_source() -> None:
+    """It answers to every name of an attribute, so it must be known by the package that it comes from."""
+    frames = pytest.importorskip("pyspark.sql.connect.dataframe", reason="Spark Connect needs grpcio")
+
+    class Frame(frames.DataFrame):  # type: ignore[misc]
+        def __init__(self) -> None:
+            pass
+
+        @property
+        def columns(self) -> list[str]:
+            return ["x"]
+
+    Frame.__module__ = frames.__name__
+    assert isinstance(as_source(Frame()), SparkSource)

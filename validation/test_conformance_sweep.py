@@ -1,0 +1,24 @@
+"""The full sweep of the conformance suite: every engine and type, many random tables, many neighbours."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
+from conformance.engines import ENGINES
+
+PAIRS = [(name, kind) for name, engine in ENGINES.items() for kind in engine.kinds]
+SEEDS = range(1, 26)
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
+def test_every_order_of_all_values_agrees_with_the_slow_twin(name: str, kind: str, tmp_path: Path) -> None:
+    for seed in SEEDS[:5]:
+        agree_on_every_record(ENGINES[name], kind, tmp_path, seed)
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
+def test_random_neighbours_differ_by_one_record(name: str, kind: str, tmp_path: Path) -> None:
+    for seed in SEEDS:
+        (folder := tmp_path / str(seed)).mkdir()
+        keep_neighbours_apart_by_one_record(ENGINES[name], kind, folder, seed, changes=3)
