@@ -30,9 +30,9 @@ def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | No
 
 
 def show_rows(title: str, rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> None:
-    """Print rows as a table."""
+    """Print rows as a table. A screen is narrow: its last heading is short, and explained below the table."""
     headings, lines, words = text_table(rows, level, truth)
-    show_table(title, headings, lines, words)
+    show_table(title, [heading.removeprefix("due to ") for heading in headings], lines, words)
 
 
 def _has_shares(rows: Sequence[Row]) -> bool:
