@@ -35,7 +35,7 @@ class Source(Protocol):
 
 def as_source(data: Any) -> Any:
     """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
-    if hasattr(data, "count_families"):
+    if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
         return data
     if isinstance(data, Mapping):
         return ListSource(data)
