@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from discreet.records import as_source
-from discreet.records.moments import CONSTANT, Measure, MomentPlan
 
 import discreet as dc
 from conformance import twin
 from conformance.engines import Engine
 from conformance.values import CORPUS
+from discreet.records import as_source
+from discreet.records.moments import CONSTANT, Measure, MomentPlan
 
 PLAN = MomentPlan(
     (
@@ -58,8 +58,8 @@ def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path,
     used = twin.uses()
     seen = []
     for number, each in enumerate(tables):
-        (place := folder / str(number)).mkdir()
-        source = as_source(engine.make(each, kind, place))
+        (own := folder / str(number)).mkdir()
+        source = as_source(engine.make(each, kind, own))
         counts = [table.tolist() for table in source.count_families([[use.declared] for use in used.values()])]
         seen.append((counts, source.sum_moments(PLAN)))
     for (before, old), (after, new), each, changed in zip(seen, seen[1:], tables, tables[1:], strict=False):

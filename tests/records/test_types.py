@@ -119,7 +119,7 @@ class Odd:
     def _complain(self, *_: Any) -> Any:
         raise RuntimeError("Mrs Smith")
 
-    __eq__ = __hash__ = __str__ = __repr__ = __le__ = __lt__ = __ge__ = __gt__ = __bool__ = __int__ = _complain  # type: ignore[assignment]
+    __eq__ = __hash__ = __str__ = __repr__ = __le__ = __lt__ = __ge__ = __gt__ = __bool__ = __int__ = _complain
 
 
 class OddFraction(Fraction):
