@@ -1,4 +1,4 @@
-"""Tables that DuckDB holds: counted inside the engine, by groups of codes.
+"""Tables that DuckDB holds: one table is counted inside the engine, by groups of codes; many by a stream of codes.
 
 SQL turns each value of a declared column into a whole number by looking at this value alone, and only such numbers are
 grouped. Texts become numbers by a cast to a declared enumeration, which compares bytes whatever collation a column has
@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from discreet.records.batches import answered, is_stranger, require_columns, shown
 from discreet.records.columns import Column
 from discreet.records.expressions import GIVEN, Coding, coded, identifier, number
-from discreet.records.moments import Factor, Floats, Indicator, Measure, MomentPlan, Wholes, moments_of
-from discreet.records.stream import float_batches
-from discreet.records.tables import Cluster, Counts, clusters, margins
+from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
+from discreet.records.stream import streamed
+from discreet.records.tables import Cluster, Counts, clusters, count_codes, margins
 
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
 _MOST_STRANGERS = 1_000
-_FEW = 3  # columns that are grouped by their codes as they are
+_FEW = 3  # columns of a table that the engine groups by itself
+_BLOCK = 2**16  # records whose codes stay in the fastest memory
 
 
 class EngineSource:
@@ -58,16 +59,39 @@ class EngineSource:
         together = clusters(families)
         columns = list(dict.fromkeys(column for cluster in together for column in cluster.columns))
         codings = {column: self._coding(column) for column in columns}
-        table, codings = self._prepared(codings)
-        asked = [_grouped(cluster, codings, place, table) for place, cluster in enumerate(together)]
-        with self._lock:
-            rows = self._ask(" UNION ALL ".join(asked)).fetchnumpy()
-        places, keys, records = (rows[name] for name in ("place", "key", "records"))
-        tables = []
-        for place, cluster in enumerate(together):
-            own = places == place
-            tables.append(_placed(cluster, codings, keys[own], records[own]))
+        is_one = len(together) == 1 and len(columns) <= _FEW
+        tables = [self._grouped(together[0], codings)] if is_one else self._streamed(together, codings)
         return margins(families, together, tables)
+
+    def _grouped(self, cluster: Cluster, codings: dict[Column, Coding]) -> Counts:
+        """Count one table of few columns: the engine groups by their codes."""
+        table, prepared = self._prepared(codings)
+        own = [prepared[column] for column in cluster.columns]
+        names = [f"code_{number}" for number in range(len(own))]
+        codes = ", ".join(f"{coding.sql} AS {name}" for coding, name in zip(own, names, strict=True))
+        with self._lock:
+            groups = self._ask(f"SELECT {codes}, count(*) AS records FROM {table} GROUP BY ALL").fetchnumpy()
+        pairs = zip(own, names, strict=True)
+        places = [c.places[np.ma.filled(groups[name], len(c.levels)).astype(np.intp)] for c, name in pairs]
+        found = np.zeros(prod(cluster.shape), dtype=np.int64)
+        np.add.at(found, np.ravel_multi_index(places, cluster.shape), np.ma.getdata(groups["records"]))
+        return found
+
+    def _streamed(self, together: list[Cluster], codings: dict[Column, Coding]) -> list[Counts]:
+        """Count many tables: the engine makes the codes, in one pass, and NumPy counts them."""
+        table, prepared = self._prepared(codings)
+        kinds, gaps = [c.kind for c in prepared.values()], [len(c.levels) for c in prepared.values()]
+        query = f"SELECT {', '.join(coding.small for coding in prepared.values())} FROM {table}"
+        found = [np.zeros(prod(cluster.shape), dtype=np.int64) for cluster in together]
+        with self._lock:
+            for batch in streamed(self._stream(query), kinds, gaps):
+                for start in range(0, len(batch[0]), _BLOCK):
+                    block = [column[start : start + _BLOCK] for column in batch]
+                    pairs = zip(prepared.items(), block, strict=True)
+                    codes = {column: np.take(coding.places, numbers) for (column, coding), numbers in pairs}
+                    for cluster, counts in zip(together, found, strict=True):
+                        counts += count_codes(codes, cluster)
+        return found
 
     def _coding(self, column: Column) -> Coding:
         return coded(column, self._types[column.name])
@@ -99,17 +123,19 @@ class EngineSource:
         with self._lock:
             return answered(lambda: moments_of(self._batches(plan), plan), "sum them")
 
-    def _batches(self, plan: MomentPlan) -> Iterator["_Floats"]:
+    def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
         """Give the codes and numbers that the factors are made of, as the engine streams them."""
         columns = dict.fromkeys(f.declared for f in plan.factors if isinstance(f, Indicator))
         measured = dict.fromkeys((f.column, f.dates) for f in plan.factors if isinstance(f, Measure))
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
-        selected = [f"({coding.sql})::DOUBLE" for coding in codings.values()] + list(numbers.values())
-        for floats in float_batches(self._stream(f"SELECT {', '.join(selected)} FROM {table}")):
-            pairs = zip(codings.items(), floats, strict=False)
-            found: dict[Any, Any] = {column: coding.level(values) for (column, coding), values in pairs}
-            yield _Floats(found | dict(zip(numbers, floats[len(codings) :], strict=True)))
+        selected = [coding.small for coding in codings.values()] + list(numbers.values())
+        kinds = [coding.kind for coding in codings.values()] + [np.dtype(float)] * len(numbers)
+        gaps = [len(coding.levels) for coding in codings.values()] + [np.nan] * len(numbers)
+        for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), kinds, gaps):
+            pairs = zip(codings.items(), batch, strict=False)
+            found: dict[Any, Any] = {column: np.take(coding.places, codes) for (column, coding), codes in pairs}
+            yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
@@ -138,8 +164,8 @@ def _raw(factor: Factor) -> Any:
     return factor.declared if isinstance(factor, Indicator) else (factor.column, factor.dates)
 
 
-class _Floats:
-    def __init__(self, columns: dict[Any, Floats]) -> None:
+class _Numbers:
+    def __init__(self, columns: dict[Any, NDArray[Any]]) -> None:
         self._columns = columns
 
     def __len__(self) -> int:
@@ -147,40 +173,3 @@ class _Floats:
 
     def raw(self, factor: Factor) -> NDArray[Any]:
         return self._columns[_raw(factor)]
-
-
-def _grouped(cluster: Cluster, codings: dict[Column, Coding], place: int, table: str) -> str:
-    """Return a query for the records of each combination of codes, packed into one whole number.
-
-    Many codes are packed before they are grouped, few afterwards: that is faster, and the same.
-    """
-    own = [codings[column] for column in cluster.columns]
-    if len(own) > _FEW:
-        groups = f"SELECT {_packed([coding.sql for coding in own], own)} AS key, count(*) AS records"
-        key = "key"
-    else:
-        names = [f"code_{number}" for number in range(len(own))]
-        codes = ", ".join(f"{coding.sql} AS {name}" for coding, name in zip(own, names, strict=True))
-        groups = f"SELECT {codes}, count(*) AS records"
-        key = _packed(names, own)
-    return f"SELECT {place} AS place, ({key})::BIGINT AS key, records FROM ({groups} FROM {table} GROUP BY ALL)"
-
-
-def _packed(codes: list[str], codings: list[Coding]) -> str:
-    """Return one whole number for several codes; null is one more than the last code."""
-    sizes = [len(coding.levels) + 1 for coding in codings]
-    kind = "UINTEGER" if prod(sizes) < 2**32 else "UBIGINT"
-    steps = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
-    terms = zip(codes, sizes, steps, strict=True)
-    return " + ".join(f"ifnull({code}, {size - 1})::{kind} * {step}::{kind}" for code, size, step in terms)
-
-
-def _placed(cluster: Cluster, codings: dict[Column, Coding], keys: Any, records: NDArray[Any]) -> Counts:
-    """Return the table of a cluster from the packed codes of its groups."""
-    own = [codings[column] for column in cluster.columns]
-    digits = np.unravel_index(np.ma.getdata(keys).astype(np.int64), [len(coding.levels) + 1 for coding in own])
-    places = [np.append(c.levels, c.home)[digit] for c, digit in zip(own, digits, strict=True)]
-    cells = np.ravel_multi_index(places, cluster.shape)
-    table = np.zeros(prod(cluster.shape), dtype=np.int64)
-    np.add.at(table, cells, np.ma.getdata(records).astype(np.int64))
-    return table

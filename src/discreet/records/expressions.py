@@ -7,6 +7,7 @@ type (bytes, lists, durations) is undeclared throughout.
 import re
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _HUGE = ("HUGEINT", "UHUGEINT", "UBIGINT")
 _MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _NOTHING = "NULL::INTEGER"
+_UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
 GIVEN = "\x01"  # no declared name or level has control characters
 
 
@@ -37,10 +39,20 @@ class Coding:
     home: int
     given: str = ""
 
-    def level(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the places of levels for numbers as floats, in which null is not-a-number."""
-        known = np.where(np.isnan(numbers), len(self.levels), numbers).astype(np.intp)
-        return np.append(self.levels, self.home)[known]
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """Return the smallest type that holds the numbers, and one more for null."""
+        return np.dtype(np.min_scalar_type(len(self.levels)))
+
+    @property
+    def small(self) -> str:
+        """Return the expression in its smallest type."""
+        return f"({self.sql})::{_UNSIGNED[self.kind.itemsize]}"
+
+    @cached_property
+    def places(self) -> NDArray[np.integer]:
+        """Return the places of the levels, and that of the level for outside values at the end, for null."""
+        return np.append(self.levels, self.home).astype(np.min_scalar_type(max(self.home, *self.levels, 1)))
 
 
 def coded(column: Column, kind: str) -> Coding:

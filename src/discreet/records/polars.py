@@ -65,8 +65,9 @@ class _Slice(Batch):
             return codes_of(_values(series), column)
         if column.edges:
             return banded(self.numbers(column.name, column.dates), column)
-        places = np.append(np.array(list(column.codes.values())), column.home).astype(code_kind(column))
-        return np.asarray(places[_looked_up(series, list(column.codes))])
+        texts = _categories(series) if kind != "String" else list(column.codes)
+        places = np.array([*map(column.code, texts), column.home], dtype=code_kind(column))
+        return np.take(places, _places(series if kind != "String" else _enumerated(series, texts), len(texts)))
 
     def numbers(self, name: str, dates: bool) -> Floats:
         series = self._frame.get_column(name)
@@ -91,10 +92,30 @@ def _polars() -> Any:
     return polars
 
 
-def _looked_up(series: Any, texts: list[str]) -> NDArray[Any]:
-    """Return the place of each text among declared ones, or one more than the last."""
-    found = series.cast(_polars().Enum(texts), strict=False).to_physical()
-    return np.asarray(found.cast(_polars().UInt32).fill_null(len(texts)).to_numpy())
+def _enumerated(series: Any, texts: list[str]) -> Any:
+    """Return texts as members of a declared enumeration; any other text becomes a gap."""
+    return series.cast(_polars().Enum(texts), strict=False)
+
+
+def _categories(series: Any) -> list[str]:
+    """Return the text of every category, by its place."""
+    pl = _polars()
+    if series.dtype == pl.Enum:
+        return list(series.dtype.categories.to_list())
+    if pl.__version__.startswith("1."):
+        return list(series.cat.get_categories().to_list())
+    last = series.to_physical().max()
+    places = pl.Series(range(0 if last is None else last + 1), dtype=series.to_physical().dtype)
+    return list(places.cat.to(series.dtype).cast(pl.String).to_list())
+
+
+def _places(series: Any, gap: int) -> NDArray[Any]:
+    """Return the place of each category; that of a gap is one more than the last."""
+    places = series.to_physical()
+    if not places.null_count():
+        return np.asarray(places.to_numpy())
+    fits = gap <= np.iinfo(str(places.dtype).lower()).max
+    return np.asarray((places if fits else places.cast(_polars().UInt32)).fill_null(gap).to_numpy())
 
 
 def _values(series: Any) -> Values:

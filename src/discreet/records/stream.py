@@ -1,17 +1,16 @@
-"""Columns of floats from an engine's Arrow stream, taken over as NumPy arrays without any further package.
+"""Columns of numbers from an engine's Arrow stream, taken over as NumPy arrays without any further package.
 
 The layout is that of the Arrow C data interface: an array has a length, an offset and buffers, the first of which tells
 gaps (one bit for each value), the second holds the values.
 """
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int64, c_void_p
 from typing import Any
 
 import numpy as np
-
-from discreet.records.moments import Floats
+from numpy.typing import NDArray
 
 
 class _Array(ctypes.Structure):
@@ -37,8 +36,8 @@ _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
 
-def float_batches(exporter: Any) -> Iterator[list[Floats]]:
-    """Give the columns of every batch of a stream of 64-bit floats, with not-a-number for gaps.
+def streamed(exporter: Any, kinds: Sequence[np.dtype[Any]], gaps: Sequence[float]) -> Iterator[list[NDArray[Any]]]:
+    """Give the columns of every batch of a stream whose columns have these types, with these numbers for gaps.
 
     The arrays of a batch may be used until the next one is asked for.
     """
@@ -53,19 +52,19 @@ def float_batches(exporter: Any) -> Iterator[list[Floats]]:
         try:
             start, size = batch.offset, batch.length
             children = [batch.children[place].contents for place in range(batch.n_children)]
-            yield [_floats(child, start, size) for child in children]
+            yield [_column(*each, start, size) for each in zip(children, kinds, gaps, strict=True)]
         finally:
             batch.release(ctypes.byref(batch))
 
 
-def _floats(child: _Array, start: int, size: int) -> Floats:
+def _column(child: _Array, kind: np.dtype[Any], gap: float, start: int, size: int) -> NDArray[Any]:
     first = start + child.offset
-    values: Floats = _view(child.buffers[1], ctypes.c_double, first, size)
+    values: NDArray[Any] = _view(child.buffers[1], np.ctypeslib.as_ctypes_type(kind), first, size)
     if not child.null_count or not child.buffers[0]:
         return values
     bits = _view(child.buffers[0], ctypes.c_uint8, 0, (first + size + 7) // 8)
     known = np.unpackbits(bits, bitorder="little")[first : first + size]
-    return np.where(known, values, np.nan)
+    return np.where(known, values, kind.type(gap))
 
 
 def _view(address: int | None, kind: Any, first: int, size: int) -> Any:
