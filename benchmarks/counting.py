@@ -14,6 +14,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -128,7 +129,8 @@ def frames(rows: int, repeats: int) -> None:
     import pandas as pd
     import polars as pl
 
-    arrow = duckdb.sql(f"SELECT {texts()} FROM range({rows}) t(i)").select("t40").to_arrow_table()
+    made: Any = duckdb.sql(f"SELECT {texts()} FROM range({rows}) t(i)")
+    arrow = made.select("t40").to_arrow_table()
     plain = arrow.to_pandas()
     declared = dc.Categories(columns(["t40"])[0])
     ways: dict[str, tuple[Any, Callable[[Any], object]]] = {
@@ -146,8 +148,12 @@ def frames(rows: int, repeats: int) -> None:
     assert isinstance(plain, pd.DataFrame)
     for name, (frame, own) in ways.items():
         compare(
-            name, lambda _, f=frame, o=own: o(f), lambda _, f=frame: declared.statistics(f), Path(), None, 2.0, repeats
-        )  # type: ignore[misc]
+            name, partial(_called, own, frame), partial(_called, declared.statistics, frame), Path(), None, 2.0, repeats
+        )
+
+
+def _called(work: Callable[[Any], object], frame: Any, _: Path) -> object:
+    return work(frame)
 
 
 def moments(rows: int, repeats: int) -> None:

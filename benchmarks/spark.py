@@ -60,7 +60,7 @@ def model_tables(frame: Any, columns: list[dc.Column]) -> list[Any]:
 
 def main(largest: int) -> None:
     spark = session()
-    times = {}
+    times: dict[int, tuple[float, float]] = {}
     with TemporaryDirectory() as folder:
         for power in range(6, largest + 1):
             rows = 10**power

@@ -33,7 +33,7 @@ def plain(model: Any, **more: Any) -> Make:
     return lambda kind: kind(model, SIZE, 1, **more)
 
 
-DELTA = {"delta": "1e-4"}
+DELTA: dict[str, Any] = {"delta": "1e-4"}
 LAPLACE = plain(CELLS, sensitivity=2, noisy_cells=2)
 SETTINGS: dict[str, Make] = {
     **dict.fromkeys(("GeometricHistogram", "DiscreteLaplaceCounts", "MaximumPosterior"), plain(CELLS)),

@@ -58,8 +58,8 @@ def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path,
     used = twin.uses()
     seen = []
     for number, each in enumerate(tables):
-        (place := folder / str(number)).mkdir()
-        source = as_source(engine.make(each, kind, place))
+        (own := folder / str(number)).mkdir()
+        source = as_source(engine.make(each, kind, own))
         counts = [table.tolist() for table in source.count_families([[use.declared] for use in used.values()])]
         seen.append((counts, source.sum_moments(PLAN)))
     for (before, old), (after, new), each, changed in zip(seen, seen[1:], tables, tables[1:], strict=False):

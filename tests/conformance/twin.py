@@ -99,8 +99,8 @@ class Use:
     place: Callable[[Any], int]
 
 
-FEW = ("a", 1, -7, "city7", False, "0.5", "2026-01-01")
-MANY = (
+FEW: tuple[str | int, ...] = ("a", 1, -7, "city7", False, "0.5", "2026-01-01")
+MANY: tuple[str | int, ...] = (
     *(f"city{number}" for number in range(60)), "A", "á", "ß", "SS", "i", "Σ", "ﬁ", "日本", "😀", "-", ".", "1e",
     "1_000", "None", "NaN", "N/A", "a,b", 'a"b', "'", ";", "\\", "%s", "city7 ", " city7", "0.1", 2**53 - 1,
     1 - 2**53, 0, "a" * 300, "a" * 1_000, "",

@@ -94,9 +94,10 @@ def test_check_shows_undeclared_values_of_a_spark_frame(spark: Any) -> None:
 
 def test_a_frame_of_spark_connect_is_a_frame_and_no_source() -> None:
     """It answers to every name of an attribute, so it must be known by the package that it comes from."""
-    frames = pytest.importorskip("pyspark.sql.connect.dataframe", reason="Spark Connect needs grpcio")
+    frames: Any = pytest.importorskip("pyspark.sql.connect.dataframe", reason="Spark Connect needs grpcio")
+    base: Any = frames.DataFrame
 
-    class Frame(frames.DataFrame):  # type: ignore[misc]
+    class Frame(base):  # type: ignore[misc]
         def __init__(self) -> None:
             pass
 

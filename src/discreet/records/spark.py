@@ -165,12 +165,14 @@ def summed(frame: Any, names: list[str], work: Work, schema: str = _TOTALS) -> A
 
 def _packed(task: Any) -> bytes:
     """Return a function with all that it needs of this library, so that workers need not have it."""
-    from pyspark import cloudpickle
+    import pyspark
 
     import discreet
 
+    cloudpickle: Any = pyspark.cloudpickle
+
     cloudpickle.register_pickle_by_value(discreet)
-    copyreg.pickle(cached_property, lambda each: (_cached_property, (each.func, each.attrname)))  # type: ignore[arg-type]
+    copyreg.pickle(cached_property, lambda each: (_cached_property, (each.func, each.attrname)))
     try:
         packed: bytes = cloudpickle.dumps(task)
     finally:
