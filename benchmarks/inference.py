@@ -6,7 +6,7 @@ from scipy.fft import rfft
 
 import discreet as dc
 from discreet.inference.categories import Reading
-from discreet.inference.latent_counts import LatentCounts
+from discreet.reading.counts.latent_counts import LatentCounts
 
 LEVELS, SIZE, REPEATS = 50, 100_000, 20
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.consistent_tables import NoisyTable, fit
+from discreet.reading.consistent_tables import NoisyTable, fit
 from discreet.models.network import Network
 
 TWO, THREE = (0, 1), (0, 1, 2)

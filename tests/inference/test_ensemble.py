@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import kstest
 
-from discreet.inference.ensemble import Ensemble, effective_size, r_hat
+from discreet.reading.ensemble import Ensemble, effective_size, r_hat
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dc
 from discreet.inference.categories import CategoriesPosterior, Reading
-from discreet.inference.enumerated import EnumeratedCounts
+from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2))

@@ -17,7 +17,7 @@ from discreet import charts
 from discreet.certificates import compositions
 from discreet.command_line.main import main
 from discreet.inference import FamilyPosterior, record_totals
-from discreet.inference.record_totals import RecordTotals
+from discreet.reading.counts.record_totals import RecordTotals
 from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
 from discreet.statement import statement
 

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from scipy.stats import chi2, multivariate_normal
 
 import discreet as dc
-from discreet.inference.ensemble import Ensemble
+from discreet.reading.ensemble import Ensemble
 from discreet.inference.regression import (
     MomentDensity,
     RegressionPosterior,

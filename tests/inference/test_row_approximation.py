@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.inference.row_approximation import ApproximateCounts, ApproximateRow
+from discreet.reading.counts.rows import ApproximateCounts, ApproximateRow
 
 
 @pytest.mark.parametrize("fitted", [(3.2, 5.1), (-4.0, 6.0), (0.4, -2.0), (9.0, 1.0, -1.5)])

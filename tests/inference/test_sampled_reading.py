@@ -9,10 +9,10 @@ from scipy.special import gammaln, logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.inference.convergence import effective_size, split_r_hat
-from discreet.inference.latent_tables import Families
+from discreet.reading.convergence import effective_size, split_r_hat
+from discreet.reading.counts.latent_tables import Families
 from discreet.inference.network import NetworkPosterior, read_network
-from discreet.inference.sampled_reading import SampledCounts, fit_of, read_by_sampling
+from discreet.reading.counts.chains import SampledCounts, fit_of, read_by_sampling
 from discreet.models.network import Network
 
 TWO = (0, 1)

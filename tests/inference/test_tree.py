@@ -8,8 +8,8 @@ from scipy.special import logsumexp
 
 from discreet.certificates import compositions
 from discreet.errors import DeclarationError
-from discreet.inference.row_counts import log_prior_constant, log_prior_factors
-from discreet.inference.tree_counts import TreeCounts, TreeNode
+from discreet.reading.counts.row_counts import log_prior_constant, log_prior_factors
+from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
 
 Tables = list[np.ndarray]
 

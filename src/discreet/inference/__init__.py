@@ -1,7 +1,7 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
 from discreet.inference.categories import CategoriesPosterior
-from discreet.inference.consistent_tables import ConsistentTables, consistent_tables
+from discreet.reading.consistent_tables import ConsistentTables, consistent_tables
 from discreet.inference.family import FamilyPosterior
 from discreet.inference.infer import infer
 from discreet.inference.network import NetworkPosterior

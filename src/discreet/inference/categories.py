@@ -18,8 +18,8 @@ from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, In
 from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.enumerated import EnumeratedCounts
-from discreet.inference.latent_counts import LatentCounts
+from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.inference.pooling import PooledRates
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DeclarationError
-from discreet.inference.cube_reading import CubeClass
-from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass
-from discreet.inference.row_counts import log_prior_factors
-from discreet.inference.tree_counts import TreeCounts, TreeNode
+from discreet.reading.counts.cube import CubeClass
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass
+from discreet.reading.counts.row_counts import log_prior_factors
+from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians

@@ -19,12 +19,12 @@ from discreet.distributions import BetaMixture, Sampled
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import whole
 from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
-from discreet.inference.naive_bayes import NaiveBayesCounts
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.inference.naive_bayes_reading import PRODUCT_KINDS
 from discreet.inference.network_queries import both, codes_of, levels_of, read_event
 from discreet.inference.network_reading import NetworkReading
 from discreet.inference.readable import Reading, reading_of, reading_refusal
-from discreet.inference.states import log_chances
+from discreet.reading.counts.states import log_chances
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
 from discreet.releases import Release

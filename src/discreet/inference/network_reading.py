@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from discreet.distributions import BetaMixture
 from discreet.inference.elimination import Tables
-from discreet.inference.joint_reading import JointCounts, read_joint
-from discreet.inference.naive_bayes import NaiveBayesCounts
+from discreet.reading.counts.shared_radius import JointCounts, read_joint
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.inference.naive_bayes_reading import read_cube, read_product, read_tree
 from discreet.inference.network_draws import read_drawn
 from discreet.inference.readable import Reading, reading_of
-from discreet.inference.row_approximation import ApproximateCounts
-from discreet.inference.sampled_reading import SampledCounts, read_by_sampling
-from discreet.inference.tree_counts import TreeCounts
+from discreet.reading.counts.rows import ApproximateCounts
+from discreet.reading.counts.chains import SampledCounts, read_by_sampling
+from discreet.reading.counts.tree_counts import TreeCounts
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.network_sampling import NetworkSampling

@@ -23,7 +23,7 @@ from scipy.special import gammaln, logsumexp
 from discreet.distributions import Interval, Sampled
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.latent_counts import LatentCounts
+from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.models import Categories
 from discreet.releases import Release
 

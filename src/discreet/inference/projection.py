@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 from discreet.errors import DeclarationError
 from discreet.inference.naive_bayes_reading import SPREAD_KINDS, released_tables
 from discreet.inference.network_queries import codes_of
-from discreet.inference.states import log_chances
+from discreet.reading.counts.states import log_chances
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.models.network import Network

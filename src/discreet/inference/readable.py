@@ -3,13 +3,13 @@
 from enum import Enum
 from math import comb, prod
 
-from discreet.inference.consistent_tables import AGREEING_KINDS
-from discreet.inference.joint_reading import _MOST_NUMBERS, _MOST_WORK, _NEGLIGIBLE
+from discreet.reading.consistent_tables import AGREEING_KINDS
+from discreet.reading.counts.shared_radius import _MOST_NUMBERS, _MOST_WORK, _NEGLIGIBLE
 from discreet.inference.naive_bayes_reading import SPREAD_KINDS, SPREAD_REFUSAL
 from discreet.inference.network_draws import draws_refusal
-from discreet.inference.sampled_reading import MOST_COMBINATIONS
-from discreet.inference.tree_counts import _MOST_STATES
-from discreet.inference.tree_counts import _MOST_WORK as _MOST_TREE_WORK
+from discreet.reading.counts.chains import MOST_COMBINATIONS
+from discreet.reading.counts.tree_counts import _MOST_STATES
+from discreet.reading.counts.tree_counts import _MOST_WORK as _MOST_TREE_WORK
 from discreet.mechanisms import CubeCounts, JointHistograms, Mechanism, NetworkCounts, NetworkSampling
 from discreet.models import Network
 

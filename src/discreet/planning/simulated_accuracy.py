@@ -11,7 +11,7 @@ from discreet.distributions import BetaMixture
 from discreet.divergences import hellinger_rows, kullback_leibler
 from discreet.exact import whole
 from discreet.inference.categories import Reading
-from discreet.inference.enumerated import EnumeratedCounts
+from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.inference.posterior_draws import reading_of_draws
 from discreet.mechanisms import NoisyCounts
 from discreet.mechanisms.posterior_sampling import PosteriorSampling

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConvergenceWarning
-from discreet.inference.consistent_tables import AGREEING_KINDS, consistent_tables
-from discreet.inference.convergence import effective_size, split_r_hat
-from discreet.inference.latent_tables import Chains, Counts, Families, Fit, Floats
+from discreet.reading.consistent_tables import AGREEING_KINDS, consistent_tables
+from discreet.reading.convergence import effective_size, split_r_hat
+from discreet.reading.counts.latent_tables import Chains, Counts, Families, Fit, Floats
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
@@ -75,42 +75,15 @@ class SampledCounts:
         pool = draws.reshape(-1, draws.shape[-1])
         self._pool = pool[:: -(-len(pool) // _KEPT)]
 
-    def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:
+    @property
+    def method(self) -> str:
+        """Say how long the chains ran, and how well they agree."""
+        r_hat, size = f"R-hat {self.r_hat:.3f}", f"effective size {self.effective_size:,.0f}"
+        return f"read by Markov chains ({self.sweeps:,} sweeps, {r_hat}, {size})"
+
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable: any of those kept, none twice before all were once."""
         rounds = [generator.permutation(len(self._pool)) for _ in range(-(-count // len(self._pool)) or 1)]
         drawn = self._pool[np.concatenate(rounds)[:count]]
         parts = [drawn[:, self._families.part(v)] for v in range(len(self._families.shape))]
         return [part.reshape(count, -1, levels) for part, levels in zip(parts, self._families.shape, strict=True)]
-
-
-def read_by_sampling(releases: Sequence[Release], model: Network) -> SampledCounts:
-    """Read a network of few combinations of levels through any noise."""
-    families, size = Families(model), releases[0].mechanism.size
-    shapes = families.priors.copy()
-    if all(isinstance(release.mechanism, AGREEING_KINDS) for release in releases):
-        fitted = consistent_tables(*releases)
-        tables = np.concatenate([fitted.table(*family).ravel() for family in model.families])
-        shapes = shapes + np.maximum(0.0, tables) / 8  # rightly placed, but far more spread out than the posterior
-    return SampledCounts(model, size, fit_of(releases), shapes)
-
-
-def fit_of(releases: Sequence[Release]) -> Fit:
-    """Return the log-likelihood of all releases, up to a constant, for rows of counts of the maximal families."""
-    parts = [_fit(release) for release in releases]
-    return parts[0] if len(parts) == 1 else lambda counts: np.sum([part(counts) for part in parts], axis=0)
-
-
-def _fit(release: Release) -> Fit:
-    mechanism: Any = release.mechanism
-    output: NDArray[np.int64] = release.counts
-    if isinstance(mechanism, FamilyHistograms):
-        sizes = [int(np.prod(mechanism.model.shape(family))) for family in mechanism.model.maximal_families]
-        rates = np.repeat([float(epsilon) / 2 for epsilon in mechanism.family_epsilons], sizes)
-        return lambda counts: -(np.abs(output - counts) @ rates)
-    if isinstance(mechanism, FamilyGaussians):
-        precision = 1 / float(mechanism.variance)
-        return lambda counts: -0.5 * precision * np.square(output - counts, dtype=float).sum(axis=1)
-    if isinstance(mechanism, JointHistograms):
-        rate, starts = float(mechanism.epsilon) / 2, np.cumsum([0, *mechanism.tables[:-1]])
-        return lambda counts: -rate * np.add.reduceat(np.abs(output - counts), starts, axis=1).max(axis=1)
-    return lambda counts: mechanism.log_likelihood(output, counts)
