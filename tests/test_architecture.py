@@ -15,6 +15,7 @@ ORDER = (
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),
+    ("noise",),
     ("mechanisms",),
     ("releases",),
     ("inference",),

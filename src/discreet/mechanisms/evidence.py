@@ -1,0 +1,130 @@
+"""What a release is evidence of: measured numbers with noise, a choice among candidates, or a draw.
+
+Everything after publishing speaks to the evidence, never to the mechanism that made it. All three give the likelihood
+of counts; measurements say besides what was measured, with which noise, and so how to read it fast.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.mechanisms.quantities import Quantities
+from discreet.noise import NoiseLaw
+from discreet.noise.rounded import Rounded
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Likelihood(Protocol):
+    """P(output | counts), as every mechanism states it."""
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
+
+    of: Quantities
+    values: Counts
+    noise: NoiseLaw
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(values | counts) for rows of counts."""
+        return self.noise.log_probability(self.values - self.of.apply(np.asarray(counts)))
+
+    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return log g(value - number) of single measured numbers, if the noise is a product; see `NoiseLaw.log_terms`.
+
+        The sum over all numbers, less the noise's `log_normaliser`, is the log likelihood.
+        """
+        values = self.values if places is None else self.values[np.asarray(places)]
+        return self.noise.log_terms(values - np.asarray(numbers), places)
+
+    def slope(self, counts: ArrayLike) -> Floats:
+        """Return about the derivative of `log_likelihood` by each count, for rows of real counts."""
+        noise = self.values - self.of.apply(np.asarray(counts, dtype=float))
+        return np.asarray(self.of.transpose(-self.noise.slope(noise)))
+
+    @property
+    def information(self) -> Floats:
+        """Return about the Fisher information of each measured number."""
+        return self.noise.information
+
+
+@dataclass(frozen=True, eq=False)
+class ClampedMeasurement(Measurement):
+    """z = A k + u moved into [0, `highest`]: what lies outside is published as the nearer end."""
+
+    noise: Rounded
+    highest: int
+
+    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return log P of single values, at both ends that of all that is clamped there."""
+        values = self.values if places is None else self.values[np.asarray(places)]
+        return clamped_terms(self.noise, values, np.asarray(numbers), self.highest)
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(values | counts) for rows of counts."""
+        return np.asarray(self.log_terms(self.of.apply(np.asarray(counts))).sum(axis=-1))
+
+
+def clamped_terms(noise: Rounded, values: Counts, numbers: NDArray[np.generic], highest: int) -> Floats:
+    """Return log P(value | number), at 0 and `highest` that of all that is clamped there, and -inf outside."""
+    inner = noise.log_terms(values - numbers)
+    low, high = noise.log_at_least(numbers), noise.log_at_least(highest - numbers)
+    ends = np.where(values == 0, low, np.where(values == highest, high, inner))
+    return np.where((values >= 0) & (values <= highest), ends, -np.inf)
+
+
+class Chooser(ABC):
+    """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
+
+    @abstractmethod
+    def listed_candidates(self) -> Counts:
+        """Return all candidates as outputs, one in each row, or refuse in words if there are too many to list."""
+
+    @abstractmethod
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A candidate that was chosen, by a law that is known given the counts."""
+
+    candidate: Counts
+    chooser: Chooser
+
+    def candidates(self) -> Counts:
+        """Return all that could have been chosen, one in each row; refused in words if there are too many."""
+        return self.chooser.listed_candidates()
+
+    def log_weights(self, counts: ArrayLike) -> Floats:
+        """Return log P(candidate | counts) of all candidates (columns) for one or many rows of counts."""
+        rows = np.asarray(counts)
+        return self.chooser.log_likelihood(self.candidates(), rows[..., None, :])
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(this candidate | counts) for rows of counts."""
+        return self.chooser.log_likelihood(self.candidate, np.asarray(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """A cell of a grid, drawn from a law that is known given the counts (a posterior)."""
+
+    cell: Counts
+    drawer: Likelihood
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(cell | counts) for rows of counts."""
+        return self.drawer.log_likelihood(self.cell, np.asarray(counts))
+
+
+Evidence = tuple[Measurement, ...] | Choice | Draw

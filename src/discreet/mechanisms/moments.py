@@ -1,0 +1,63 @@
+"""The moments of a regression as quantities: how far one record moves sums of products."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from discreet.mechanisms.quantities import Counts, Numbers, Quantities
+from discreet.models.linear_regression import LinearRegression
+
+
+@dataclass(frozen=True)
+class Moments(Quantities):
+    """The moments of a regression: sums of products, each moved by at most the layout's reach G by one record."""
+
+    model: LinearRegression
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return all moments, in one block."""
+        return (len(self.model.cells),)
+
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return the moments themselves."""
+        return np.asarray(counts)
+
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return the numbers themselves."""
+        return np.asarray(values)
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a move of every number by G: no record moves one further."""
+        return (np.full(self.length, self.per_record, dtype=np.int64),)
+
+    @property
+    def per_record(self) -> int:
+        """Return G."""
+        return self.model.layout.reach
+
+    @cached_property
+    def units(self) -> tuple[Fraction, ...]:
+        """Return what a squared change of each number is divided by, so that X'X counts with its Frobenius norm."""
+        d, layout, found = self.model.dimension, self.model.layout, []
+        for (first, second), order, weight in zip(layout.products, layout.orders, layout.weights.tolist(), strict=True):
+            unit = weight**2 * layout.grid**4 * (d**2, d, 1)[order]
+            found.append(Fraction(unit, 2 if order == 0 and first != second else 1))
+        return tuple(found)
+
+    @property
+    def squared_distance(self) -> Fraction:
+        """Return the largest squared distance between the moments of two records in these units: 9/2, 11/2 with y'y."""
+        return Fraction(9, 2) + (1 if self.model.layout.with_total else 0)
+
+    def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
+        """Return a bound of sum_i w_i |c_i|^power: by the range G of each, or for squares by the Frobenius norm."""
+        ranged = super().most(weights, blocks, power)
+        if power != 2:
+            return ranged
+        own = np.repeat(np.array(weights, dtype=object), blocks)
+        normed = max(weight * unit for weight, unit in zip(own, self.units, strict=True)) * self.squared_distance
+        return min(ranged, Fraction(normed))

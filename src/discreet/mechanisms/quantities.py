@@ -1,0 +1,77 @@
+"""What is measured: public sums A k of the secret counts, and how far one replaced record can move them.
+
+A is known from what it is of: the cells of a table, the tables of families, parity counts, contrasts, moments. Records
+add up, so a replaced record moves A k by A e_x - A e_y for two records x and y, whatever the others are; the noise that
+is added must hide every such change.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.noise.law import starts
+
+Counts = NDArray[np.int64]
+Numbers = NDArray[Any]  # whole numbers, or real ones where an engine moves smoothly
+
+
+class Quantities(ABC):
+    """A public matrix A of whole numbers, as an operator."""
+
+    model: Any
+    """The model whose counts are measured."""
+
+    @property
+    @abstractmethod
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers each table, block or other unit has, in the order in which they are published."""
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers are measured."""
+        return sum(self.blocks)
+
+    @abstractmethod
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return A k for one or many rows of counts, whole or real."""
+
+    @abstractmethod
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return A' v for one or many rows of numbers: how a slope by measured numbers is one by counts."""
+
+    @abstractmethod
+    def changes(self) -> tuple[Counts, ...] | None:
+        """Return changes that stand for all that one replaced record can do; None if there are too many to list.
+
+        Every A e_x - A e_y has the numbers of each block of one of these in another order or with other signs, or
+        smaller ones, or none in some blocks. No law of noise has a larger loss for such a change.
+        """
+
+    def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
+        """Return the largest sum_i w_i |c_i|^power over all changes c, exactly; each of `blocks` has one weight."""
+        listed = self.changes()
+        if listed is None:
+            raise NotImplementedError("quantities whose changes are too many to list say how to maximise over them")
+        found = []
+        for change in listed:
+            sums = np.add.reduceat(np.abs(change).astype(object) ** power, starts(blocks)).tolist()
+            found.append(sum((weight * int(own) for weight, own in zip(weights, sums, strict=True)), Fraction(0)))
+        return max(found)
+
+    @property
+    def per_record(self) -> int:
+        """Return the largest absolute value of a number that one record can have."""
+        return 1
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return the columns of each table if the numbers are the cells of tables, block by block; else None."""
+        return None
+
+    def pieces(self) -> "tuple[Quantities, ...]":
+        """Return the same numbers as single tables, or as other units that stand alone, in the same order."""
+        return (self,)

@@ -1,0 +1,232 @@
+"""Tables as quantities: all cells of a table, the tables of families, and differences of yes and no."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from discreet.mechanisms.quantities import Counts, Numbers, Quantities
+from discreet.models import Categories
+from discreet.models.network import Family, Network
+from discreet.noise.law import by_block, starts
+
+
+@dataclass(frozen=True)
+class Cells(Quantities):
+    """All cells of a table of categories."""
+
+    model: Categories
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the cells, in one block."""
+        return (len(self.model.cells),)
+
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return the counts themselves."""
+        return np.asarray(counts)
+
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return the numbers themselves."""
+        return np.asarray(values)
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return all columns, crossed."""
+        return (tuple(column.name for column in self.model.columns),)
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return one unit that moves from the last cell to the first; all others are alike."""
+        return (_unit_moves(self.blocks),)
+
+
+@dataclass(frozen=True)
+class FirstCells(Cells):
+    """The first cells of a table of categories, where the last one is what is left of the public number of records."""
+
+    count: int
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the cells that are measured."""
+        return (self.count,)
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return all columns if all cells are measured."""
+        return super().tables if self.count == len(self.model.cells) else None
+
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return the first counts."""
+        return np.asarray(counts)[..., : self.count]
+
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return the numbers, and nothing for the cells that are not measured."""
+        rows = np.asarray(values)
+        rest = np.zeros((*rows.shape[:-1], len(self.model.cells) - self.count), dtype=rows.dtype)
+        return np.concatenate([rows, rest], axis=-1)
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a unit that moves between two cells, or one that appears in a single measured cell."""
+        if self.count > 1:
+            return super().changes()
+        return (np.ones(1, dtype=np.int64),)
+
+
+@dataclass(frozen=True)
+class FamilyTables(Quantities):
+    """The tables of some families of a network, one after another: its maximal ones, or all of them."""
+
+    model: Network
+    families: tuple[Family, ...]
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Return the shape of each table."""
+        return tuple(self.model.shape(family) for family in self.families)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the number of cells of each table."""
+        return tuple(prod(shape) for shape in self.shapes)
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """Return the families."""
+        return self.families
+
+    def pieces(self) -> tuple[Quantities, ...]:
+        """Return each table alone."""
+        return tuple(FamilyTables(self.model, (family,)) for family in self.families)
+
+    @cached_property
+    def _homes(self) -> list[int]:
+        """Return for each family the place of the first maximal family around it."""
+        around = [frozenset(family) for family in self.model.maximal_families]
+        return [next(i for i, names in enumerate(around) if names.issuperset(family)) for family in self.families]
+
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return the tables of the families, each a marginal of the first maximal family around it."""
+        if self.families == self.model.maximal_families:
+            return np.asarray(counts)
+        tables, rows = self.model.split(counts), np.asarray(counts).shape[:-1]
+        found = []
+        for family, home in zip(self.families, self._homes, strict=True):
+            table = self.model.marginal(tables[home], self.model.maximal_families[home], family)
+            found.append(table.reshape(*rows, -1))
+        return np.concatenate(found, axis=-1)
+
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return each number spread over all cells that are counted in it."""
+        rows = np.asarray(values)
+        if self.families == self.model.maximal_families:
+            return rows
+        found = [
+            np.zeros((*rows.shape[:-1], *self.model.shape(family)), dtype=rows.dtype)
+            for family in self.model.maximal_families
+        ]
+        parts = zip(self.families, self.shapes, self._homes, by_block(rows, self.blocks), strict=True)
+        for family, shape, home, own in parts:
+            around = self.model.maximal_families[home]
+            table = own.reshape(*rows.shape[:-1], *shape)
+            lead = range(rows.ndim - 1)
+            inside = [name for name in around if name in family]
+            moved = table.transpose(*lead, *(rows.ndim - 1 + family.index(name) for name in inside))
+            sizes = [len_ if name in family else 1 for name, len_ in zip(around, self.model.shape(around), strict=True)]
+            found[home] += moved.reshape(*rows.shape[:-1], *sizes)
+        return np.concatenate([table.reshape(*rows.shape[:-1], -1) for table in found], axis=-1)
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return one unit that moves in every table: from the record of all last levels to that of all first ones."""
+        return (_unit_moves(self.blocks),)
+
+
+def _unit_moves(blocks: Sequence[int]) -> Counts:
+    change = np.zeros(sum(blocks), dtype=np.int64)
+    first = starts(blocks)
+    change[first], change[first + np.array(blocks) - 1] = 1, -1
+    return change
+
+
+@dataclass(frozen=True)
+class SignedCounts(Quantities):
+    """Of yes/no variables: the class counts, then class by class (second level) - (first level) of each feature."""
+
+    model: Network
+
+    @property
+    def classes(self) -> int:
+        """Return the number of classes; 1 if there is no class variable."""
+        return 1 if self.model.target is None else len(self.model.variables[0].levels)
+
+    @property
+    def features(self) -> int:
+        """Return the number of yes/no features."""
+        return len(self.model.variables) - (self.model.target is not None)
+
+    def pieces(self) -> tuple[Quantities, ...]:
+        """Return the table of the classes, if there are any, and the features of each class."""
+        target = self.model.target
+        counted = () if target is None else (FamilyTables(self.model, ((target,),)),)
+        return *counted, *(SignedFeatures(self.model, place) for place in range(self.classes))
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the classes, if there are any, and the features of each class."""
+        return tuple(piece.length for piece in self.pieces())
+
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return the class counts and s_iy, class by class."""
+        return np.concatenate([piece.apply(counts) for piece in self.pieces()], axis=-1)
+
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return the sum of what the pieces give."""
+        parts = zip(self.pieces(), by_block(np.asarray(values), self.blocks), strict=True)
+        return np.asarray(sum(piece.transpose(own) for piece, own in parts))
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a record that changes all features inside its class, and one that moves to another class."""
+        inside = np.zeros(self.length, dtype=np.int64)
+        first = self.length - self.classes * self.features
+        inside[first : first + self.features] = 2
+        if self.model.target is None:
+            return (inside,)
+        across = np.zeros(self.length, dtype=np.int64)
+        across[:2] = 1, -1
+        across[first : first + 2 * self.features] = 1
+        return inside, across
+
+
+@dataclass(frozen=True)
+class SignedFeatures(Quantities):
+    """Of the yes/no features among the records of one class: s_iy = (second level) - (first level)."""
+
+    model: Network
+    place: int
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return one number for each feature."""
+        return (len(self.model.variables) - (self.model.target is not None),)
+
+    def _rows(self, tables: Sequence[Numbers]) -> list[Numbers]:
+        return [table[..., self.place, :] if self.model.target is not None else table for table in tables]
+
+    def apply(self, counts: Numbers) -> Numbers:
+        """Return (second level) - (first level) of each feature in this class."""
+        return np.stack([row[..., 1] - row[..., 0] for row in self._rows(self.model.split(counts))], axis=-1)
+
+    def transpose(self, values: Numbers) -> Numbers:
+        """Return +s for second levels and -s for first ones of this class."""
+        rows = np.asarray(values)
+        found = np.zeros((*rows.shape[:-1], self.model.cells), dtype=rows.dtype)
+        for place, row in enumerate(self._rows(self.model.split(found))):  # views of `found`
+            row[..., 1] = rows[..., place]
+            row[..., 0] = -rows[..., place]
+        return found
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a record that changes all features inside the class."""
+        return (np.full(self.length, 2, dtype=np.int64),)

@@ -1,0 +1,189 @@
+"""Independent discrete Laplace noise: P(u) = prod_i tanh(r_i/2) e^(-r_i |u_i|).
+
+A number that moves by c has the losses r (c - 2 j), j = 0, ..., c: all of r c where u <= 0, all of -r c where u >= c.
+For c = 1 that is randomised response: +r with probability 1/(1 + e^-r), else -r.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import log, tanh
+from typing import Any
+
+import numpy as np
+from flint import ctx
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
+
+from discreet.certificates import PrivacyLoss
+from discreet.exact import ball
+from discreet.noise.law import Counts, Floats, NoiseLaw, runs_of_blocks, sizes_of_sums
+from discreet.noise.losses import Atoms, added
+from discreet.randomness import RandomBits, any_laplace
+
+_STEPS = 4096  # values of a single loss that are told apart; a larger move takes the largest of several
+
+
+@dataclass(frozen=True)
+class ProductLaplace(NoiseLaw):
+    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
+
+    rates: tuple[Fraction, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers have each rate."""
+        return self.sizes
+
+    @property
+    def is_product(self) -> bool:
+        """Tell that the kernel is a product over numbers."""
+        return True
+
+    @cached_property
+    def number_rates(self) -> Floats:
+        """Return the rate of each number."""
+        return np.repeat([float(rate) for rate in self.rates], self.sizes)
+
+    @property
+    def reach(self) -> Floats:
+        """Return how many units of noise in each number cost a factor e."""
+        return 1 / self.number_rates
+
+    @property
+    def information(self) -> Floats:
+        """Return r^2."""
+        return self.number_rates**2
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return -r |u|."""
+        rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
+        return np.asarray(np.abs(np.asarray(noise)) * -rates)
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_i r_i |u_i|."""
+        return np.asarray(np.abs(np.asarray(noise)) @ -self.number_rates)
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return -r tanh(u / w), w = max(1, 0.1/r): the kink at zero made smooth."""
+        widths = np.maximum(1, 0.1 / self.number_rates)
+        return np.asarray(-self.number_rates * np.tanh(np.asarray(noise) / widths))
+
+    def moves(self, change: ArrayLike) -> Counter[tuple[Fraction, int]]:
+        """Return how often each (rate, distance) occurs among the numbers that move."""
+        found: Counter[tuple[Fraction, int]] = Counter()
+        for rate, steps in zip(self.rates, block_steps(np.asarray(change), self.sizes), strict=True):
+            for distance, times in steps.items():
+                found[rate, distance] += times
+        return found
+
+    @property
+    def norm_weights(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block: blocks are independent."""
+        runs = runs_of_blocks(lengths, self.sizes)
+        return (
+            None if runs is None else tuple(replace(self, rates=self.rates[run], sizes=self.sizes[run]) for run in runs)
+        )
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return sum_i r_i |c_i|."""
+        return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
+
+
+def block_steps(change: NDArray[Any], sizes: Sequence[int]) -> list[Counter[int]]:
+    """Return how far the numbers of each block move, and how many by so much."""
+    ends = np.cumsum(sizes)
+    found: list[Counter[int]] = [Counter() for _ in sizes]
+    for place in np.flatnonzero(change):
+        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
+    return found
+
+
+@dataclass(frozen=True)
+class Laplace(ProductLaplace):
+    """Independent discrete Laplace noise, one rate for each block of numbers.
+
+    >>> law = Laplace((Fraction(1, 2),), (3,))
+    >>> law.norm([1, 0, -1])
+    Fraction(1, 1)
+    """
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw rows of independent noise, numbers of one rate together."""
+        drawn = np.zeros((rows, self.length), dtype=np.int64)
+        every = np.repeat(np.arange(len(self.rates)), self.sizes)
+        for rate in sorted(set(self.rates)):
+            places = np.flatnonzero(np.array([each == rate for each in self.rates])[every])
+            drawn[:, places] = any_laplace(rate, rows * len(places), bits).reshape(rows, len(places))
+        return drawn
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Return -sum_i log tanh(r_i/2)."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return -sum(size * log(tanh(float(rate) / 2)) for rate, size in pairs)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return 2 p / (1 - p)^2, p = e^-r."""
+        return 2 * np.exp(-self.number_rates) / np.expm1(-self.number_rates) ** 2
+
+    @property
+    def rho_weights(self) -> tuple[Fraction, ...]:
+        """Return r^2 / 2."""
+        return tuple(rate**2 / 2 for rate in self.rates)
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return sum_i (r_i c_i)^2 / 2: each number is pure (Bun and Steinke, 2016)."""
+        moves = self.moves(change).items()
+        return sum((times * (rate * step) ** 2 for (rate, step), times in moves), Fraction(0)) / 2
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the exact loss: those of all numbers that move add. Moves above 4096 are rounded up to as many."""
+        return _loss(frozenset(self.moves(change).items()))
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows with density ~ e^(-sum_i r_i |u_i|)."""
+        return generator.laplace(size=(rows, self.length)) / self.number_rates
+
+    @property
+    def normals(self) -> int:
+        """Return one for each number."""
+        return self.length
+
+    def from_normals(self, normals: ArrayLike) -> Floats:
+        """Return the Laplace number with the same rank as the normal one."""
+        x = np.asarray(normals, dtype=float)
+        return np.sign(x) * -(log_ndtr(-np.abs(x)) + log(2)) / self.number_rates
+
+    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+        """Return the law of sums of numbers of one rate each."""
+        from discreet.noise.summed import summed_laplace
+
+        sizes = sizes_of_sums(parts, self.sizes)
+        return None if sizes is None else summed_laplace(self, self.rates, sizes)
+
+
+@lru_cache(maxsize=64)
+def _loss(moves: frozenset[tuple[tuple[Fraction, int], int]]) -> PrivacyLoss:
+    ordered = sorted(moves)
+    with ctx.workprec(192):
+        return added([(shifted(rate, step), times) for (rate, step), times in ordered])
+
+
+def shifted(rate: Fraction, step: int) -> Atoms:
+    """Return the loss of one number that moves by `step`: P(u <= 0) = 1/(1 + q), P(u = j) = (1 - q)/(1 + q) q^j."""
+    width = -(-step // _STEPS)
+    q = (-ball(rate)).exp()
+    found = [(rate * step, 1 / (1 + q))]
+    for first in range(1, step, width):
+        after = min(first + width, step)
+        found.append((rate * (step - 2 * first), (q**first - q**after) / (1 + q)))
+    return [*found, (-rate * step, q**step / (1 + q))]

@@ -1,0 +1,194 @@
+"""A law of noise: how whole numbers that do not depend on any secret are drawn, and how likely each of them is.
+
+What is published is z = A k + u: public sums A k of the secret counts, plus noise u. The law of u alone decides how
+much z tells: if the measured numbers move by c, every output changes its probability by
+
+    loss(u) = ln P(u) - ln P(u - c),
+
+so guarantee, privacy loss and zCDP parameter are computed from the law and the possible c, sampling and likelihood from
+the law alone. Numbers of one block are alike: exchanging them does not change the law.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.randomness import RandomBits
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+class NoiseLaw(ABC):
+    """P(u) = e^(log_kernel(u) - log_normaliser) on rows of `length` whole numbers."""
+
+    has_density: ClassVar[bool] = True
+    """False for a law that is only known through `from_normals`; its `log_kernel` refuses, in words."""
+
+    @property
+    @abstractmethod
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers each block of like numbers has, in the order of the numbers."""
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers a row of noise has."""
+        return sum(self.blocks)
+
+    @abstractmethod
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw rows of noise, exactly."""
+
+    @abstractmethod
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return the log of the unnormalised probability of each row of noise (last axis); real numbers are allowed.
+
+        It is -inf where noise is impossible, as where a block that sums to zero does not.
+        """
+
+    @property
+    @abstractmethod
+    def log_normaliser(self) -> float:
+        """Return the log of the kernel's sum over all whole numbers."""
+
+    def log_probability(self, noise: ArrayLike) -> Floats:
+        """Return log P of each row of noise."""
+        return self.log_kernel(noise) - self.log_normaliser
+
+    @property
+    @abstractmethod
+    def variance(self) -> Floats:
+        """Return the variance of each number's noise."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> Floats:
+        """Return for each number a distance such that within 45 of them its kernel falls by a factor of e^45 or more.
+
+        Of a law with a shared radius it is the mean radius for small rates, at least.
+        """
+
+    @property
+    def is_product(self) -> bool:
+        """Tell whether the kernel is a product over numbers, so that `log_terms` gives its factors."""
+        return False
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell of each block whether its noise sums to zero, so that its total is published as it is."""
+        return (False,) * len(self.blocks)
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return the log kernel of single numbers, for a product: where sums are kept, up to that condition.
+
+        `places` says which number each entry is, and is broadcast; left out, the last axis holds all numbers in order.
+        """
+        raise DeclarationError(f"The kernel of {type(self).__name__} noise is no product over its numbers.")
+
+    @abstractmethod
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return a smooth stand-in for the derivative of `log_kernel` by each number, for real noise (rows)."""
+
+    @property
+    @abstractmethod
+    def information(self) -> Floats:
+        """Return about how much Fisher information each number gives about its place, for the metric of a sampler."""
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
+        return self.from_normals(generator.standard_normal((rows, self.normals or 0)))
+
+    @property
+    def normals(self) -> int | None:
+        """Return of how many standard normal numbers `from_normals` makes one row; None if it cannot."""
+        return None
+
+    def from_normals(self, normals: ArrayLike) -> Floats:
+        """Return rows of real noise, a smooth map of rows of independent standard normal numbers (a generator)."""
+        raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
+
+    @abstractmethod
+    def norm(self, change: ArrayLike) -> Fraction | float:
+        """Return the largest loss where the measured numbers move by `change`, exactly; inf if there is none."""
+
+    @abstractmethod
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return a zCDP parameter of this change: independent parts add, a pure one costs half its norm squared."""
+
+    @abstractmethod
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the privacy loss where the measured numbers move by `change`: exact, or above it where that is said.
+
+        Exchanging numbers of a block, or changing signs where the law has no constraint, does not change it, and no
+        loss rises where numbers move less or where whole blocks stay as they are.
+        """
+
+    @property
+    def norm_weights(self) -> tuple[Fraction, ...] | None:
+        """Return w, one for each block, if `norm` is sum_i w_i |c_i|; else None."""
+        return None
+
+    @property
+    def rho_weights(self) -> tuple[Fraction, ...] | None:
+        """Return w, one for each block, if the zCDP parameter is sum_i w_i c_i^2; else None."""
+        return None
+
+    def pieces(self, lengths: Sequence[int]) -> "tuple[NoiseLaw, ...] | None":
+        """Return the laws of consecutive pieces of so many numbers, if these are independent; else None."""
+        return (self,) if tuple(lengths) == (self.length,) else None
+
+    def sums(self, parts: Sequence[int]) -> "NoiseLaw | None":
+        """Return the law of the noise of sums, or None if it has no simple form.
+
+        `parts` names for each number the sum that it belongs to, 0, 1, ...
+        """
+        return None
+
+
+def starts(blocks: Sequence[int]) -> Counts:
+    """Return where each block begins."""
+    return np.cumsum([0, *blocks[:-1]])
+
+
+def by_block(values: NDArray[Any], blocks: Sequence[int]) -> list[NDArray[Any]]:
+    """Return the blocks of rows of numbers."""
+    return np.split(values, np.cumsum(blocks)[:-1], axis=-1)
+
+
+def balanced_rows(noise: NDArray[Any], blocks: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell of each row whether every block sums to zero; real numbers may miss it by rounding."""
+    sums = np.abs(np.add.reduceat(noise, starts(blocks), axis=-1))
+    return np.asarray((sums <= (1e-6 if noise.dtype.kind == "f" else 0)).all(axis=-1))
+
+
+def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice] | None:
+    """Return which blocks make up consecutive pieces of so many numbers; None if a block is cut."""
+    edges = np.cumsum([0, *blocks]).tolist()
+    ends = np.cumsum([0, *lengths]).tolist()
+    if ends[-1] != edges[-1] or not set(ends) <= set(edges):
+        return None
+    places = [edges.index(end) for end in ends]
+    return [slice(first, last) for first, last in pairwise(places)]
+
+
+def sizes_of_sums(parts: Sequence[int], blocks: Sequence[int]) -> list[list[int]] | None:
+    """Return for each block how many of its numbers each of its sums has; None if a sum joins numbers of two blocks.
+
+    Sums are numbered in the order of the blocks.
+    """
+    found: list[list[int]] = []
+    first = 0
+    for labels in by_block(np.asarray(parts, dtype=np.int64), blocks):
+        sizes = np.bincount(labels - first) if labels.min() >= first else np.zeros(1)
+        if (sizes == 0).any():
+            return None
+        found.append(sizes.tolist())
+        first += len(sizes)
+    return found

@@ -1,0 +1,154 @@
+"""Several laws of noise side by side, independent of each other: probabilities multiply, losses add."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from flint import ctx
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.noise.law import Counts, Floats, NoiseLaw, by_block
+from discreet.noise.losses import added, atoms_of
+from discreet.randomness import RandomBits
+
+
+@dataclass(frozen=True)
+class SideBySide(NoiseLaw):
+    """Independent laws, the numbers of each after those of the one before."""
+
+    laws: tuple[NoiseLaw, ...]
+
+    @property
+    def has_density(self) -> bool:  # type: ignore[override]
+        """Tell whether all of them have a density."""
+        return all(law.has_density for law in self.laws)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the blocks of all laws."""
+        return tuple(size for law in self.laws for size in law.blocks)
+
+    @property
+    def is_product(self) -> bool:
+        """Tell whether all of them are products over numbers."""
+        return all(law.is_product for law in self.laws)
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell of each block whether its noise sums to zero."""
+        return tuple(keeps for law in self.laws for keeps in law.keeps_totals)
+
+    @property
+    def _lengths(self) -> list[int]:
+        return [law.length for law in self.laws]
+
+    def _parts(self, values: ArrayLike) -> list[tuple[NoiseLaw, NDArray[np.generic]]]:
+        return list(zip(self.laws, by_block(np.asarray(values), self._lengths), strict=True))
+
+    def _joined(self, each: Callable[[NoiseLaw], Floats]) -> Floats:
+        return np.concatenate([each(law) for law in self.laws])
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw the numbers of one law after those of another."""
+        return np.concatenate([law.sample(rows, bits) for law in self.laws], axis=1)
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return the sum of the laws' log kernels."""
+        return np.asarray(sum(law.log_kernel(own) for law, own in self._parts(noise)))
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Return the sum of the laws' log normalisers."""
+        return sum(law.log_normaliser for law in self.laws)
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return the log kernel of single numbers, each by its own law."""
+        values = np.asarray(noise)
+        if places is None:
+            return np.concatenate([law.log_terms(own) for law, own in self._parts(values)], axis=-1)
+        wanted, values = np.broadcast_arrays(np.asarray(places), values)
+        found, first = np.zeros(values.shape), 0
+        for law in self.laws:
+            own = (wanted >= first) & (wanted < first + law.length)
+            found[own] = law.log_terms(values[own], wanted[own] - first)
+            first += law.length
+        return found
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each number's noise."""
+        return self._joined(lambda law: law.variance)
+
+    @property
+    def reach(self) -> Floats:
+        """Return the reach of each number."""
+        return self._joined(lambda law: law.reach)
+
+    @property
+    def information(self) -> Floats:
+        """Return the information of each number."""
+        return self._joined(lambda law: law.information)
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return the slopes of all laws."""
+        return np.concatenate([law.slope(own) for law, own in self._parts(noise)], axis=-1)
+
+    @property
+    def normals(self) -> int | None:
+        """Return how many normal numbers all laws together are made of; None if one of them cannot be."""
+        counts = [law.normals for law in self.laws]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+    def from_normals(self, normals: ArrayLike) -> Floats:
+        """Return the rows of all laws side by side."""
+        parts = by_block(np.asarray(normals), [law.normals or 0 for law in self.laws])
+        return np.concatenate([law.from_normals(own) for law, own in zip(self.laws, parts, strict=True)], axis=-1)
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of all laws side by side."""
+        return np.concatenate([law.simulate(rows, generator) for law in self.laws], axis=1)
+
+    def norm(self, change: ArrayLike) -> Fraction | float:
+        """Return the sum of the laws' norms."""
+        return sum((law.norm(own) for law, own in self._parts(change)), Fraction(0))
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the sum of the laws' zCDP parameters."""
+        return sum((law.rho(own) for law, own in self._parts(change)), Fraction(0))
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the loss of all laws together: independent losses add."""
+        losses = [law.loss(own) for law, own in self._parts(change) if np.any(own)]
+        if len(losses) == 1:
+            return losses[0]
+        with ctx.workprec(192):
+            return added([(atoms_of(loss), 1) for loss in losses], sum(loss.beyond for loss in losses))
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces, each inside one law or made of whole ones."""
+        found: list[NoiseLaw] = []
+        wanted = list(lengths)
+        for law in self.laws:
+            own: list[int] = []
+            while wanted and sum(own) < law.length:
+                own.append(wanted.pop(0))
+            inside = law.pieces(own)
+            if inside is None:
+                return None
+            found.extend(inside)
+        return tuple(found)
+
+    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+        """Return the laws of their sums side by side, if every sum lies inside one law."""
+        found: list[NoiseLaw] = []
+        first = 0
+        for law, own in self._parts(np.asarray(parts)):
+            summed = law.sums((own - first).tolist()) if own.min() >= first else None
+            if summed is None:
+                return None
+            found.append(summed)
+            first += summed.length
+        return SideBySide(tuple(found))

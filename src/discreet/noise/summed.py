@@ -1,0 +1,223 @@
+"""The laws of summed noise: a question that is read from its own sum of noisy numbers has noise of one of these.
+
+If independent numbers, or numbers conditioned on summing to zero, are added up in parts, the sums have a product law
+again, conditioned in the same way: summing the product over all rows with the same sums leaves a product of
+
+    G_c(x) = c-fold convolution of the kernel.
+
+For the Laplace kernel t^|x| this is the Fourier coefficient of ((1 - t^2) / (1 - 2 t cos + t^2))^c. Its ratios
+a_x = G_c(x) / G_c(x - 1) obey (1 + t^2) x a_x = t ((x - 1 + c) + (x + 1 - c) a_x a_(x+1)), which is stable downwards
+and keeps all digits far out. For the Gaussian kernel it is e^(-x^2 / (2 c v)) times a factor that depends on x mod c
+alone, and that is the same for all x to more digits than floats have once v is 5 or more.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, exp, inf, log, log1p, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from discreet.certificates import PrivacyLoss
+from discreet.certificates.gaussian_loss import log_sum_of_gaussians
+from discreet.noise.law import Counts, Floats, NoiseLaw, balanced_rows
+from discreet.randomness import RandomBits
+
+_LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no law here
+_WIDE = Fraction(5)  # from this variance on the factor of x mod c is 1 to c e^(-49)
+_LEAST = 25.0  # a factor that lies below e^-25 of the largest cannot be found by Fourier sums of floats
+
+
+@dataclass(frozen=True)
+class Summed(NoiseLaw):
+    """Sums of the numbers of `base`, block by block: `counts` holds how many numbers each sum of each block has."""
+
+    base: NoiseLaw
+    counts: tuple[tuple[int, ...], ...]
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many sums each block of the base has."""
+        return tuple(len(own) for own in self.counts)
+
+    @property
+    def is_product(self) -> bool:
+        """Tell that the kernel is a product over sums."""
+        return True
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell of each block whether its noise sums to zero."""
+        return self.base.keeps_totals
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [count for own in self.counts for count in own]
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw all numbers of the base and add them up."""
+        return np.asarray(np.add.reduceat(self.base.sample(rows, bits), np.cumsum([0, *self._sizes[:-1]]), axis=1))
+
+    @abstractmethod
+    def tabled(self, block: int, count: int, largest: int) -> Floats:
+        """Return log G_c(x) for x = 0, ..., `largest`, of sums of so many numbers of a block."""
+
+    def _places(self) -> list[tuple[int, int]]:
+        return [(block, count) for block, own in enumerate(self.counts) for count in own]
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return log G_c(x) of single sums; between whole numbers it is interpolated."""
+        values = np.abs(np.asarray(noise))
+        wanted = np.arange(self.length) if places is None else np.asarray(places)
+        values, wanted = np.broadcast_arrays(values, wanted)
+        found = np.zeros(values.shape)
+        for place, (block, count) in enumerate(self._places()):
+            own = wanted == place
+            if own.any():
+                logs = self.tabled(block, count, int(np.ceil(values[own].max())) + 1)
+                low = np.floor(values[own]).astype(np.int64)
+                found[own] = logs[low] + (logs[low + 1] - logs[low]) * (values[own] - low)
+        return found
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return the sum of the sums' log kernels, or -inf where a block that keeps its total does not sum to zero."""
+        values = np.asarray(noise)
+        logs = self.log_terms(values).sum(axis=-1)
+        return np.where(balanced_rows(values, self.blocks), logs, -inf) if any(self.keeps_totals) else np.asarray(logs)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return that of the base: both are sums of the same terms."""
+        return self.base.log_normaliser
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return c times the variance of a number; if sums are kept, that times (m - c) / (m - 1)."""
+        first, found = 0, []
+        for own, keeps, size in zip(self.counts, self.keeps_totals, self.base.blocks, strict=True):
+            each = float(self.base.variance[first])
+            found += [count * each * ((size - count) / (size - 1) if keeps else 1) for count in own]
+            first += size
+        return np.array(found)
+
+    @property
+    def reach(self) -> Floats:
+        """Return c times the reach of a number, at most: each of them may lie that far out."""
+        first = np.cumsum([0, *self._sizes[:-1]])
+        return np.asarray(self.base.reach[first] * np.sqrt(self._sizes))
+
+    @property
+    def information(self) -> Floats:
+        """Return one over the variance."""
+        return 1 / np.maximum(self.variance, 1e-300)
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return the symmetric difference of the log kernel over two units."""
+        values = np.asarray(noise, dtype=float)
+        return np.asarray((self.log_terms(values + 1) - self.log_terms(values - 1)) / 2)
+
+    def _of_base(self, change: ArrayLike) -> Counts:
+        """Return a change of single numbers with these sums: each sum's in its first number."""
+        found = np.zeros(self.base.length, dtype=np.int64)
+        found[np.cumsum([0, *self._sizes[:-1]])] = np.asarray(change)
+        return found
+
+    def norm(self, change: ArrayLike) -> Fraction | float:
+        """Return the norm of the numbers that were added up: sums tell no more than they do."""
+        return self.base.norm(self._of_base(change))
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the zCDP parameter of the numbers that were added up."""
+        return self.base.rho(self._of_base(change))
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the loss of the numbers that were added up, which is above that of their sums."""
+        return self.base.loss(self._of_base(change))
+
+
+@dataclass(frozen=True)
+class SummedLaplace(Summed):
+    """Sums of Laplace noise, with one rate for each block."""
+
+    rates: tuple[Fraction, ...]
+
+    def tabled(self, block: int, count: int, largest: int) -> Floats:
+        """Return log G_c(x), from a table that is long enough."""
+        found = _laplace_table(self.rates[block], count, 0)
+        return found if largest < len(found) else _laplace_table(self.rates[block], count, largest)
+
+
+def summed_laplace(
+    base: NoiseLaw, rates: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
+) -> SummedLaplace | None:
+    """Return the law of sums of Laplace noise; None if their noise is too wide for a table."""
+    if any(_width(rate, max(own)) > _LONGEST for rate, own in zip(rates, counts, strict=True)):
+        return None
+    return SummedLaplace(base, tuple(tuple(own) for own in counts), rates)
+
+
+def _width(rate: Fraction, count: int) -> int:
+    """Return how far a table goes: beyond lies less than e^-45 of a sum of so many numbers."""
+    return ceil((12 * sqrt(2 * count) + 60) / float(rate)) + 60
+
+
+@lru_cache(maxsize=64)
+def _laplace_table(rate: Fraction, count: int, largest: int) -> Floats:
+    """Return log G_c(x) for x = 0, 1, ..., scaled so that the sum over all x is ((1 + t)/(1 - t))^c."""
+    r, c = float(rate), count
+    t, last = exp(-r), max(_width(rate, count), largest + 2)
+    first = last + min(ceil(40 / r), 100_000)
+    inner = sqrt((first * -np.expm1(-2 * r)) ** 2 + 4 * t * t * (c - 1) ** 2)
+    ratio = 2 * t * (first - 1 + c) / ((1 + t * t) * first + inner)  # the smaller root with a_x = a_(x+1)
+    ratios = np.empty(last + 1)
+    for x in range(first - 1, 0, -1):
+        ratio = t * (x - 1 + c) / ((1 + t * t) * x - t * (x + 1 - c) * ratio)
+        if x <= last:
+            ratios[x] = ratio
+    ratios[0] = 1
+    logs = np.cumsum(np.log(ratios))
+    total = c * (log1p(t) - log(-np.expm1(-r)))
+    return np.asarray(logs + (total - logsumexp(np.concatenate([logs, logs[1:]]))))
+
+
+@dataclass(frozen=True)
+class SummedGaussian(Summed):
+    """Sums of Gaussian noise, with one variance for each block."""
+
+    variances: tuple[Fraction, ...]
+
+    def tabled(self, block: int, count: int, largest: int) -> Floats:
+        """Return -x^2 / (2 c v) and the log factor of x mod c."""
+        v = self.variances[block]
+        factors = _gaussian_factors(v, count)
+        steps = np.arange(largest + 2)
+        return np.asarray(-(steps.astype(float) ** 2) / (2 * count * float(v)) + factors[steps % len(factors)])
+
+
+def summed_gaussian(
+    base: NoiseLaw, variances: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
+) -> SummedGaussian | None:
+    """Return the law of sums of Gaussian noise; None if it is so narrow that floats cannot tell it."""
+    pairs = [(variance, max(own)) for variance, own in zip(variances, counts, strict=True)]
+    if any(variance < _WIDE and count / (8 * float(variance)) > _LEAST for variance, count in pairs):
+        return None
+    return SummedGaussian(base, tuple(tuple(own) for own in counts), variances)
+
+
+@lru_cache(maxsize=64)
+def _gaussian_factors(variance: Fraction, count: int) -> Floats:
+    """Return log sum of e^(-|u - x/c|^2 / (2 v)) over rows u of sum x, for x = 0, ..., c - 1; one if all are equal."""
+    whole = log_sum_of_gaussians(variance, count, False) - log_sum_of_gaussians(count * variance, 1, False)
+    if variance >= _WIDE or count == 1:
+        return np.array([whole])
+    v = float(variance)
+    half = ceil(14 * sqrt(count * v)) + count
+    steps = np.arange(-half, half + 1)
+    law = np.exp(steps**2 / (-2 * v))
+    sums = np.fft.irfft(np.fft.rfft(np.roll(law / law.sum(), -half)) ** count, len(steps))
+    near = np.minimum(np.arange(count), count - np.arange(count))
+    return np.asarray(np.log(sums[near]) + near**2 / (2 * count * v) + count * log(law.sum()))

@@ -1,0 +1,239 @@
+"""Noise that sums to zero in every block, so that totals are published as they are.
+
+Independent noise, conditioned on every block summing to zero. With the Laplace kernel and rate epsilon/2,
+
+    P(u) = e^(-epsilon d(u)) / Z,   d(u) = ||u||_1 / 2,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon:
+
+noise in the shape of one person's influence on a histogram, as moving a unit between two cells has d = 1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.certificates import PrivacyLoss
+from discreet.exact import ball
+from discreet.noise.laplace import ProductLaplace
+from discreet.noise.law import Counts, Floats, NoiseLaw, balanced_rows, by_block, sizes_of_sums
+from discreet.noise.losses import Atoms, added
+from discreet.randomness import (
+    FiniteLaw,
+    RandomBits,
+    bernoulli_exponential,
+    composition,
+    discrete_laplace,
+    geometric,
+    subset,
+)
+
+_FEW_CELLS = 50  # up to here balancing is accepted often enough
+
+
+@dataclass(frozen=True)
+class ZeroSumLaplace(ProductLaplace):
+    """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
+
+    >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
+    Fraction(1, 1)
+    """
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell that every block sums to zero."""
+        return (True,) * len(self.sizes)
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_i r_i |u_i|, or -inf where a block does not sum to zero."""
+        values = np.asarray(noise)
+        return np.where(balanced_rows(values, self.sizes), super().log_kernel(values), -np.inf)
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw each block's noise, blocks of one kind together."""
+        drawn = np.zeros((rows, self.length), dtype=np.int64)
+        for (rate, cells), places in places_by_kind(self.rates, self.sizes).items():
+            many = zero_sum_noise(2 * rate, cells, rows * len(places), bits)
+            drawn[:, places] = many.reshape(rows, len(places), cells)
+        return drawn
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Return the sum of log Z over blocks."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each cell."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return np.repeat([cell_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
+        norms = (rate * int(np.abs(own).sum()) for rate, own in self._moved(change))
+        return sum((norm**2 for norm in norms), Fraction(0)) / 2
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
+        sizes = dict(enumerate(self.sizes))
+        moved = by_block(np.asarray(change), self.sizes)
+        kinds = [
+            (rate, sizes[place], int(np.abs(own).sum()))
+            for place, (rate, own) in enumerate(zip(self.rates, moved, strict=True))
+        ]
+        return _loss(tuple(sorted(kind for kind in kinds if kind[2])))
+
+    def _moved(self, change: ArrayLike) -> list[tuple[Fraction, NDArray[np.generic]]]:
+        return [
+            pair for pair in zip(self.rates, by_block(np.asarray(change), self.sizes), strict=True) if np.any(pair[1])
+        ]
+
+    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+        """Return the law of sums inside blocks: it is the product of the sums' laws, conditioned in the same way."""
+        from discreet.noise.summed import summed_laplace
+
+        sizes = sizes_of_sums(parts, self.sizes)
+        return None if sizes is None else summed_laplace(self, self.rates, sizes)
+
+
+def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tuple[Fraction, int], Counts]:
+    """Return for each kind of block, (rate, cells), the places of the cells of all such blocks, one row for each."""
+    begins: dict[tuple[Fraction, int], list[int]] = {}
+    for kind, start in zip(zip(rates, sizes, strict=True), np.cumsum((0, *sizes))[:-1], strict=True):
+        begins.setdefault(kind, []).append(int(start))
+    return {kind: np.array(own)[:, None] + np.arange(kind[1]) for kind, own in begins.items()}
+
+
+@lru_cache(maxsize=64)
+def _loss(kinds: tuple[tuple[Fraction, int, int], ...]) -> PrivacyLoss:
+    with ctx.workprec(192):
+        parts = {
+            kind: one_unit(2 * kind[0], kind[1]) if kind[2] == 2 else worst(kind[0] * kind[2]) for kind in set(kinds)
+        }
+        return added([(parts[kind], kinds.count(kind)) for kind in sorted(parts)])
+
+
+def worst(epsilon: Fraction) -> Atoms:
+    """Return the loss of randomised response, which dominates every pure epsilon."""
+    return [(sign * epsilon, 1 / (1 + (-sign * ball(epsilon)).exp())) for sign in (1, -1)]
+
+
+def one_unit(epsilon: Fraction, cells: int) -> Atoms:
+    """Return the loss where a unit moves from cell j to cell i: +epsilon, 0 or -epsilon.
+
+    Then d changes by ((+-1) + (+-1))/2. The loss is +epsilon where u_i <= 0 <= u_j, and that has probability
+    Z_(m-1) / ((1 - q) Z_m), as both sides are coefficients of powers of one kernel.
+    """
+    q = (-ball(epsilon)).exp()
+    up = normaliser(epsilon, cells - 1) / (1 - q) / normaliser(epsilon, cells)
+    stay = arb(0) if cells == 2 else 1 - up - up * q
+    return [(epsilon, up), (Fraction(0), stay), (-epsilon, up * q)]
+
+
+@lru_cache(maxsize=256)
+def normaliser(epsilon: Fraction, cells: int) -> arb:
+    """Return Z of one block."""
+    with ctx.workprec(192):
+        q = (-ball(epsilon)).exp()
+        return sum(_squared_binomials(epsilon, cells), arb(0)) / (1 - q) ** (cells - 1)
+
+
+def cell_variance(cells: int, epsilon: float) -> float:
+    """Return the variance of the noise in one cell.
+
+    4 q (m-1) / (1-q)^2 times the mean of sin^2 under a density ~ (1 + 2 sqrt(q) cos + q)^(m-1) on the circle; both are
+    trigonometric polynomials, so a sum over m + 2 or more equal steps is exact.
+    """
+    q = np.exp(-epsilon)
+    angles = 2 * np.pi * np.arange(cells + 3) / (cells + 3)
+    with np.errstate(divide="ignore"):
+        logs = (cells - 1) * np.log(1 + 2 * np.sqrt(q) * np.cos(angles) + q)
+    weights = np.exp(logs - logs.max())
+    return float(4 * q * (cells - 1) / np.expm1(-epsilon) ** 2 * (weights @ np.sin(angles) ** 2) / weights.sum())
+
+
+def balanced(
+    rows: int, cells: int, draw: Callable[[int], Counts], keeps: Callable[[Counts], NDArray[np.bool_]]
+) -> Counts:
+    """Draw rows of independent noise conditioned on summing to zero.
+
+    m - 1 numbers are drawn, the last one balances the sum, and the row is kept with the last one's own likelihood.
+    Which rows are kept depends on the noise alone.
+    """
+    found = np.zeros((rows, cells), dtype=np.int64)
+    late = np.arange(rows)
+    while late.size:
+        tries = late.size if late.size > 64 else 8 * late.size  # several at once while few rows are open
+        free = draw(tries * (cells - 1)).reshape(tries, cells - 1)
+        last = -free.sum(axis=1)
+        kept = np.flatnonzero(keeps(last))[: late.size]
+        found[late[: kept.size]] = np.column_stack([free[kept], last[kept]])
+        late = late[kept.size :]
+    return found
+
+
+def zero_sum_noise(epsilon: Fraction, cells: int, rows: int, bits: RandomBits) -> Counts:
+    """Draw rows of noise that sum to zero, by the sampler that suits the number of cells."""
+    if cells <= _FEW_CELLS:
+        return balanced_noise(epsilon, cells, rows, bits)
+    return np.stack([radial_noise(epsilon, cells, bits) for _ in range(rows)])
+
+
+def balanced_noise(epsilon: Fraction, cells: int, rows: int, bits: RandomBits) -> Counts:
+    """Draw m - 1 discrete Laplace numbers of rate epsilon/2, balance the sum with the last, keep by its own likelihood.
+
+    The accepted vectors have P(u) ~ e^(-epsilon ||u||_1 / 2) on sum zero; at least C(2m-2, m-1)/4^(m-1) are accepted.
+    """
+    rate = epsilon / 2
+    return balanced(
+        rows,
+        cells,
+        lambda count: discrete_laplace(rate, count, bits),
+        lambda last: bernoulli_exponential(rate, np.abs(last), bits),
+    )
+
+
+def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:
+    """Draw the distance first, then a uniform lattice point at that distance; no draw is ever rejected as a whole.
+
+    sum_u q^d(u) = sum_j C(m-1, j)^2 q^j / (1 - q)^(m-1): the distance is j, with P(j) ~ C(m-1, j)^2 q^j, plus m - 1
+    geometrics. At distance k, s cells are positive with weight C(m, s) C(k-1, s-1) C(k+m-s-1, m-s-1).
+    """
+    start = int(_start_of_distance(epsilon, cells).sample(1, bits)[0])
+    distance = start + int(geometric(epsilon, cells - 1, bits).sum())
+    drawn = np.zeros(cells, dtype=np.int64)
+    if distance == 0:
+        return drawn
+    positive = 1 + int(FiniteLaw(lambda: _weights_of_positive(distance, cells)).sample(1, bits)[0])
+    rises = np.zeros(cells, dtype=np.bool_)
+    rises[subset(positive, cells, bits)] = True
+    drawn[rises] = 1 + composition(distance - positive, positive, bits)
+    drawn[~rises] = -composition(distance, cells - positive, bits)
+    return drawn
+
+
+@lru_cache(maxsize=16)
+def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteLaw:
+    return FiniteLaw(lambda: _squared_binomials(epsilon, cells))
+
+
+def _squared_binomials(epsilon: Fraction, cells: int) -> list[arb]:
+    """Return C(m-1, j)^2 q^j for j = 0, ..., m - 1, each from the one before."""
+    q, free = (-ball(epsilon)).exp(), cells - 1
+    weights = [arb(1)]
+    for j in range(free):
+        weights.append(weights[-1] * q * (free - j) ** 2 / (j + 1) ** 2)
+    return weights
+
+
+def _weights_of_positive(distance: int, cells: int) -> list[arb]:
+    """Return weights ~ C(m, s) C(k-1, s-1) C(k+m-s-1, m-s-1), s = 1, ..., min(k, m - 1), each from the one before."""
+    weights = [arb(1)]
+    for s in range(1, min(distance, cells - 1)):
+        top = (cells - s) * (distance - s) * (cells - s - 1)
+        weights.append(weights[-1] * top / ((s + 1) * s * (distance + cells - s - 1)))
+    return weights
