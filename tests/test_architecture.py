@@ -17,6 +17,7 @@ ORDER = (
     ("guarantees", "certificates"),
     ("noise",),
     ("mechanisms",),
+    ("reading",),
     ("releases",),
     ("inference",),
     ("planning",),

@@ -1,7 +1,7 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
 from discreet.inference.categories import CategoriesPosterior
-from discreet.reading.consistent_tables import ConsistentTables, consistent_tables
+from discreet.inference.consistent import consistent_tables
 from discreet.inference.family import FamilyPosterior
 from discreet.inference.infer import infer
 from discreet.inference.network import NetworkPosterior
@@ -10,6 +10,7 @@ from discreet.inference.pooling import PooledRates
 from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
 from discreet.inference.regression import RegressionPosterior
 from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
+from discreet.reading.consistent_tables import ConsistentTables
 
 __all__ = [
     "CategoriesPosterior",

@@ -6,6 +6,7 @@ Given the true moments (A, b), which `reading.moments` samples, the coefficients
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from discreet.distributions import Interval, Sampled
 from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
 from discreet.exact import whole
+from discreet.models.linear_regression import LinearRegression
+from discreet.reading import Case, read
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release
 
@@ -130,3 +133,17 @@ class RegressionPosterior:
         noise = float(np.mean(self.density.parts(self._states)[1]))
         means = design @ self._centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
         return means, half * np.sqrt(variances + noise)
+
+
+def read_regression(*releases: Release, model: LinearRegression | None = None, seed: int = 0) -> RegressionPosterior:
+    """Return the noise-aware posterior given one release of noisy moments, or several of the same records.
+
+    `model` replaces the declared prior by the reader's own; its columns, bounds and grid must be the same. `seed` makes
+    the reading repeatable; no secret is involved. `infer` is the same, under the declared prior.
+    """
+    case = replace(Case.of(releases), seed=seed)
+    if not isinstance(case.model, LinearRegression):
+        raise DeclarationError(f"{case.label!r} is about a {type(case.model).__name__}: it has no noisy moments to read.")
+    if model is not None and (not isinstance(model, LinearRegression) or model.layout != case.model.layout):
+        raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
+    return RegressionPosterior(read(case if model is None else replace(case, model=model)), releases)

@@ -26,6 +26,7 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.evidence import Cost
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -129,6 +130,13 @@ class MaximumPosterior:
         matches = (np.asarray(output)[..., None, :] == candidates).all(axis=-1)
         found = np.where(matches, logs, -np.inf)
         return np.asarray(found.max(axis=-1))
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of the posterior probabilities of all candidates."""
+        cells = len(self.model.cells)
+        number = comb(self.resolution - 1, cells - 1)
+        return Cost(20.0 * number * cells, 4.0 * number * cells)
 
     def parameters(self, output: Counts) -> Floats:
         """Return theta = c / resolution."""

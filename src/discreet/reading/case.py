@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.evidence import Choice, Draw, Measurement
+from discreet.mechanisms.evidence import Cost, Draw, Evidence, Measurement
+from discreet.models.bounded_family import BoundedFamily
 
 Counts = NDArray[np.int64]
 
@@ -57,9 +58,20 @@ class Observed:
     label: str
 
     @cached_property
-    def evidence(self) -> tuple[Measurement, ...] | Choice | Draw:
-        """Return what the output tells about the counts."""
-        return self.mechanism.evidence(self.output)
+    def evidence(self) -> Evidence:
+        """Return what the output tells about the counts; what it is evidence of is known before it is drawn."""
+        return self.mechanism.evidence(np.zeros(0, dtype=np.int64) if self.output is None else self.output)
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """Return what the likelihood of one row of counts costs, part by part."""
+        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
+        return tuple(part.cost for part in parts)
+
+    @property
+    def likelihood_refusal(self) -> str | None:
+        """Tell why the likelihood cannot be worked out in numbers, or nothing if it can."""
+        return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -71,28 +83,25 @@ class Observed:
         """Return the draw, if it is one."""
         return self.evidence if isinstance(self.evidence, Draw) else None
 
-    @property
-    def counts(self) -> Counts:
-        """Return the output, which must have been drawn."""
-        assert self.output is not None
-        return self.output
-
     def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:
         """Return log P(output | counts) for rows of counts."""
-        return np.asarray(self.mechanism.log_likelihood(self.counts, counts))
+        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
+        return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
 
-    `prior` is what the reader gave where it is no part of the model: the law of a family's parameter.
+    `prior` is what the reader gave where it is no part of the model: the law of a family's parameter. `seed` makes
+    sampled readings repeatable; no secret is involved.
     """
 
     model: Any
     size: int
     observed: tuple[Observed, ...]
     prior: Any = None
+    seed: int = 0
 
     @classmethod
     def of(cls, releases: Sequence[Published], prior: Any = None) -> "Case":
@@ -155,4 +164,6 @@ def _check(releases: Sequence[Published]) -> None:
 
 def _counted(model: Any) -> Any:
     """Return what a model says about the records, whatever its prior is."""
+    if isinstance(model, BoundedFamily):
+        return model.column, model.values
     return getattr(model, "counted", model)

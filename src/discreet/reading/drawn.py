@@ -36,16 +36,19 @@ _ROUNDS = 4
 class RowKernel:
     """The likelihood of the draws of one row of probabilities, a product over the row's cells.
 
-    `expected` are about the true counts of the row; they matter only where `is_linear`.
+    `expected` are about the true counts of the row; they matter only where `is_linear`. Who knows all counts of the row
+    at once leaves that part out (`linear` is False) and adds `log_far`.
     """
 
-    def __init__(self, rows: DrawnRows, row: int, size: int, expected: Floats | None = None) -> None:
+    def __init__(
+        self, rows: DrawnRows, row: int, size: int, expected: Floats | None = None, linear: bool = True
+    ) -> None:
         self.alpha, self.power, self.draws = rows.alpha, float(rows.power), rows.draws
         sticks = rows.sticks[:, row]
         self.theta = broken_sticks((sticks + 0.5) / 2.0**rows.grid_bits)
         self._logs = np.log(self.theta).sum(axis=0)
         self._ends = StickEnds(sticks, rows.grid_bits)
-        far = self._ends.far(self.alpha, self.power, size, expected)
+        far = self._ends.far(self.alpha, self.power, size, expected) if linear else None
         self.is_linear = far is not None
         shift, self._slopes = (0.0, np.zeros(len(self.alpha))) if far is None else far
         jacobian = np.log1p(-np.cumsum(self.theta, axis=1)[:, :-2]).sum()  # from theta to sticks
@@ -57,6 +60,10 @@ class RowKernel:
         shapes = self.alpha[places] + self.power * counts
         product = (self.power * self._logs[places] + self._slopes[places]) * counts - self.draws * gammaln(shapes)
         return np.asarray(product + self._ends.log_factors(places, shapes))
+
+    def log_far(self, counts: Counts) -> Floats:
+        """Return the log factor of early sticks at the far end, for rows of all counts of the row."""
+        return self._ends.log_far(self.alpha, self.power, counts)
 
     def log_total(self, totals: Any) -> Floats:
         """Return the log factor of the row's total."""
@@ -74,6 +81,11 @@ class StickEnds:
     def log_factors(self, places: Counts, shapes: Floats) -> Floats:
         """Return the sum over draws of the log factor of given cells (of the table) with given shapes."""
         return np.asarray(sum(_log_end_factor(near[places], shapes) for near in self._near))
+
+    def log_far(self, alpha: Floats, power: float, counts: Counts) -> Floats:
+        """Return the sum over draws and early sticks of the log factor of the far end, exactly."""
+        shapes = np.cumsum((alpha + power * counts)[..., ::-1], axis=-1)[..., ::-1][..., 1:-1]
+        return np.asarray(sum(_log_end_factor(ends, shapes).sum(axis=-1) for ends in self._ends))
 
     def far(self, alpha: Floats, power: float, size: int, expected: Floats | None) -> tuple[float, Floats] | None:
         """Return a shift and each cell's slope by its count for early sticks at the far end; nothing if there are none."""

@@ -24,6 +24,9 @@ from discreet.releases.model_documents import convert
 from discreet.version import __version__
 
 LONGEST_LABEL = 500
+NO_READING = "none"
+"""What a release says under `reading` if it was published although no engine can read it."""
+
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
 
@@ -49,6 +52,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     software: str
     receipt: _Receipt | None
     group: str | None = None
+    reading: str | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +68,7 @@ class Release:
     software: str = f"discreet {__version__}"
     group: str | None = None
     reader_model: Any = None
+    reading: str | None = None
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -94,6 +99,7 @@ class Release:
         receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
         return canonical_json(
             ({} if self.group is None else {"group": self.group})
+            | ({} if self.reading is None else {"reading": self.reading})
             | {
                 "schema": SCHEMA,
                 "label": self.label,
@@ -123,6 +129,8 @@ class Release:
         unit = _read_unit(read.unit)
         if read.group is not None and not is_label(read.group):
             raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
+        if read.reading not in (None, NO_READING):
+            raise DocumentError(f"A release's reading is {NO_READING!r} or left out; got {read.reading!r}.")
         given = _promised(mechanism, unit, read.group)
         if stated != given or read.guarantee != guarantee_document(given):
             raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
@@ -136,7 +144,8 @@ class Release:
         if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
             raise DocumentError("The receipt does not name an entry of a ledger.")
         receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
-        return cls(mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group)
+        facts = (unit, read.simulated, receipt, read.software, read.group)
+        return cls(mechanism, tuple(read.output), read.label, *facts, reading=read.reading)
 
     def with_prior(self, prior: Any) -> "Release":
         """Return the same release, read under another prior.

@@ -109,7 +109,7 @@ class Study:
         data = self._declared.data.path
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
-            unit=self.unit, request=f"{name} of {data}", data=data,
+            unit=self.unit, request=f"{name} of {data}", data=data, reading=question.reading,
         )  # fmt: skip
 
     def plan(self) -> Plan:
@@ -127,14 +127,17 @@ class Study:
         sources = [counted if question.families else source for question in questions]
         secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]
         request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
-        return publish_plan(plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data)
+        return publish_plan(
+            plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data,
+            reading=[question.reading for question in questions],
+        )  # fmt: skip
 
     def _fitting(self, question: Question, secret: Statistics) -> Statistics:
         if question.refusal is not None:
             raise PublishError(
                 f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
-                "Nothing was published and nothing was charged. Change the graph, the levels or the mechanism; "
-                "or, to read it by means of your own, call discreet.publish from Python."
+                "Nothing was published and nothing was charged. Change the question, its levels or the mechanism; or, to "
+                f"publish it without a posterior, declare reading = 'none' in [questions.{question.name}]."
             )
         if not secret.describes(question.model, self.size):  # before a ledger is begun
             raise PublishError(

@@ -5,27 +5,19 @@ below 1.01 for every probability, with an effective size of 400 or more. What th
 """
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import ConvergenceWarning
-from discreet.reading.consistent_tables import AGREEING_KINDS, consistent_tables
 from discreet.reading.convergence import effective_size, split_r_hat
 from discreet.reading.counts.latent_tables import Chains, Counts, Families, Fit, Floats
-from discreet.mechanisms.family_gaussians import FamilyGaussians
-from discreet.mechanisms.family_histograms import FamilyHistograms
-from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.models.network import Network
-from discreet.releases import Release
 
-MOST_COMBINATIONS = 2**10
-"""A network of more combinations of levels is not sampled."""
+CHAINS = 8
+_WARM_UP = 250  # sweeps
+LONGEST = 8_000
+"""So many sweeps at most."""
 
-_CHAINS = 8
-_WARM_UP, _LONGEST = 250, 8_000  # sweeps
 _WANTED_R_HAT, _WANTED_SIZE = 1.01, 400
 _KEPT = 8_000  # draws of the tables, of all chains together
 _CHECKED = 1_000  # draws of each chain from which agreement is judged
@@ -40,8 +32,8 @@ class SampledCounts:
 
     log_evidence = float("nan")
 
-    def __init__(self, model: Network, size: int, fit: Fit, shapes: Floats, longest: int = _LONGEST) -> None:
-        chains = Chains(model, size, fit, shapes, _CHAINS, _SEED)
+    def __init__(self, model: Network, size: int, fit: Fit, shapes: Floats, longest: int = LONGEST) -> None:
+        chains = Chains(model, size, fit, shapes, CHAINS, _SEED)
         self._families = Families(model)
         for number in range(_WARM_UP):
             chains.sweep(gain=1.0 / (1 + number / 25))

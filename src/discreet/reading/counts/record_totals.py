@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import DeclarationError
-
 Floats = NDArray[np.float64]
 LogKernel = Callable[[Floats], Floats]
 Peak = Callable[[float, float], float]
@@ -45,15 +43,16 @@ class RecordTotals:
 
     def __init__(self, model: Any, size: int) -> None:
         self._model, self._size = model, size
-        least = min(model.values)
-        steps = [value - least for value in model.values]
-        scale = lcm(*(step.denominator for step in steps))
-        common = gcd(*(int(step * scale) for step in steps)) or 1
-        self._places = np.array([int(step * scale) // common for step in steps])
-        if self._places.max() > _LARGEST_LATTICE:
-            raise DeclarationError("The values that the records stand for have no common unit that is not tiny.")
-        self._start, self._unit = float(least) * size, float(Fraction(common, scale))
+        self._places, unit = _lattice(model)
+        self._start, self._unit = float(min(model.values)) * size, float(unit)
         self._last = int(self._places.max()) * size
+
+    @staticmethod
+    def refusal(model: Any) -> str | None:
+        """Tell why totals of a family's records cannot be listed, or nothing if they can."""
+        if _lattice(model)[0].max() <= _LARGEST_LATTICE:
+            return None
+        return "the values that the records stand for have no common unit that is not tiny"
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -141,6 +140,15 @@ class RecordTotals:
         law = np.maximum(0.0, np.fft.irfft(_power(np.fft.rfft(folded), self._size), length))
         start = 0 if length > self._last else round(mean) - length // 2
         return start + np.arange(float(length)), np.roll(law, -(start % length))
+
+
+def _lattice(model: Any) -> tuple[NDArray[np.int64], Fraction]:
+    """Return the places of a family's values on a lattice that starts at the least, and its unit."""
+    least = min(model.values)
+    steps = [value - least for value in model.values]
+    scale = lcm(*(step.denominator for step in steps))
+    common = gcd(*(int(step * scale) for step in steps)) or 1
+    return np.array([int(step * scale) // common for step in steps]), Fraction(common, scale)
 
 
 def _power(numbers: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:

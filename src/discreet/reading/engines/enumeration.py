@@ -35,7 +35,7 @@ class EnumerationEngine(Engine):
     def work(self, case: Case) -> Work:
         """Return the operations of all likelihoods, at the cost of one table that each of them states."""
         tables = number_of_tables(case.size, len(case.model.cells), most_tables(len(case.model.cells)))
-        each = sum(observed.cost for observed in case.observed)
+        each = sum(cost.operations for observed in case.observed for cost in observed.costs)
         return Work(f"working out the likelihood of {tables} tables", tables * each, 20.0 * tables)
 
     def read(self, case: Case) -> TableReading:
@@ -55,5 +55,5 @@ def few_records(case: Case) -> bool:
 
 def _likelihoods(observed: Observed, tables: Tables) -> Floats:
     """Return log P(output | table) for all tables, some at a time if a likelihood holds many numbers for each."""
-    parts = max(1, int(len(tables.all) * observed.numbers / _PART))
+    parts = max(1, int(len(tables.all) * max(cost.numbers for cost in observed.costs) / _PART))
     return np.concatenate([observed.log_likelihood(part) for part in np.array_split(tables.all, parts)])
