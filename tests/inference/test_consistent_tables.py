@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading.consistent_tables import NoisyTable, fit
+from discreet.reading.consistent_tables import NoisyPart, fit
 from discreet.models.network import Network
 
 TWO, THREE = (0, 1), (0, 1, 2)
@@ -22,7 +22,7 @@ GRAPHS = {
 }
 
 
-def dense(network: Network, size: int, tables: list[NoisyTable]) -> tuple[dict[Any, np.ndarray], dict[Any, float]]:
+def dense(network: Network, size: int, tables: list[NoisyPart]) -> tuple[dict[Any, np.ndarray], dict[Any, float]]:
     """Return fitted tables and variances of cells by one large least squares problem under the constraint of the sum.
 
     The unknown is a joint table that may be negative; x = 1/cells + null(1) y keeps its sum, scaled by n.
@@ -77,7 +77,7 @@ def release_of(network: Network, kind: str, seed: int) -> dc.Release:
 def test_effects_by_themselves_solve_the_whole_problem(name: str, seed: int) -> None:
     network, generator = GRAPHS[name], np.random.default_rng(seed)
     tables = [
-        NoisyTable(f, generator.normal(10, 5, network.shape(f)), float(generator.uniform(0.2, 5)))
+        NoisyPart.table(f, generator.normal(10, 5, network.shape(f)), float(generator.uniform(0.2, 5)))
         for f in network.families
     ]
     found, (wanted, variances) = fit(network, 50, tables), dense(network, 50, tables)
@@ -133,7 +133,7 @@ def test_projected_variances_are_those_of_the_comparison_of_strategies(name: str
     """Laplace noise of scale 2 F on F tables: variance 8 F^2 in every cell. Figures are given to three digits."""
     network, every, maximal = PUBLISHED[name]
     for families, wanted in ((network.families, every), (network.maximal_families, maximal)):
-        tables = [NoisyTable(f, np.zeros(network.shape(f)), 8.0 * len(families) ** 2) for f in families]
+        tables = [NoisyPart.table(f, np.zeros(network.shape(f)), 8.0 * len(families) ** 2) for f in families]
         found = fit(network, 0, tables)
         cells = [found.standard_error(*f) ** 2 for f in network.families for _ in range(prod(network.shape(f)))]
         assert np.mean(cells) == pytest.approx(wanted, rel=0.01), name
@@ -157,5 +157,5 @@ def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
     for names in (("a", "d"), ("a", "a"), ("a", "z"), ()):
         with pytest.raises(dc.DeclarationError, match="variables of one family"):
             found.table(*names)
-    with pytest.raises(dc.DeclarationError, match="do not publish the same tables"):
+    with pytest.raises(dc.DeclarationError, match="do not publish the same counts"):
         dc.consistent_tables(release_of(LOOP, "histograms", 8), release_of(GRAPHS["chain"], "histograms", 8))

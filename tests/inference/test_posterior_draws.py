@@ -9,7 +9,6 @@ from scipy.stats import betabinom
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.inference.posterior_draws import read_draws
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 
 COIN = dc.Categories("x", levels=("no", "yes"), prior=(2, 1))
@@ -28,7 +27,7 @@ def test_reading_is_the_sum_over_all_counts(model: dc.Categories, counts: list[i
     tables = np.array(list(compositions(40, len(model.cells))))
     logs = model.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
     weights = np.exp(logs - logsumexp(logs))
-    posterior = read_draws(release)
+    posterior = dc.infer(release)
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
     means = weights @ (tables + model.concentration) / (40 + model.concentration.sum())
     assert list(posterior.mean.values()) == pytest.approx(list(means), rel=1e-8)
@@ -41,7 +40,7 @@ def test_several_releases_and_another_prior() -> None:
     mine = DIE.with_prior((3, 3, 3))
     tables = np.array(list(compositions(40, 3)))
     logs = mine.log_evidence(tables) + sum(mechanism.log_likelihood(r.counts, tables) for r in releases)
-    posterior = read_draws(*releases, prior=(3, 3, 3))
+    posterior = dc.infer(*releases, prior=(3, 3, 3))
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
 
 
@@ -56,7 +55,7 @@ def test_two_cells_are_covered_exactly() -> None:
     for cell in range(64):
         release = release_of(mechanism, [cell])
         joint = chances * np.exp(mechanism.log_likelihood(release.counts, tables))
-        low, high = read_draws(release).probability("no").interval(0.9)
+        low, high = dc.infer(release).probability("no").interval(0.9)
         inside = betainc(1 + counts, 1 + size - counts, high) - betainc(1 + counts, 1 + size - counts, low)
         covered += float(joint @ inside)
         taken = (cell + 0.5) / 64 * size  # as if the draw were an exact share of the records
@@ -77,7 +76,7 @@ def test_three_cells_are_covered_in_simulation() -> None:
     outputs = mechanism.sample(generator.multinomial(size, theta), dc.SeededBits(20261115))
     hits = np.empty(repeats)
     for number, (truth, output) in enumerate(zip(theta, outputs, strict=True)):
-        posterior = read_draws(release_of(mechanism, output))
+        posterior = dc.infer(release_of(mechanism, output))
         below = [float(posterior.probability(cell).cdf(t)) for cell, t in zip(model.cells, truth, strict=True)]
         hits[number] = np.mean([0.05 <= p <= 0.95 for p in below])
     error = hits.std() / np.sqrt(repeats)
@@ -94,7 +93,7 @@ def test_what_cannot_be_read_is_refused() -> None:
     wrong: list[tuple[Any, ...]] = [(), (release, other), (coarse,), (noisy,), ("x",)]
     for releases in wrong:
         with pytest.raises(dc.DeclarationError):
-            read_draws(*releases)
+            dc.infer(*releases)
 
 
 @pytest.mark.parametrize("output", [(0, 2**32 - 1), (3, 0), (2**30, 2**32 - 2)])
@@ -104,7 +103,7 @@ def test_draws_in_the_outermost_cells_are_read_by_the_mass_of_the_cells(output: 
     tables = np.array(list(compositions(12, 3)))
     logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
     weights = np.exp(logs - logsumexp(logs))
-    posterior = read_draws(release_of(mechanism, output))
+    posterior = dc.infer(release_of(mechanism, output))
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-7)
     assert list(posterior.mean.values()) == pytest.approx(list(weights @ (tables + 0.01) / 12.03), rel=1e-6)
 
@@ -113,4 +112,4 @@ def test_a_first_stick_at_the_far_end_is_refused() -> None:
     model = dc.Categories("x", levels=("a", "b", "c"), prior=0.01)
     mechanism = PosteriorSampling(model, 12, "500", "0.999", power="0.01")
     with pytest.raises(dc.DeclarationError, match="end of the grid"):
-        read_draws(release_of(mechanism, (2**32 - 1, 5)))
+        dc.infer(release_of(mechanism, (2**32 - 1, 5)))

@@ -63,7 +63,7 @@ def test_trees_are_read_as_by_summing_over_all_tables(name: str) -> None:
     logs = np.array([log_weight(nodes, each, size) for each in tables])
     assert tree.log_evidence == pytest.approx(logsumexp(logs), abs=1e-11)
     weights, draws = np.exp(logs - logsumexp(logs)), 8_000
-    drawn = tree.draw(draws, np.random.default_rng(12))
+    drawn = tree.tables(draws, np.random.default_rng(12))
     for place in range(len(nodes)):
         values = np.stack([each[place] for each in tables])
         mean = np.tensordot(weights, values, 1)
@@ -78,7 +78,7 @@ def test_whole_drawn_trees_follow_the_joint_law() -> None:
     tables = all_tables(nodes, size)
     logs = np.array([log_weight(nodes, each, size) for each in tables])
     draws = 20_000
-    drawn = np.concatenate([t.reshape(draws, -1) for t in tree.draw(draws, np.random.default_rng(14))], axis=1)
+    drawn = np.concatenate([t.reshape(draws, -1) for t in tree.tables(draws, np.random.default_rng(14))], axis=1)
     seen, counts = np.unique(drawn, axis=0, return_counts=True)
     place = {tuple(np.concatenate([t.ravel() for t in each]).tolist()): i for i, each in enumerate(tables)}
     observed = np.zeros(len(tables))

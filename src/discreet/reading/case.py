@@ -157,8 +157,8 @@ def _check(releases: Sequence[Published]) -> None:
         facts = [(type(r.model), _counted(r.model), r.mechanism.size, r.simulated) for r in (first, other)]
         if facts[0] != facts[1]:
             raise DeclarationError(
-                f"{first.label!r} and {other.label!r} do not publish the same counts: their columns, levels, graphs or "
-                "sizes differ, or only one of them is simulated. Read them one by one."
+                f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records: "
+                "their columns, levels, graphs or sizes differ, or only one of them is simulated."
             )
 
 

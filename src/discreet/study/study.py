@@ -105,6 +105,7 @@ class Study:
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question = self.question(name)
+        _refuse_unreadable(question)
         secret = self._fitting(question, self.statistics(question))
         data = self._declared.data.path
         return publish(
@@ -121,6 +122,8 @@ class Study:
     def publish_all(self) -> list[Release]:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
         plan, data = self.plan(), self._declared.data.path
+        for question in self.questions.values():
+            _refuse_unreadable(question)
         labels = [question.label for question in self.questions.values()]
         source, questions = self.source(), list(self.questions.values())
         counted = _OnePass(source, questions)
@@ -133,12 +136,6 @@ class Study:
         )  # fmt: skip
 
     def _fitting(self, question: Question, secret: Statistics) -> Statistics:
-        if question.refusal is not None:
-            raise PublishError(
-                f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
-                "Nothing was published and nothing was charged. Change the question, its levels or the mechanism; or, to "
-                f"publish it without a posterior, declare reading = 'none' in [questions.{question.name}]."
-            )
         if not secret.describes(question.model, self.size):  # before a ledger is begun
             raise PublishError(
                 f"Cannot publish {question.label!r}: the data do not have the {self.size} records that the study "
@@ -156,6 +153,16 @@ class Study:
         if declared.bands is not None:
             return Column.banded(name, declared.bands, str(declared.outside))
         return Column(name, declared.levels or (), declared.outside)
+
+
+def _refuse_unreadable(question: Question) -> None:
+    """Refuse what nobody could read, before any record is looked at."""
+    if question.refusal is not None:
+        raise PublishError(
+            f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
+            "Nothing was published and nothing was charged. Change the question, its levels or the mechanism; or, to "
+            f"publish it without a posterior, declare reading = 'none' in [questions.{question.name}]."
+        )
 
 
 def _is_counted(name: str, declared: DeclaredColumn) -> bool:

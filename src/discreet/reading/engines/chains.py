@@ -1,6 +1,5 @@
 """Any graph of few combinations of levels, through any evidence with a likelihood: by Markov chains."""
 
-from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -57,11 +56,12 @@ class ChainsEngine(Engine):
             fitted = fit(case.model, case.size, parts)
             tables = np.concatenate([fitted.table(*family).ravel() for family in case.model.families])
             shapes = shapes + np.maximum(0.0, tables) / 8
-        fits = [_fit(each, case.model, case.size) for each in case.observed]
-        return NetworkReading(case.model, SampledCounts(case.model, case.size, _together(fits), shapes))
+        return NetworkReading(case.model, SampledCounts(case.model, case.size, fit_of(case), shapes))
 
 
-def _together(fits: Sequence[Fit]) -> Fit:
+def fit_of(case: Case) -> Fit:
+    """Return the log likelihood of all outputs, up to a constant, for rows of counts of the maximal families."""
+    fits = [_fit(each, case.model, case.size) for each in case.observed]
     return fits[0] if len(fits) == 1 else lambda counts: np.sum([each(counts) for each in fits], axis=0)
 
 
