@@ -211,7 +211,7 @@ def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
     assert row["class_sd"] is None
     (cube,) = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "2")["rows"]
     classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b")), 80, "0.2")  # a tenth of epsilon
-    noise = classes.noise(20_000, dc.SeededBits(1))[:, 0]
+    noise = classes.noise.sample(20_000, dc.SeededBits(1))[:, 0]
     assert cube["class_sd"] == pytest.approx(noise.std(), rel=0.03)
     assert "counts of the classes themselves" in run("plan", "study.toml", "--ask", "signs").output
 

@@ -15,14 +15,18 @@ from discreet.errors import DeclarationError, DocumentError, SecretError
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.mechanisms.family_gaussians import FamilyGaussians, calibrated_variance, reached_delta
+from discreet.mechanisms.family_gaussians import FamilyGaussians, calibrated_variance
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.fourier_updates import FourierUpdates
-from discreet.mechanisms.joint_histograms import JointHistograms, _sum_of_squares_within, point_within, within
+from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
-from discreet.mechanisms.network_counts import NetworkCounts, RadiusLaw, default_mechanism, histogram_variance
+from discreet.mechanisms.network_counts import NetworkCounts, default_mechanism
 from discreet.models.network import Network
+from discreet.noise.gaussian import delta_of_moves
+from discreet.noise.radius import RadiusLaw
+from discreet.noise.shared_radius import point_within, sum_of_squares_within, within
+from discreet.noise.zero_sum import histogram_variance
 from discreet.randomness import SeededBits, discrete_gaussian
 from discreet.releases.document import mechanism_document, read_mechanism
 
@@ -186,7 +190,7 @@ def test_gaussian_noise_is_independent_in_every_cell() -> None:
     values, v = np.arange(-2000, 2001), float(mechanism.variance)
     logs = -(values.astype(float) ** 2) / (2 * v)
     logs -= np.log(np.exp(logs).sum())
-    noise = mechanism.noise(50, SeededBits(16))
+    noise = mechanism.noise.sample(50, SeededBits(16))
     assert mechanism.log_noise(noise) == pytest.approx(logs[noise + 2000].sum(axis=1), rel=1e-12)
 
 
@@ -236,14 +240,14 @@ def by_convolution(variance: float, tables: int, epsilon: float) -> float:
 def test_the_calibrated_variance_is_the_least_by_the_exact_law(tables: int, epsilon: str, delta: str) -> None:
     variance = calibrated_variance(Fraction(epsilon), Fraction(delta), tables)
     exact = by_convolution(float(variance), tables, float(epsilon))
-    stated = reached_delta(variance, tables, Fraction(epsilon))
+    stated = delta_of_moves(variance, 2 * tables, Fraction(epsilon))
     assert exact <= stated <= float(delta)
     assert stated == pytest.approx(exact, rel=1e-6)
     assert by_convolution(float(variance) * (1 - 1e-5), tables, float(epsilon)) > float(delta)
 
 
 def test_blocks_of_many_values_only_round_up() -> None:
-    fine = reached_delta(Fraction(10**6), 40, Fraction(1, 100))  # 226,000 values in blocks of 14
+    fine = delta_of_moves(Fraction(10**6), 80, Fraction(1, 100))  # 226,000 values in blocks of 14
     spread = 80 * 10.0**6
     values = np.arange(-120_000, 120_001)
     law = np.exp(-(values.astype(float) ** 2) / (2 * spread)) / np.sqrt(2 * np.pi * spread)
@@ -283,7 +287,7 @@ def points(cells: int, radius: int) -> Counts:
 def test_lattice_points_are_counted_as_by_hand(cells: int, radius: int) -> None:
     listed = points(cells, radius)
     assert within(radius, cells) == len(listed)
-    assert _sum_of_squares_within(radius, cells) == (listed[:, 0] ** 2).sum()
+    assert sum_of_squares_within(radius, cells) == (listed[:, 0] ** 2).sum()
 
 
 def test_points_within_a_radius_are_uniform() -> None:
@@ -308,7 +312,7 @@ def test_the_radius_of_joint_tables_has_its_law(sizes: tuple[int, ...]) -> None:
 
 def test_sixteen_tables_of_four_cells_gain_from_a_shared_radius() -> None:
     joint = JointHistograms(naive_bayes(16), size=1000, epsilon=1)
-    drawn = joint.noise(300, SeededBits(11))
+    drawn = joint.noise.sample(300, SeededBits(11))
     distances = np.abs(drawn).reshape(300, 16, 4).sum(axis=2) / 2
     assert distances.mean() == pytest.approx(36.7, abs=1.5)  # 48.0 for an equal split
     assert joint.count_sd() == pytest.approx((drawn.reshape(-1, 2) @ [0.5, -0.5]).std(), rel=0.05)
@@ -331,7 +335,7 @@ def test_noise_of_naive_bayes_with_sixteen_features_is_as_computed() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_stated_standard_deviation_is_that_of_samples(kind: type[NetworkCounts]) -> None:
     mechanism = mechanism_of(kind, "naive Bayes", 1, "0.5")
-    drawn = mechanism.noise(3000, SeededBits(12))
+    drawn = mechanism.noise.sample(3000, SeededBits(12))
     if isinstance(mechanism, CubeCounts):
         seen = drawn[:, 2:].std() / 2
     elif isinstance(mechanism, FourierCounts | FourierUpdates | ContrastGaussians):

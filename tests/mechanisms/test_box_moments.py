@@ -10,10 +10,12 @@ import pytest
 from scipy.stats import chisquare, kstest
 
 import discreet as dc
-from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments, eulerian_numbers, wide_geometric
+from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import LinearRegression
+from discreet.noise.cube import cube_radius
+from discreet.randomness import wide_geometric
 
 
 def tiny(features: tuple[str, ...] = ("x",), grid: int = 8) -> LinearRegression:
@@ -74,7 +76,7 @@ def test_samples_follow_the_stated_likelihood() -> None:
 
 def test_wide_noise_has_the_radius_and_the_uniform_shares_of_the_cube() -> None:
     mechanism = BoxMoments(tiny(("a", "b", "c"), 2**15), size=10, epsilon=1)
-    noise, cells = mechanism.noise(4000, dc.SeededBits(8)), 9
+    noise, cells = mechanism.noise.sample(4000, dc.SeededBits(8)), 9
     largest = np.abs(noise).max(axis=1) * float(mechanism.rate)
     assert kstest(largest, "gamma", args=(cells,)).pvalue > 1e-4  # max|u| has density ~ r^(D-1) e^-r
     assert noise.std(axis=0) == pytest.approx(mechanism.scale, rel=0.06)
@@ -88,10 +90,20 @@ def test_real_noise_has_the_same_scale() -> None:
         assert drawn.std(axis=0) == pytest.approx(mechanism.scale, rel=0.04)
 
 
-def test_eulerian_numbers_are_the_coefficients_of_the_series() -> None:
-    assert eulerian_numbers(2) == [1, 6, 1]
+def eulerian_numbers(order: int) -> list[int]:
+    """Return the Eulerian numbers of type B by their recurrence."""
+    row = [1]
+    for n in range(1, order + 1):
+        padded = [0, *row, 0]
+        row = [(2 * (n - k) + 1) * padded[k] + (2 * k + 1) * padded[k + 1] for k in range(n + 1)]
+    return row
+
+
+def test_the_radius_of_a_cube_starts_by_eulerian_numbers_of_type_b() -> None:
+    assert cube_radius(Fraction(1), 2).starts == [1, 6, 1]
     for order in (1, 2, 3, 5, 9):
-        numbers = eulerian_numbers(order)
+        numbers = cube_radius(Fraction(1), order).starts
+        assert numbers == eulerian_numbers(order)
         powers = [(2 * r + 1) ** order for r in range(order + 1)]
         for _ in range(order + 1):  # multiply the series by (1 - x)
             powers = [power - before for power, before in zip(powers, [0, *powers], strict=False)]

@@ -303,7 +303,7 @@ def test_a_gaussian_variance_that_is_too_small_is_refused() -> None:
 def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
     network = MIXED["levels 2, 3, 4"]
     mechanism = dc.ContrastGaussians(network, 50, 2, "1e-3")
-    drawn = mechanism.noise(4000, dc.SeededBits(9)).astype(float)
+    drawn = mechanism.noise.sample(4000, dc.SeededBits(9)).astype(float)
     ratios = drawn.var(axis=0) / [float(v) for v in mechanism.variances]
     assert np.abs(ratios - 1).max() < 5 * np.sqrt(2 / 4000)
     counts = counts_of(network, records_of(network, 50, seed=9))

@@ -11,8 +11,11 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest, norm
 
 import discreet as dc
-from discreet.mechanisms.gaussian_moments import GaussianMoments, squared_sensitivity, suffices, wide_gaussian
+from discreet.mechanisms.gaussian_moments import GaussianMoments
+from discreet.mechanisms.moments import Moments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.noise.concentrated import suffices
+from discreet.randomness import wide_gaussian
 
 
 def model_of(features: int, noise: str | InverseGamma = "0.2", intercept: bool = False) -> LinearRegression:
@@ -36,7 +39,7 @@ def test_the_largest_distance_between_two_records_is_the_stated_one(total: bool)
                   options={"maxiter": 4000, "fatol": 1e-10}).fun
         for _ in range(15)
     ]  # fmt: skip
-    stated = float(squared_sensitivity(model_of(3, InverseGamma(1, 1) if total else "0.2")))
+    stated = float(Moments(model_of(3, InverseGamma(1, 1) if total else "0.2")).squared_distance)
     assert max(found) <= stated + 1e-9
     assert total or max(found) == pytest.approx(4.5, abs=1e-3)
 
@@ -96,7 +99,7 @@ def test_discrete_gaussians_follow_their_law() -> None:
 
 def test_the_likelihood_is_that_of_independent_gaussians() -> None:
     mechanism = GaussianMoments(model_of(2), 100, 1, "1e-6")
-    noise = mechanism.noise(5, dc.SeededBits(9))
+    noise = mechanism.noise.sample(5, dc.SeededBits(9))
     expected = np.asarray(norm.logpdf(noise, scale=mechanism.scale)).sum(axis=1)
     zero = np.zeros(5, dtype=np.int64)
     assert mechanism.log_likelihood(noise, zero) == pytest.approx(expected, rel=1e-12)

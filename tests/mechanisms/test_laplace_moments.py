@@ -8,8 +8,9 @@ from scipy.stats import chisquare
 
 import discreet as dc
 from discreet.mechanisms.box_moments import BoxMoments
-from discreet.mechanisms.laplace_moments import LaplaceMoments, wide_laplace
+from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import LinearRegression
+from discreet.randomness import wide_laplace
 
 
 def model_of(features: int, grid: int = 2**15) -> LinearRegression:

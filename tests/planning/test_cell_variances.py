@@ -73,7 +73,7 @@ def test_stated_variances_are_those_of_drawn_tables(kind: Any) -> None:
 
 
 def contrasts_of(mechanism: Any, counts: Any, rows: int) -> Any:
-    output = mechanism.measured(counts) + mechanism.noise(rows, dc.SeededBits(2))
+    output = mechanism.measured(counts) + mechanism.noise.sample(rows, dc.SeededBits(2))
     return output if isinstance(mechanism, dc.ContrastGaussians) else mechanism.coefficients(output)
 
 
@@ -82,7 +82,7 @@ def test_a_single_table_has_the_variance_of_its_own_noise(kind: Any) -> None:
     network = network_of("a -> b", a=2, b=3)
     more = {"delta": "1e-3"} if kind is dc.FamilyGaussians else {}
     mechanism = kind(network, size=10, epsilon=1, **more)
-    noise = mechanism.noise(6000, dc.SeededBits(3)).astype(float)
+    noise = mechanism.noise.sample(6000, dc.SeededBits(3)).astype(float)
     fitted = noise - noise.mean(axis=1, keepdims=True)  # the total is known
     assert cell_variances(mechanism)["b"] == pytest.approx(fitted.var(), rel=0.05)
     assert cell_variances(mechanism)["a"] == pytest.approx(fitted.reshape(-1, 2, 3).sum(axis=2).var(), rel=0.05)
@@ -92,12 +92,12 @@ def test_cube_noise_is_put_together_by_hand() -> None:
     names = ["x0", "x1"]
     network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
     mechanism = dc.CubeCounts(network, 10, 1)
-    classes, numbers = mechanism.parts(mechanism.noise(8000, dc.SeededBits(4)))
+    classes, numbers = mechanism.parts(mechanism.noise.sample(8000, dc.SeededBits(4)))
     cells = (classes + numbers[:, :, 0]) / 2
     assert cell_variances(mechanism)["x0"] == pytest.approx(cells.var(), rel=0.05)
     assert cell_variances(mechanism)["y"] == pytest.approx(classes.var(), rel=0.05)
     items = dc.CubeCounts(network_of("a", "b", a=2, b=2), 10, 1)
-    assert cell_variances(items)["a"] == pytest.approx((items.noise(8000, dc.SeededBits(5)) / 2).var(), rel=0.05)
+    assert cell_variances(items)["a"] == pytest.approx((items.noise.sample(8000, dc.SeededBits(5)) / 2).var(), rel=0.05)
 
 
 def test_the_mean_counts_every_cell_once() -> None:

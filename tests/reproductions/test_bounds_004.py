@@ -49,7 +49,7 @@ def naive_bayes_release(size: int, epsilon: str, seed: int) -> tuple[dc.LaplaceU
     mechanism = dc.LaplaceUpdates(network, size, epsilon)
     counts = np.tile([size // 10, 2 * size // 5, 2 * size // 5, size // 10], 16)
     true = mechanism.measured(counts)
-    return mechanism, true, true + mechanism.noise(4000, dc.SeededBits(seed))
+    return mechanism, true, true + mechanism.noise.sample(4000, dc.SeededBits(seed))
 
 
 def test_proposition_1_has_its_digits() -> None:

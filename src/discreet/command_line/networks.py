@@ -15,7 +15,7 @@ from discreet.exact import Exact, exact_text
 from discreet.inference import NetworkPosterior
 from discreet.inference.network_tables import TableEntry, table_entries
 from discreet.mechanisms import CubeCounts, NetworkCounts, with_fields
-from discreet.mechanisms.network_counts import histogram_variance
+from discreet.noise.zero_sum import histogram_variance
 from discreet.planning.network_accuracy import ExpectedNetwork, Truth, expected_network
 from discreet.study import Question
 

@@ -24,11 +24,12 @@ from discreet.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost, DrawnRows
-from discreet.mechanisms.box_moments import MOST_EPSILON, Floats, Wholes
-from discreet.mechanisms.laplace_moments import wide_laplace
+from discreet.mechanisms.box_moments import Floats, Wholes
+from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.noisy_counts import MOST_EPSILON
 from discreet.models.linear_regression import LinearRegression
-from discreet.randomness import RandomBits, bernoulli_exponential
+from discreet.randomness import RandomBits, bernoulli_exponential, wide_laplace
 
 _MOST_POINTS = 10**6
 _MOST_STEPS = 2**30
@@ -52,7 +53,7 @@ def published_bound(w: Floats, size: int, variance: float) -> float:
 
 
 @dataclass(frozen=True, init=False)
-class BallDraw:
+class BallDraw(Mechanism, kind="BallDraw", version=1):
     """One draw of the coefficients, on a grid of `steps` steps to the bound: pure epsilon-DP.
 
     The likelihood is raised to the power min(1, epsilon / R). The noise must be known and the norm bounded.
@@ -189,6 +190,15 @@ class BallDraw:
         points = (2.0 * self.steps + 1) ** self.model.dimension
         refusal = None if points <= _MOST_POINTS else f"the grid has more than {_MOST_POINTS} points"
         return Cost(20 * points, points, refusal)
+
+    @property
+    def length(self) -> int:
+        """Return the number of coefficients."""
+        return self.model.dimension
+
+    def evidence(self, output: Wholes) -> Draw:
+        """Return the cell of the grid that was drawn."""
+        return Draw(np.asarray(output), self)
 
     def check_output(self, output: Wholes) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import product
-from math import pi, prod, sqrt
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -24,20 +23,23 @@ from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact_text, positive, probability, rounded_up
+from discreet.exact import Exact, exact_text, positive, rounded_up
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
+from discreet.mechanisms.additive import gaussian_delta
+from discreet.mechanisms.coefficients import Contrasts
+from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
 from discreet.mechanisms.fourier_counts import declared_shares
-from discreet.mechanisms.gaussian_moments import SLACK, suffices, variance_through_zcdp, worst_loss
-from discreet.mechanisms.network_counts import Counts, Floats, NetworkCounts
+from discreet.mechanisms.mechanism import Counts, Floats
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.record_changes import contrast_changes
 from discreet.models.network import Network
-from discreet.randomness import RandomBits, discrete_gaussian
+from discreet.noise import Gaussian
+from discreet.noise.concentrated import SLACK, suffices, variance_through_zcdp, worst_loss
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ContrastGaussians(NetworkCounts):
+class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
     """Contrasts with discrete Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance.
 
     Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. Shares that are left out
@@ -64,18 +66,16 @@ class ContrastGaussians(NetworkCounts):
         variance: Exact | None = None,
     ) -> None:
         super().__init__(model, size, epsilon)
-        small = probability(delta, "delta")
-        if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
-            raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
+        small = gaussian_delta(delta)
         chosen = best_gaussian_shares(model) if shares is None else declared_shares(shares, self.basis.blocks)
         allowed = small * SLACK
-        noise = _calibrated(self.epsilon, allowed) if variance is None else positive(variance, "variance")
-        if not suffices(1 / noise, self.epsilon, allowed):
+        wanted = _calibrated(self.epsilon, allowed) if variance is None else positive(variance, "variance")
+        if not suffices(1 / wanted, self.epsilon, allowed):
             raise DeclarationError(
-                f"A variance of {exact_text(noise)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
+                f"A variance of {exact_text(wanted)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
                 f"{exact_text(small)}. Leave the variance out to have it calibrated."
             )
-        for name, value in (("delta", small), ("shares", chosen), ("variance", noise)):
+        for name, value in (("delta", small), ("shares", chosen), ("variance", wanted)):
             object.__setattr__(self, name, value)
         if not LEAST_VARIANCE <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
             raise DeclarationError(
@@ -100,78 +100,53 @@ class ContrastGaussians(NetworkCounts):
         return tuple(self.variance * worst / share for share in self.shares)
 
     @cached_property
+    def quantities(self) -> Contrasts:
+        """Return the contrasts of every block."""
+        return Contrasts(self.model)
+
+    @cached_property
     def variances(self) -> tuple[Fraction, ...]:
         """Return v_ga = v_g prod_i a_i (a_i + 1) of each contrast."""
-        found = []
-        for block, own in zip(self.basis.blocks, self.block_parameters, strict=True):
-            lengths = [squared_lengths(levels) for levels in self.model.shape(block)]
-            found += [own * prod(each) for each in product(*lengths)]
-        return tuple(found)
+        own = np.repeat(np.array(self.block_parameters, dtype=object), self.quantities.blocks)
+        return tuple(v * length for v, length in zip(own, self.quantities.squared_lengths, strict=True))
+
+    @cached_property
+    def noise(self) -> Gaussian:
+        """Return independent Gaussian noise, with a variance for each contrast."""
+        return Gaussian(self.variances, (1,) * len(self.variances))
+
+    @property
+    def reason(self) -> str:
+        """Name the zCDP parameter."""
+        return f"discrete Gaussian noise on contrasts, rho = {exact_text(self.rho)}, through zCDP"
 
     @property
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta), by way of zCDP."""
-        reason = f"discrete Gaussian noise on contrasts, rho = {exact_text(self.rho)}, through zCDP"
-        return Guarantee(self.epsilon, self.delta, reason=reason)
+        return Guarantee(self.epsilon, self.delta, reason=self.reason)
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return a loss that dominates every (epsilon, delta)."""
+        """Return a loss that dominates every (epsilon, delta): what version 1 is charged."""
         return worst_loss(self.epsilon, self.delta * SLACK)
 
-    @property
+    @cached_property
     def rho(self) -> Fraction:
         """Return the zCDP parameter, 1 / variance, rounded up."""
-        return rounded_up(1 / self.variance, 9)
-
-    @property
-    def length(self) -> int:
-        """Return the number of contrasts."""
-        return self.basis.length
-
-    @property
-    def reach(self) -> float:
-        """Return a quarter of the largest standard deviation: 45 of these lie beyond e^-60."""
-        return sqrt(max(self.variances)) / 4
-
-    def measured(self, counts: Counts) -> Counts:
-        """Return the contrasts of every block."""
-        return self.basis.contrasts(counts)
+        return rounded_up(super().rho, 9)
 
     def tables(self, output: Counts) -> dict[str, NDArray[np.float64]]:
         """Return the table (parents..., variable) of each variable; their marginals agree."""
         return self.basis.tables(np.asarray(output), float(self.size))
 
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise, contrasts of one variance together."""
-        drawn = np.zeros((rows, self.length), dtype=np.int64)
-        for variance in sorted(set(self.variances)):
-            places = [place for place, each in enumerate(self.variances) if each == variance]
-            drawn[:, places] = discrete_gaussian(variance, rows * len(places), bits).reshape(rows, len(places))
-        return drawn
-
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return sum over contrasts of -u^2 / (2 v) - log sqrt(2 pi v): for v >= 2 the normaliser to 1e-16."""
-        variances = np.array([float(variance) for variance in self.variances])
-        return np.asarray(np.square(np.asarray(noise, dtype=float)) @ (-0.5 / variances) - _log_sums(variances))
-
     def block_variances(self) -> Floats:
         """Return v_g of each block."""
         return np.array([float(own) for own in self.block_parameters])
-
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given; one record may have contrasts far above one."""
-        largest = max(prod(levels - 1 for levels in self.model.shape(family)) for family in self.model.families)
-        super().check_output(np.asarray(output) // largest)
 
     def count_sd(self) -> float:
         """Return the standard deviation of a cell given its row total, for the noisiest table."""
         variances = self.block_variances().tolist()
         families = self.model.families
         return sqrt(max(self.basis.cell_variance(family, variances, through=family[-1]) for family in families))
-
-
-def _log_sums(variances: Floats) -> float:
-    return float(np.log(2 * pi * variances).sum() / 2)
 
 
 @lru_cache(maxsize=64)

@@ -14,33 +14,28 @@ one block.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from discreet.certificates import PrivacyLoss
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.geometric_histogram import GeometricHistogram
-from discreet.mechanisms.network_counts import (
-    Counts,
-    Floats,
-    NetworkCounts,
-    RadiusLaw,
-    composed,
-    within_bounds,
-)
-from discreet.models import Categories
+from discreet.mechanisms.mechanism import Counts
+from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.mechanisms.noisy_counts import within_bounds
+from discreet.mechanisms.tables import SignedCounts
 from discreet.models.network import Network
-from discreet.randomness import RandomBits, uniform_below
+from discreet.noise import Cube, NoiseLaw, SideBySide, ZeroSumLaplace
+from discreet.noise.losses import added, atoms_of
+from discreet.noise.radius import RadiusLaw
 
 MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian noise is smaller from d = 60 on
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class CubeCounts(NetworkCounts):
+class CubeCounts(NetworkCounts, kind="CubeCounts", version=1):
     """Counts of yes/no variables that share a class or have none: pure epsilon-DP under replacement of one record.
 
     An output is the class counts, then for each class one number for each feature. `class_share` is the share of
@@ -52,6 +47,7 @@ class CubeCounts(NetworkCounts):
     """
 
     class_share: Fraction
+    reason = "noise of max norm on yes/no counts of each class (triangle inequality)"
 
     def __init__(self, model: Network, size: int, epsilon: Exact, class_share: Exact = "1/10") -> None:
         super().__init__(model, size, epsilon)
@@ -81,42 +77,50 @@ class CubeCounts(NetworkCounts):
     @property
     def classes(self) -> int:
         """Return the number of classes; 1 if there is no class variable."""
-        return 1 if self.model.target is None else len(self.model.variables[0].levels)
+        return self.quantities.classes
 
     @property
     def features(self) -> int:
         """Return the number of yes/no features."""
-        return len(self.model.variables) - (self.model.target is not None)
+        return self.quantities.features
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by the triangle inequality."""
-        return Guarantee(self.epsilon, reason="noise of max norm on yes/no counts of each class (triangle inequality)")
+    @cached_property
+    def quantities(self) -> SignedCounts:
+        """Return the class counts, and class by class (yes) - (no) of each feature."""
+        return SignedCounts(self.model)
+
+    @cached_property
+    def _cubes(self) -> Cube:
+        return Cube((self.feature_epsilon / 2,) * self.classes, (self.features,) * self.classes)
+
+    @cached_property
+    def noise(self) -> NoiseLaw:
+        """Return noise that sums to zero for the classes, and a cube for each of them."""
+        if self.model.target is None:
+            return self._cubes
+        return SideBySide((ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)), self._cubes))
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of the class counts and of the worst mechanism of the features' epsilon, composed."""
+        """Return the class counts' loss and the worst of the features' epsilon, added: what version 1 is charged.
+
+        `computed_loss` is less: a record that changes inside its class does not move the class counts.
+        """
         features = PrivacyLoss.worst_case(self.feature_epsilon)
-        return features if self.model.target is None else composed(self._class_histogram.privacy_loss(), features)
+        if self.model.target is None:
+            return features
+        moved = [1, *(0,) * (self.classes - 2), -1]
+        classes = ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)).loss(moved)
+        return added([(atoms_of(classes), 1), (atoms_of(features), 1)])
 
     @property
     def rho(self) -> Fraction:
-        """Return (epsilon_c^2 + epsilon_f^2) / 2: each part is pure (Bun and Steinke, 2016)."""
+        """Return (epsilon_c^2 + epsilon_f^2) / 2, as if both parts moved at once: what version 1 is charged."""
         return (self.class_epsilon**2 + self.feature_epsilon**2) / 2
-
-    @property
-    def length(self) -> int:
-        """Return C + C d, or d without a class."""
-        return self.classes * self.features + (0 if self.model.target is None else self.classes)
 
     @property
     def radius(self) -> RadiusLaw:
         """Return the law of the radius of a block: P(r) ~ (2 r + 1)^d e^(-epsilon_f r / 2)."""
-        return _radius(self.feature_epsilon / 2, self.features)
-
-    @property
-    def reach(self) -> float:
-        """Return the mean radius in the limit of small epsilon: 2 (d + 1) / epsilon_f."""
-        return float(2 * (self.features + 1) / self.feature_epsilon)
+        return self._cubes.radius()
 
     def parts(self, output: Counts) -> tuple[Counts, Counts]:
         """Return the class counts (..., C) and the features' numbers (..., C, d) of an output."""
@@ -124,48 +128,9 @@ class CubeCounts(NetworkCounts):
         first = self.length - self.classes * self.features
         return rows[..., :first], rows[..., first:].reshape(*rows.shape[:-1], self.classes, self.features)
 
-    def measured(self, counts: Counts) -> Counts:
-        """Return the class counts and s_iy = (second level) - (first level), class by class."""
-        tables = self.model.split(counts)
-        differences = np.stack([table[..., 1] - table[..., 0] for table in tables], axis=-1)
-        if self.model.target is None:
-            return differences
-        blocks = differences.reshape(*differences.shape[:-2], -1)
-        return np.concatenate([tables[0].sum(axis=-1), blocks], axis=-1)
-
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw a radius for every block, then every feature uniform on {-radius, ..., radius}."""
-        radii = self.radius.sample(rows * self.classes, bits)
-        blocks = [uniform_below(2 * int(r) + 1, self.features, bits).astype(np.int64) - r for r in radii]
-        features = np.array(blocks, dtype=np.int64).reshape(rows, self.classes * self.features)
-        if self.model.target is None:
-            return features
-        return np.concatenate([self._class_histogram.noise(rows, bits), features], axis=1)
-
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return the class part's log-likelihood - epsilon_f/2 sum_y max_i |U_iy| - C log sum_U e^(...)."""
-        classes, blocks = self.parts(noise)
-        radii = np.abs(blocks).max(axis=-1).sum(axis=-1)
-        terms = -float(self.feature_epsilon) / 2 * radii - self.classes * self.radius.log_normaliser
-        if self.model.target is not None:
-            terms = terms + self._class_histogram.log_likelihood(classes, np.zeros(self.classes, dtype=np.int64))
-        return np.asarray(terms)
-
     def count_sd(self) -> float:
-        """Return half the standard deviation of U_iy, whose variance is E[r (r + 1)] / 3: a count is (s + n_y) / 2."""
-        mean, variance = self.radius.moments()
-        return sqrt((variance + mean * mean + mean) / 3) / 2
-
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
-        super().check_output(output)
-        classes, _ = self.parts(output)
-        if self.model.target is not None and sum(int(value) for value in classes) != self.size:
-            raise DocumentError(f"The class counts must sum to the size {self.size}.")
-
-    @property
-    def _class_histogram(self) -> GeometricHistogram:
-        return GeometricHistogram(Categories([self.model.variables[0]]), self.size, self.class_epsilon)
+        """Return half the standard deviation of U_iy, as a count is (s + n_y) / 2."""
+        return sqrt(float(self.noise.variance[-1])) / 2
 
 
 def cube_refusal(network: Network) -> str | None:
@@ -178,8 +143,3 @@ def cube_refusal(network: Network) -> str | None:
     if len(features) > MOST_FEATURES:
         return f"there are {len(features)} features, and at most {MOST_FEATURES} are allowed"
     return None
-
-
-@lru_cache(maxsize=8)
-def _radius(rate: Fraction, features: int) -> RadiusLaw:
-    return RadiusLaw(rate, [(2 * r + 1) ** features for r in range(features + 1)])

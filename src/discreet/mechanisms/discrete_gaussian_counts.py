@@ -11,25 +11,17 @@ saves the share 1/m of the variance.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.certificates import PrivacyLoss
-from discreet.certificates.gaussian_loss import (
-    LARGEST_VARIANCE,
-    calibrated_variance,
-    gaussian_loss,
-    log_sum_of_gaussians,
-)
+from discreet.certificates.gaussian_loss import LARGEST_VARIANCE, calibrated_variance
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact_text, positive, probability, rounded_up
+from discreet.exact import Exact, exact_text, positive, rounded_up
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.noisy_counts import Counts, NoisyCounts, balanced
+from discreet.mechanisms.additive import gaussian_delta
+from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.models import Categories
-from discreet.randomness import RandomBits, bernoulli_exponential, discrete_gaussian
+from discreet.noise import Gaussian, ZeroSumGaussian
 
 _LEAST_VARIANCE = Fraction(1, 1000)
 
@@ -44,67 +36,52 @@ class GaussianKernel(NoisyCounts):
     delta: Fraction
     variance: Fraction
     calibrated: ClassVar[tuple[str, ...]] = ("variance",)
+    balanced: ClassVar[bool]
 
     def __init__(
         self, model: Categories, size: int, epsilon: Exact, delta: Exact, variance: Exact | None = None
     ) -> None:
         super().__init__(model, size, epsilon)
-        small = probability(delta, "delta")
-        if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
-            raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
-        cells = len(model.cells)
+        object.__setattr__(self, "delta", gaussian_delta(delta))
         if variance is None:
-            chosen = calibrated_variance(self.epsilon, small, cells, self.keeps_total)
+            chosen = calibrated_variance(self.epsilon, self.delta, len(model.cells), self.balanced)
         else:
             chosen = positive(variance, "variance")
-            _check_variance(chosen)
-            reached = gaussian_loss(chosen, cells, self.keeps_total).delta_at(self.epsilon)
-            if Fraction(reached) > small:
-                raise DeclarationError(
-                    f"A variance of {exact_text(chosen)} gives delta = {reached:.6g} at epsilon = "
-                    f"{exact_text(self.epsilon)}, more than the {exact_text(small)} that is stated. Leave the variance "
-                    "out to have it calibrated."
-                )
-        _check_variance(chosen)
-        object.__setattr__(self, "delta", small)
         object.__setattr__(self, "variance", chosen)
+        if not _LEAST_VARIANCE <= self.variance <= LARGEST_VARIANCE:
+            raise DeclarationError(
+                f"The variance must lie between {exact_text(_LEAST_VARIANCE)} and {exact_text(LARGEST_VARIANCE)}; "
+                f"got {exact_text(self.variance)}."
+            )
+        if variance is not None and Fraction(reached := self.privacy_loss().delta_at(self.epsilon)) > self.delta:
+            raise DeclarationError(
+                f"A variance of {exact_text(self.variance)} gives delta = {reached:.6g} at epsilon = "
+                f"{exact_text(self.epsilon)}, more than the {exact_text(self.delta)} that is stated. Leave the "
+                "variance out to have it calibrated."
+            )
 
     def __repr__(self) -> str:
-        numbers = f"size={self.size}, epsilon={exact_text(self.epsilon)!r}, delta={exact_text(self.delta)!r}"
-        return f"{type(self).__name__}({self.model!r}, {numbers}, variance={exact_text(self.variance)!r})"
+        numbers = f"delta={exact_text(self.delta)!r}, variance={exact_text(self.variance)!r}"
+        return f"{super().__repr__()[:-1]}, {numbers})"
+
+    @property
+    def reason(self) -> str:
+        """Name the variance."""
+        return f"discrete Gaussian noise of variance {exact_text(self.variance)}: exact privacy loss"
 
     @property
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta), computed from the exact privacy loss."""
-        reason = f"discrete Gaussian noise of variance {exact_text(self.variance)}: exact privacy loss"
-        return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
+        return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self.reason)
 
     @property
     def rho(self) -> Fraction:
         """Return the zCDP parameter, squared sensitivity 2 over 2 v, rounded up."""
-        return rounded_up(1 / self.variance, 9)
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the exact loss, the same for all neighbours."""
-        return gaussian_loss(self.variance, len(self.model.cells), self.keeps_total)
-
-    @property
-    def log_normaliser(self) -> float:
-        """Return log sum_u e^(-|u|^2 / (2 v)) over all noise that can occur."""
-        return log_sum_of_gaussians(self.variance, len(self.model.cells), self.keeps_total)
-
-    @property
-    def reach(self) -> float:
-        """Return a quarter of the standard deviation: 45 of these lie beyond e^-60."""
-        return sqrt(self.variance) / 4
-
-    def log_kernel(self, noise: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return -u^2 / (2 v)."""
-        return np.asarray(np.square(noise.astype(float)) * (-0.5 / float(self.variance)))
+        return rounded_up(super().rho, 9)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteGaussianCounts(GaussianKernel):
+class DiscreteGaussianCounts(GaussianKernel, kind="DiscreteGaussianCounts", version=1):
     """Every count with its own discrete Gaussian noise: (epsilon, delta)-DP and 1/v-zCDP.
 
     >>> from discreet.models import Categories
@@ -113,35 +90,21 @@ class DiscreteGaussianCounts(GaussianKernel):
     Fraction(357203, 10000)
     """
 
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise."""
-        cells = len(self.model.cells)
-        return discrete_gaussian(self.variance, rows * cells, bits).reshape(rows, cells)
+    balanced = False
+
+    @cached_property
+    def noise(self) -> Gaussian:
+        """Return independent Gaussian noise."""
+        return Gaussian((self.variance,), self.quantities.blocks)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteGaussianHistogram(GaussianKernel):
+class DiscreteGaussianHistogram(GaussianKernel, kind="DiscreteGaussianHistogram", version=1):
     """A histogram with discrete Gaussian noise that sums to zero: (epsilon, delta)-DP, 1/v-zCDP, total kept."""
 
-    @property
-    def keeps_total(self) -> bool:
-        """Tell that every output sums to the public size."""
-        return True
+    balanced = True
 
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of noise that sum to zero; about one row in sqrt(m) is kept."""
-        rate = 1 / (2 * self.variance)
-        return balanced(
-            rows,
-            len(self.model.cells),
-            lambda count: discrete_gaussian(self.variance, count, bits),
-            lambda last: bernoulli_exponential(rate, last * last, bits),
-        )
-
-
-def _check_variance(variance: Fraction) -> None:
-    if not _LEAST_VARIANCE <= variance <= LARGEST_VARIANCE:
-        raise DeclarationError(
-            f"The variance must lie between {exact_text(_LEAST_VARIANCE)} and {exact_text(LARGEST_VARIANCE)}; "
-            f"got {exact_text(variance)}."
-        )
+    @cached_property
+    def noise(self) -> ZeroSumGaussian:
+        """Return Gaussian noise that sums to zero."""
+        return ZeroSumGaussian((self.variance,), self.quantities.blocks)

@@ -10,40 +10,24 @@ and nothing cut off. The total is not kept, so it tells less than `GeometricHist
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log, tanh
+from functools import cached_property
 
-from flint import ctx
-
-from discreet.certificates import PrivacyLoss
-from discreet.exact import ball
-from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.noisy_counts import Counts, LaplaceKernel
-from discreet.randomness import RandomBits, discrete_laplace
+from discreet.mechanisms.noisy_counts import NoisyCounts
+from discreet.noise import Laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DiscreteLaplaceCounts(LaplaceKernel):
+class DiscreteLaplaceCounts(NoisyCounts, kind="DiscreteLaplaceCounts", version=1):
     """Every count with its own noise of rate epsilon/2: pure epsilon-DP under replacement of one record."""
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by the l1 sensitivity."""
-        return Guarantee(self.epsilon, reason="discrete Laplace noise of scale 2/epsilon, l1 sensitivity 2")
+    reason = "discrete Laplace noise of scale 2/epsilon, l1 sensitivity 2"
+
+    @cached_property
+    def noise(self) -> Laplace:
+        """Return independent Laplace noise."""
+        return Laplace((self.epsilon / 2,), self.quantities.blocks)
 
     @property
-    def log_normaliser(self) -> float:
-        """Return -m log tanh(epsilon/4)."""
-        return -len(self.model.cells) * log(tanh(float(self.epsilon) / 4))
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the exact loss: two independent ones of +-epsilon/2, + with probability 1/(1 + e^(-epsilon/2))."""
-        with ctx.workprec(128):
-            down = 1 / (1 + (ball(self.epsilon) / 2).exp())
-            up = 1 - down
-            probabilities = tuple(float(p.upper()) for p in (up * up, 2 * up * down, down * down))
-        return PrivacyLoss((self.epsilon, Fraction(0), -self.epsilon), probabilities)
-
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise."""
-        cells = len(self.model.cells)
-        return discrete_laplace(self.epsilon / 2, rows * cells, bits).reshape(rows, cells)
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter of the exact loss, which is the same for all neighbours."""
+        return self.privacy_loss().rho

@@ -5,39 +5,27 @@ epsilon: pure and tight. Families inside others are marginals and cost nothing. 
 shares that minimise the total variance grow like (cells)^(1/3); any other whole numbers may be declared.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
-from math import gcd, inf, lcm, nextafter, prod
+from functools import cached_property, reduce
+from math import gcd, lcm, prod
 
 import numpy as np
-from flint import arb_poly, ctx
 
-from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive
-from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.geometric_histogram import GeometricHistogram
-from discreet.mechanisms.network_counts import (
-    Counts,
-    Floats,
-    NetworkCounts,
-    given_row_total,
-    histogram_variance,
-    upper_float,
-    within_bounds,
-)
-from discreet.models import Categories
+from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.models.categories import MOST_CELLS
 from discreet.models.network import Network
-from discreet.randomness import RandomBits
+from discreet.noise import ZeroSumLaplace
 
 _PARTS = 10_000  # finest parts of epsilon; with very many families, two for each
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FamilyHistograms(NetworkCounts):
+class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=1):
     """A histogram for each maximal family: pure epsilon-DP under replacement of one record, totals kept.
 
     Family f gets the part shares[f] / sum(shares) of epsilon, in the order of the network's maximal families.
@@ -48,12 +36,13 @@ class FamilyHistograms(NetworkCounts):
     """
 
     shares: tuple[int, ...]
+    reason = "a GeometricHistogram for each maximal family; their epsilons add"
 
     def __init__(self, model: Network, size: int, epsilon: Exact, shares: Sequence[Exact] | None = None) -> None:
         super().__init__(model, size, epsilon)
         object.__setattr__(self, "shares", _default_shares(model) if shares is None else _whole_parts(shares, model))
         within_bounds(min(self.family_epsilons), "the smallest part of epsilon for a family")
-        if (most := max(self._sizes)) > MOST_CELLS:
+        if (most := max(self.quantities.blocks)) > MOST_CELLS:
             raise DeclarationError(f"A table of {most} cells is too large; at most {MOST_CELLS} are allowed.")
 
     def __repr__(self) -> str:
@@ -66,67 +55,10 @@ class FamilyHistograms(NetworkCounts):
         unit = self.epsilon / sum(self.shares)
         return tuple(share * unit for share in self.shares)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by composition."""
-        return Guarantee(self.epsilon, reason="a GeometricHistogram for each maximal family; their epsilons add")
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the exact loss of a record that changes in every family: the losses of the tables add.
-
-        Each is epsilon_f times +1, 0 or -1, so all are multiples of one unit and their law is a product of polynomials.
-        """
-        return _loss(self.epsilon, tuple(sorted(zip(self.shares, self._sizes, strict=True))))
-
-    @property
-    def rho(self) -> Fraction:
-        """Return sum_f epsilon_f^2 / 2: each table is pure (Bun and Steinke, 2016)."""
-        return sum((part**2 for part in self.family_epsilons), Fraction(0)) / 2
-
-    @property
-    def reach(self) -> float:
-        """Return how many units of noise in one cell cost a factor e, in the noisiest table: 2 / epsilon_f."""
-        return float(2 / min(self.family_epsilons))
-
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(prod(self.model.shape(family)) for family in self.model.maximal_families)
-
-    def _tables(self) -> Iterator[tuple[Fraction, int, Counts]]:
-        """Give (epsilon, cells, places of the tables' cells in an output) for each kind of table."""
-        starts = np.cumsum((0, *self._sizes))
-        kinds: dict[tuple[Fraction, int], list[int]] = {}
-        for kind, start in zip(zip(self.family_epsilons, self._sizes, strict=True), starts[:-1], strict=True):
-            kinds.setdefault(kind, []).append(int(start))
-        for (epsilon, cells), begins in kinds.items():
-            yield epsilon, cells, np.array(begins)[:, None] + np.arange(cells)
-
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw each table's noise, tables of one kind together."""
-        drawn = np.zeros((rows, self.length), dtype=np.int64)
-        for epsilon, cells, places in self._tables():
-            many = _histogram(cells, epsilon).noise(rows * len(places), bits)
-            drawn[:, places] = many.reshape(rows, len(places), cells)
-        return drawn
-
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return the sum of the tables' log-likelihoods."""
-        total = np.zeros(noise.shape[:-1])
-        for epsilon, cells, places in self._tables():
-            none = np.zeros(cells, dtype=np.int64)
-            total += _histogram(cells, epsilon).log_likelihood(noise[..., places], none).sum(axis=-1)
-        return total
-
-    def count_sd(self) -> float:
-        """Return the standard deviation of a cell given its row total, for the noisiest table."""
-        levels = [self.model.shape(family)[-1] for family in self.model.maximal_families]
-        different = set(zip(self.family_epsilons, self._sizes, levels, strict=True))
-        return max(given_row_total(histogram_variance(m, float(e)), m, count) for e, m, count in different)
-
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
-        super().check_output(output)
-        self._check_totals(output)
+    @cached_property
+    def noise(self) -> ZeroSumLaplace:
+        """Return Laplace noise that sums to zero in each table."""
+        return ZeroSumLaplace(tuple(part / 2 for part in self.family_epsilons), self.quantities.blocks)
 
 
 def _default_shares(model: Network) -> tuple[int, ...]:
@@ -156,26 +88,3 @@ def _whole_parts(shares: Sequence[Exact], model: Network) -> tuple[int, ...]:
 def _coprime(parts: list[int]) -> tuple[int, ...]:
     common = reduce(gcd, parts)
     return tuple(part // common for part in parts)
-
-
-@lru_cache(maxsize=256)
-def _histogram(cells: int, epsilon: Fraction) -> GeometricHistogram:
-    """Return the mechanism of one table, its cells numbered; its noise does not depend on the size."""
-    return GeometricHistogram(Categories("cell", levels=range(cells)), 1, epsilon)
-
-
-@lru_cache(maxsize=32)
-def _loss(epsilon: Fraction, tables: tuple[tuple[int, int], ...]) -> PrivacyLoss:
-    """Return the law of sum_f share_f L_f, L_f in {1, 0, -1}, in units of epsilon / sum(shares)."""
-    total = sum(share for share, _ in tables)
-    with ctx.workprec(192):
-        product = arb_poly([1])
-        for share, cells in sorted(set(tables)):
-            chances = _histogram(cells, epsilon * share / total).privacy_loss().probabilities
-            up, stay, down = (nextafter(chance, inf) if chance else 0.0 for chance in chances)
-            one = arb_poly([down, *[0] * (share - 1), stay, *[0] * (share - 1), up])
-            product *= one ** tables.count((share, cells))
-        coefficients = enumerate(product.coeffs())
-        steps = [(place - total, upper_float(chance)) for place, chance in coefficients if not chance.is_zero()]
-    unit = epsilon / total
-    return PrivacyLoss(tuple(step * unit for step, _ in steps), tuple(chance for _, chance in steps))

@@ -20,9 +20,8 @@ import numpy as np
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, whole
-from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.laplace_updates import loss_of_unit_moves
-from discreet.mechanisms.network_counts import Counts, Floats, within_bounds
+from discreet.mechanisms.mechanism import Counts, Floats
+from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes
 from discreet.models.network import Network
@@ -31,7 +30,7 @@ _LARGEST_SHARE = 10**9
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierCounts(ParityCounts):
+class FourierCounts(ParityCounts, kind="FourierCounts", version=1):
     """A parity count for each block, in the order of `basis.blocks`: pure epsilon-DP, consistent tables, n kept.
 
     Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal shares give every
@@ -61,25 +60,16 @@ class FourierCounts(ParityCounts):
         return tuple(share * unit for share in self.shares)
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by the exact weighted l1 sensitivity."""
-        reason = f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
-        return Guarantee(self.epsilon, reason=reason)
+    def reason(self) -> str:
+        """Say how many numbers there are."""
+        return f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact loss if all rates are equal, else that of the worst mechanism of this epsilon.
 
-        Equal rates: the pattern that moves most coefficients dominates all others, as more independent moves do.
+        Version 1 is charged the latter; for few variables `computed_loss` knows less.
         """
-        if len(set(self.shares)) > 1:
-            return PrivacyLoss.worst_case(self.epsilon)
-        return loss_of_unit_moves(self.rates[0], int(self.epsilon / self.rates[0]))
-
-    @property
-    def rho(self) -> Fraction:
-        """Return max over z of sum r_g^2 / 2, exactly: each of the moves is pure (Bun and Steinke, 2016)."""
-        squares = parity_changes(self.model).worst([share**2 for share in self.shares])[0]
-        return squares * (self.rates[0] / self.shares[0]) ** 2 / 2
+        return PrivacyLoss.worst_case(self.epsilon) if len(set(self.shares)) > 1 else self.computed_loss()
 
     def totals(self, output: Counts) -> Floats:
         """Return the public number of records."""

@@ -16,18 +16,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact
-from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.laplace_updates import loss_of_unit_moves
-from discreet.mechanisms.network_counts import Counts, Floats, within_bounds
+from discreet.mechanisms.coefficients import Parities
+from discreet.mechanisms.mechanism import Counts, Floats
+from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
-from discreet.mechanisms.record_changes import parity_changes
 from discreet.models.network import Network
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierUpdates(ParityCounts):
+class FourierUpdates(ParityCounts, kind="FourierUpdates", version=1):
     """Every Fourier coefficient of every family with noise of the published scale; the output begins with e_0.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
@@ -52,29 +50,19 @@ class FourierUpdates(ParityCounts):
         return (self.rate,) * (1 + len(self.basis.blocks))
 
     @cached_property
+    def quantities(self) -> Parities:
+        """Return e_0 = n, then e_g of every block."""
+        return Parities(self.model, with_total=True)
+
+    @property
     def moved(self) -> int:
         """Return M, the largest number of coefficients that one replaced record moves."""
-        return int(parity_changes(self.model).worst([1] * len(self.basis.blocks))[0])
+        return int(self.pure_epsilon / self.rate)
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon M / |N|, by the exact l1 sensitivity."""
-        reason = f"discrete Laplace noise on {self.length} parity counts, of which one record moves {self.moved}"
-        return Guarantee(self.moved * self.rate, reason=reason)
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the exact loss of the record that moves most coefficients: M independent ones of +-rate."""
-        return loss_of_unit_moves(self.rate, self.moved)
-
-    @property
-    def rho(self) -> Fraction:
-        """Return M rate^2 / 2: each of the moves is pure (Bun and Steinke, 2016)."""
-        return self.moved * self.rate**2 / 2
-
-    def measured(self, counts: Counts) -> Counts:
-        """Return e_0 = n, then e_g of every block."""
-        total = self.model.split(counts)[0].reshape(*counts.shape[:-1], -1).sum(axis=-1)
-        return np.concatenate([total[..., None], super().measured(counts)], axis=-1)
+    def reason(self) -> str:
+        """Say how many of the numbers one record moves."""
+        return f"discrete Laplace noise on {self.length} parity counts, of which one record moves {self.moved}"
 
     def totals(self, output: Counts) -> Floats:
         """Return the noisy c_0 = 2 e_0 - n."""

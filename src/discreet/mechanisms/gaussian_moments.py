@@ -11,32 +11,25 @@ numbers before they are multiplied, so nothing is added for rounding. From rho f
     delta = inf over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)     (Canonne, Kamath and Steinke 2020).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import exp, isqrt, log, log1p, pi
+from math import isqrt
 from typing import ClassVar
-
-import numpy as np
-from flint import ctx
-from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact_text, positive, probability
+from discreet.exact import Exact, exact_text, positive
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.box_moments import Floats, NoisyMoments, Wholes, check_rate
-from discreet.mechanisms.laplace_moments import wide_laplace
+from discreet.mechanisms.additive import gaussian_delta
+from discreet.mechanisms.box_moments import NoisyMoments, check_rate
 from discreet.models.linear_regression import LinearRegression
-from discreet.randomness import IntArray, Integers, RandomBits, bernoulli_exponential
-
-SLACK = Fraction(10**9 - 1, 10**9)  # of delta: leaves room for the rounding of floats that read the guarantee
+from discreet.noise import Gaussian
+from discreet.noise.concentrated import SLACK, suffices, variance_through_zcdp, worst_loss
 
 
 @dataclass(frozen=True, init=False)
-class GaussianMoments(NoisyMoments):
+class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=1):
     """Every moment with its own discrete Gaussian noise: (epsilon, delta)-DP and rho-zCDP.
 
     `variance` is that of the diagonal of X'X in public units. Left out, it is calibrated; a smaller one is refused.
@@ -50,10 +43,7 @@ class GaussianMoments(NoisyMoments):
         self, model: LinearRegression, size: int, epsilon: Exact, delta: Exact, variance: Exact | None = None
     ) -> None:
         super().__init__(model, size, epsilon)
-        small = probability(delta, "delta")
-        if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
-            raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
-        squared = squared_sensitivity(model)
+        small, squared = gaussian_delta(delta), self.quantities.squared_distance
         chosen = (
             variance_through_zcdp(squared, self.epsilon, small * SLACK)
             if variance is None
@@ -68,126 +58,26 @@ class GaussianMoments(NoisyMoments):
         object.__setattr__(self, "variance", chosen)
         check_rate(Fraction(1, 1 + isqrt(int(max(self.variances)))))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return (epsilon, delta), by way of zCDP."""
-        reason = f"discrete Gaussian noise of variance {exact_text(self.variance)} in public units, through zCDP"
-        return Guarantee(self.epsilon, self.delta, reason=reason)
-
-    @property
-    def rho(self) -> Fraction:
-        """Return the zCDP parameter: squared sensitivity over twice the variance."""
-        return squared_sensitivity(self.model) / (2 * self.variance)
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return a loss that dominates every (epsilon, delta): randomised response, or all is lost with delta."""
-        return worst_loss(self.epsilon, self.delta * SLACK)
-
     @cached_property
     def variances(self) -> tuple[Fraction, ...]:
         """Return the variance parameter of each number, in its own units."""
-        d, layout = self.model.dimension, self.model.layout
-        found = []
-        for (first, second), order, weight in zip(layout.products, layout.orders, layout.weights.tolist(), strict=True):
-            unit = weight**2 * layout.grid**4 * (d**2, d, 1)[order]
-            found.append(self.variance * unit / (2 if order == 0 and first != second else 1))
-        return tuple(found)
+        return tuple(self.variance * unit for unit in self.quantities.units)
+
+    @cached_property
+    def noise(self) -> Gaussian:
+        """Return independent Gaussian noise, with a variance for each number."""
+        return Gaussian(self.variances, (1,) * len(self.variances))
 
     @property
-    def log_normaliser(self) -> float:
-        """Return sum_j log sum_u e^(-u^2 / (2 v_j)); beyond a variance of 10 it is sqrt(2 pi v) to e^-197."""
-        return sum(_log_sum(float(variance)) for variance in self.variances)
+    def reason(self) -> str:
+        """Name the variance."""
+        return f"discrete Gaussian noise of variance {exact_text(self.variance)} in public units, through zCDP"
 
     @property
-    def scale(self) -> Floats:
-        """Return the standard deviations."""
-        return np.sqrt([float(variance) for variance in self.variances])
+    def guarantee(self) -> Guarantee:
+        """Return (epsilon, delta), by way of zCDP."""
+        return Guarantee(self.epsilon, self.delta, reason=self.reason)
 
-    def log_kernel(self, noise: NDArray[np.generic]) -> Floats:
-        """Return -sum_j u_j^2 / (2 v_j)."""
-        return np.asarray(np.square(np.asarray(noise, dtype=float) / self.scale).sum(axis=-1) / -2)
-
-    def noise(self, rows: int, bits: RandomBits) -> Wholes:
-        """Draw rows of independent noise."""
-        return np.column_stack([wide_gaussian(variance, rows, bits) for variance in self.variances])
-
-    def real_noise(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of Gaussian numbers."""
-        return generator.standard_normal((rows, len(self.variances))) * self.scale
-
-
-def squared_sensitivity(model: LinearRegression) -> Fraction:
-    """Return the largest squared distance between the moments of two records: 9/2, or 11/2 with y'y."""
-    return Fraction(9, 2) + (1 if model.layout.with_total else 0)
-
-
-def worst_loss(epsilon: Fraction, lost: Fraction) -> PrivacyLoss:
-    """Return the loss that dominates every (epsilon, delta): randomised response, or all is lost."""
-    with ctx.workprec(128):
-        chances = [ball(1 - lost) / (1 + (sign * ball(epsilon)).exp()) for sign in (-1, 1)]
-        uppers = tuple(float(chance.upper()) for chance in (*chances, ball(lost)))
-    return PrivacyLoss((epsilon, -epsilon), uppers[:2], uppers[2])
-
-
-def suffices(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order a proves it."""
-    a = ball(Fraction(1 + exp(_best_log_order(float(rho), float(epsilon)))))
-    with ctx.workprec(192):
-        reached = ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
-        return bool(reached <= ball(delta))
-
-
-def _best_log_order(rho: float, epsilon: float) -> float:
-    """Return log(a - 1) of the best order a."""
-    found = minimize_scalar(_log_delta(rho, epsilon), bounds=(-8.0, 18.0), method="bounded", options={"xatol": 1e-10})
-    return float(found.x)
-
-
-def _log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
-    def value(t: float) -> float:
-        a = 1 + exp(t)
-        return (a - 1) * (a * rho - epsilon) + a * log1p(-1 / a) - t
-
-    return value
-
-
-def variance_through_zcdp(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return a variance, of six digits, that suffices and is hardly more than needed."""
-
-    def excess(t: float) -> float:
-        rho = float(squared) / (2 * exp(t))
-        return _log_delta(rho, float(epsilon))(_best_log_order(rho, float(epsilon))) - log(delta)
-
-    variance = exp(brentq(excess, -20.0, 60.0, xtol=1e-9))
-    digits = 10 ** (5 - int(np.floor(np.log10(variance)))) if variance < 1e5 else 1
-    found = Fraction(int(variance * digits) + 1, digits)
-    while not suffices(squared / (2 * found), epsilon, delta):
-        found += Fraction(1, digits)
-    return found
-
-
-def _log_sum(variance: float) -> float:
-    if variance > 10:
-        return log(2 * pi * variance) / 2
-    steps = np.arange(-60, 61)
-    return float(np.log(np.exp(steps**2 / (-2 * variance)).sum()))
-
-
-def wide_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
-    """Draw integers u with P(u) ~ e^(-u^2 / (2 variance)), also where the variance is huge.
-
-    Discrete Laplace numbers of rate 1/t, t = floor(sigma) + 1, are kept with probability e^(-x),
-    x = (|u| - variance/t)^2 / (2 variance) = (|u| t b - a)^2 / (2 a b t^2) for a variance of a/b.
-    """
-    a, b = variance.numerator, variance.denominator
-    t = isqrt(a // b) + 1
-    rate = Fraction(1, 2 * a * b * t * t)
-    drawn = np.zeros(count, dtype=np.int64)
-    late = np.arange(count)
-    while late.size:
-        tried = wide_laplace(Fraction(1, t), late.size, bits)
-        misses: Integers = np.abs(tried).astype(object) * (t * b) - a
-        kept = bernoulli_exponential(rate, misses * misses, bits)
-        drawn[late[kept]] = tried[kept]
-        late = late[~kept]
-    return drawn
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return a loss that dominates every (epsilon, delta): what version 1 is charged."""
+        return worst_loss(self.epsilon, self.delta * SLACK)

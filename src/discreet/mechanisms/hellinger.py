@@ -33,7 +33,7 @@ _PROVED_BITS = 128
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerGlobal(HellingerMechanism):
+class HellingerGlobal(HellingerMechanism, kind="HellingerGlobal", version=1):
     """Divide by the global sensitivity: t = epsilon/2, pure epsilon-DP. The exponential mechanism as it is known.
 
     >>> coin = Categories("coin", levels=("heads", "tails"))
@@ -68,7 +68,7 @@ class HellingerGlobal(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerReciprocal(HellingerMechanism):
+class HellingerReciprocal(HellingerMechanism, kind="HellingerReciprocal", version=1):
     """Divide by the sensitivity whose reciprocal is Lipschitz: t = epsilon/(2 + L), pure epsilon-DP.
 
     1/S(x) = min_x' 1/LS(x') + L d(x, x'). For c = t/S the loss is at most 2 t + t |1/S - 1/S'| <= t (2 + L).
@@ -107,7 +107,7 @@ class HellingerReciprocal(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerSmooth(HellingerMechanism):
+class HellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1):
     """The papers' mechanism: t = epsilon/2 and smooth sensitivity, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))).
 
     The papers claim (epsilon, delta); their proof does not hold, though no violation is known. What is proved for it is
@@ -177,7 +177,7 @@ class HellingerSmooth(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerSmoothProved(HellingerSmooth):
+class HellingerSmoothProved(HellingerSmooth, kind="HellingerSmoothProved", version=1):
     """Smooth sensitivity with constants that make (epsilon, delta) true: t = epsilon/3, e^gamma - 1 = epsilon/(3 ln).
 
     ln = ln(|R|/delta); then 2 t + (e^gamma - 1) ln(|R|/delta) = epsilon.
@@ -202,7 +202,7 @@ class HellingerSmoothProved(HellingerSmooth):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerLocal(HellingerMechanism):
+class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
     """Divide by the local sensitivity, t = epsilon/2: for comparison only, it has no guarantee of its own.
 
     The scale itself tells about the data: between neighbours LS may jump. With three cells or a tiny prior the loss

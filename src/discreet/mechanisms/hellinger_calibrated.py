@@ -30,7 +30,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerCalibrated(HellingerMechanism):
+class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", version=1):
     """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
 
     >>> coin = Categories("coin", levels=("heads", "tails"))

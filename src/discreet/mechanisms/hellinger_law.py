@@ -7,7 +7,7 @@ nor S nor H is ever rounded. All that is stated about privacy is computed from t
 listed; many are never looked at one by one, but drawn from a mixture of products that lies above the law.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -29,7 +29,7 @@ from discreet.divergences import log_affinities
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.evidence import Cost
+from discreet.mechanisms.evidence import Choice, Chooser, Cost
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.mechanisms.hellinger_sensitivity import (
@@ -40,6 +40,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity,
     sensitivity_ball,
 )
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 
@@ -54,7 +55,7 @@ _PUBLIC_BITS = 128  # at which public bounds are computed
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerMechanism(ABC):
+class HellingerMechanism(Mechanism, Chooser):
     """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
@@ -112,6 +113,20 @@ class HellingerMechanism(ABC):
     def candidates(self) -> int:
         """Return |R| = C(n + m - 1, m - 1)."""
         return comb(self.size + len(self.model.cells) - 1, len(self.model.cells) - 1)
+
+    @property
+    def length(self) -> int:
+        """Return the number of cells."""
+        return len(self.model.cells)
+
+    def listed_candidates(self) -> Counts:
+        """Return all candidates, if they are few enough to list."""
+        if not self._listed:
+            raise DeclarationError(
+                f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} are listed. Use fewer "
+                "cells or records."
+            )
+        return self.tables.all
 
     @property
     def _listed(self) -> bool:
@@ -218,6 +233,10 @@ class HellingerMechanism(ABC):
             one, two = np.divmod(pairs, self.size + 1)
             logs += log_affinities(alpha + one, alpha + two, two - one)[inverse]
         return np.asarray(np.sqrt(-np.expm1(logs)))
+
+    def evidence(self, output: Counts) -> Choice:
+        """Return the candidate that was chosen."""
+        return Choice(np.asarray(output), self)
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -14,7 +14,7 @@ from discreet.mechanisms.hellinger import HellingerLocal
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerTable(HellingerLocal):
+class HellingerTable(HellingerLocal, kind="HellingerTable", version=1):
     """P(r | k) ~ e^(-epsilon H(k, r) / LS(k)): for reproduction only."""
 
     def strength(self) -> arb:

@@ -10,21 +10,19 @@ is pure epsilon-DP. `BoxMoments` has the same guarantee with noise that is sqrt(
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log, tanh
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import cached_property
 
 from discreet.exact import Exact
-from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.box_moments import Floats, NoisyMoments, Wholes, check_rate, wide_geometric
+from discreet.mechanisms.box_moments import NoisyMoments, check_rate
 from discreet.models.linear_regression import LinearRegression
-from discreet.randomness import IntArray, RandomBits
+from discreet.noise import Laplace
 
 
 @dataclass(frozen=True, init=False)
-class LaplaceMoments(NoisyMoments):
+class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=1):
     """Every moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
+
+    reason = "discrete Laplace noise of scale D G/epsilon, l1 sensitivity D G"
 
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
@@ -35,42 +33,12 @@ class LaplaceMoments(NoisyMoments):
         """Return epsilon / (D G), what one unit of noise costs."""
         return self.epsilon / (len(self.model.cells) * self.model.layout.reach)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by the l1 sensitivity."""
-        return Guarantee(self.epsilon, reason="discrete Laplace noise of scale D G/epsilon, l1 sensitivity D G")
+    @cached_property
+    def noise(self) -> Laplace:
+        """Return independent Laplace noise."""
+        return Laplace((self.rate,), self.quantities.blocks)
 
     @property
-    def log_normaliser(self) -> float:
-        """Return -D log tanh(r / 2)."""
-        return -len(self.model.cells) * log(tanh(float(self.rate) / 2))
-
-    @property
-    def scale(self) -> Floats:
-        """Return sqrt(2) / r for every number, about."""
-        return np.full(len(self.model.cells), np.sqrt(2) / float(self.rate))
-
-    def log_kernel(self, noise: NDArray[np.generic]) -> Floats:
-        """Return -r sum_j |u_j|."""
-        return np.asarray(np.abs(np.asarray(noise, dtype=float)).sum(axis=-1) * -float(self.rate))
-
-    def noise(self, rows: int, bits: RandomBits) -> Wholes:
-        """Draw rows of independent noise."""
-        cells = len(self.model.cells)
-        return wide_laplace(self.rate, rows * cells, bits).reshape(rows, cells)
-
-    def real_noise(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows with density ~ e^(-r sum_j |u_j|)."""
-        return generator.laplace(size=(rows, len(self.model.cells))) / float(self.rate)
-
-
-def wide_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
-    """Draw integers u with P(u) ~ e^(-rate |u|): a geometric with a fair sign, -0 redrawn; the rate may be tiny."""
-    drawn = np.zeros(count, dtype=np.int64)
-    late = np.arange(count)
-    while late.size:
-        sizes = wide_geometric(rate, late.size, bits)
-        negative = bits.words(late.size) >> np.uint64(63) == 1
-        drawn[late] = np.where(negative, -sizes, sizes)
-        late = late[negative & (sizes == 0)]
-    return drawn
+    def rho(self) -> Fraction:
+        """Return that of pure epsilon, epsilon^2 / 2: what version 1 is charged. Number by number it would be less."""
+        return self.epsilon**2 / 2

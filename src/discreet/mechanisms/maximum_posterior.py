@@ -26,7 +26,8 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost
+from discreet.mechanisms.evidence import Choice, Chooser, Cost
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -37,7 +38,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class MaximumPosterior:
+class MaximumPosterior(Mechanism, Chooser, kind="MaximumPosterior", version=1):
     """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
@@ -93,6 +94,19 @@ class MaximumPosterior:
     def privacy_loss(self) -> PrivacyLoss:
         """Return the loss that dominates every pure epsilon mechanism."""
         return PrivacyLoss.worst_case(self.epsilon)
+
+    @property
+    def length(self) -> int:
+        """Return the number of cells."""
+        return len(self.model.cells)
+
+    def listed_candidates(self) -> Counts:
+        """Return all candidates, one row each."""
+        return self.candidates
+
+    def evidence(self, output: Counts) -> Choice:
+        """Return the candidate that was chosen."""
+        return Choice(np.asarray(output), self)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""

@@ -5,51 +5,79 @@ between neighbouring data sets proves privacy, and reading it as a likelihood le
 the noise. Every public fact (model, size, epsilon) is a field; the secret is only ever an argument.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.certificates import PrivacyLoss
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.evidence import Evidence
 from discreet.randomness import RandomBits
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-@runtime_checkable
-class Mechanism(Protocol):
-    """P(output | secret statistics), with the guarantee that it gives."""
+class Mechanism(ABC):
+    """P(output | secret statistics), with the guarantee that it gives.
+
+    A mechanism that documents may name says so where it is declared: `class X(Mechanism, kind="X", version=1)`.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[int]
+    kinds: ClassVar[dict[str, type["Mechanism"]]] = {}
+    """The mechanisms that a document may name, by their kind."""
+
+    model: Any
+    """The model whose statistics are published."""
+    size: int
+    """The public number of records."""
+
+    def __init_subclass__(cls, kind: str | None = None, version: int = 1, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if kind is not None:
+            cls.kind, cls.version = kind, version
+            Mechanism.kinds[kind] = cls
 
     @property
-    def model(self) -> Any:
-        """Return the model whose statistics are published."""
-
-    @property
-    def size(self) -> int:
-        """Return the public number of records."""
-
-    @property
+    @abstractmethod
     def guarantee(self) -> Guarantee:
         """Return the best guarantee that is proved or computed."""
 
+    @abstractmethod
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the privacy loss of the worst pair of neighbours."""
+        """Return a privacy loss that dominates that of every pair of neighbours, both ways."""
 
     @property
+    @abstractmethod
     def rho(self) -> Fraction:
         """Return the parameter of zero-concentrated differential privacy, rounded up."""
 
-    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of counts."""
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Return how many whole numbers an output has."""
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> NDArray[np.float64]:
+    @abstractmethod
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+
+    @abstractmethod
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
 
+    @abstractmethod
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
+
+    @abstractmethod
+    def evidence(self, output: Counts) -> Evidence:
+        """Return what an output is evidence of. Only its length is looked at, never its numbers."""
 
 
 def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:

@@ -54,10 +54,9 @@ class Moments(Quantities):
         return Fraction(9, 2) + (1 if self.model.layout.with_total else 0)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
-        """Return a bound of sum_i w_i |c_i|^power: by the range G of each, or for squares by the Frobenius norm."""
-        ranged = super().most(weights, blocks, power)
+        """Return a bound of sum_i w_i |c_i|^power: by the range G of each, of squares by the Frobenius norm."""
         if power != 2:
-            return ranged
+            return super().most(weights, blocks, power)
         own = np.repeat(np.array(weights, dtype=object), blocks)
-        normed = max(weight * unit for weight, unit in zip(own, self.units, strict=True)) * self.squared_distance
-        return min(ranged, Fraction(normed))
+        largest: Fraction = max(weight * unit for weight, unit in zip(own, self.units, strict=True))
+        return largest * self.squared_distance

@@ -25,8 +25,9 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost
+from discreet.mechanisms.evidence import Choice, Chooser, Cost
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
 from discreet.randomness import FiniteLaw, RandomBits
@@ -36,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkMaximum:
+class NetworkMaximum(Mechanism, Chooser, kind="NetworkMaximum", version=1):
     """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
@@ -113,6 +114,19 @@ class NetworkMaximum:
     def privacy_loss(self) -> PrivacyLoss:
         """Return the loss that dominates every pure epsilon mechanism."""
         return PrivacyLoss.worst_case(self.epsilon)
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers all rows of all tables have."""
+        return sum(self._row_levels)
+
+    def listed_candidates(self) -> Counts:
+        """Return all candidates, one row each."""
+        return self.candidates
+
+    def evidence(self, output: Counts) -> Choice:
+        """Return the candidate that was chosen."""
+        return Choice(np.asarray(output), self)
 
     def _powers(self, counts: Counts) -> NDArray[np.object_]:
         """Return alpha - 1 + k exactly for every cell of every table, in the order of the output."""

@@ -30,7 +30,8 @@ from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost, DrawnRows
+from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
@@ -46,7 +47,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkSampling:
+class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
@@ -256,6 +257,11 @@ class NetworkSampling:
 
     @property
     def length(self) -> int:
+        """Return how many whole numbers all draws have."""
+        return self.draws * self.draw_length
+
+    @property
+    def draw_length(self) -> int:
         """Return how many whole numbers one draw has."""
         return sum(rows * (levels - 1) for rows, levels in self.shapes)
 
@@ -285,7 +291,7 @@ class NetworkSampling:
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.draws * self.length), dtype=np.int64)
+        drawn = np.empty((len(places.ravel()), self.draws * self.draw_length), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
             parts = [self._draw(laws, len(same) * self.draws, bits) for laws in self.laws(row)]
@@ -301,7 +307,7 @@ class NetworkSampling:
         """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
-        outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.length)
+        outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.draw_length)
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
         rows, places = np.unique(tables, axis=0, return_inverse=True)
         logs = np.empty(len(tables))
@@ -322,7 +328,7 @@ class NetworkSampling:
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""
-        units = (np.asarray(output, dtype=float).reshape(-1, self.length) + 0.5) / 2.0**self.grid_bits
+        units = (np.asarray(output, dtype=float).reshape(-1, self.draw_length) + 0.5) / 2.0**self.grid_bits
         parts = np.split(units, np.cumsum([rows * (levels - 1) for rows, levels in self.shapes])[:-1], axis=1)
         tables = {}
         for family, part, (rows, levels) in zip(self.model.families, parts, self.shapes, strict=True):
@@ -333,7 +339,7 @@ class NetworkSampling:
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
         """Return the rows of each table that is drawn."""
         found, first = [], 0
-        draws = np.asarray(output).reshape(-1, self.length)
+        draws = np.asarray(output).reshape(-1, self.draw_length)
         for family, prior, (rows, levels) in zip(self.model.families, self.model.prior, self.shapes, strict=True):
             last = first + rows * (levels - 1)
             sticks = draws[:, first:last].reshape(-1, rows, levels - 1)
@@ -353,16 +359,20 @@ class NetworkSampling:
         if bits > MOST_SUMMED_BITS:
             words = f"the likelihood of truncated rows is a sum over 2^{bits} cells of the grid"
             return Cost(0.0, refusal=f"{words}, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
-        return Cost(5e5 * self.length * self.draws + 3000 * self.length * 2.0**bits, self.draws * self.length)
+        return Cost(5e5 * self.draw_length * self.draws + 3000 * self.draw_length * 2.0**bits, self.draws * self.draw_length)
+
+    def evidence(self, output: Counts) -> Draw:
+        """Return the cell of the grid that was drawn."""
+        return Draw(np.asarray(output), self)
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
-        wanted = self.draws * self.length
+        wanted = self.draws * self.draw_length
         if output.shape != (wanted,):
             raise DocumentError(f"The output must have {wanted} numbers; it has {output.size}.")
         if (output < 0).any() or (output >= 1 << self.grid_bits).any():
             raise DocumentError("The output holds numbers beyond the grid of the draws.")
-        rows = self._by_row(output.reshape(self.draws, self.length)) if self.least else ()
+        rows = self._by_row(output.reshape(self.draws, self.draw_length)) if self.least else ()
         if not all(self._truncation(sticks.shape[-1] + 1).holds(sticks).all() for sticks in rows):
             raise DocumentError("The output holds probabilities below the declared least.")
 

@@ -9,17 +9,21 @@ all families follow from them, always without contradiction between tables.
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log, sqrt, tanh
+from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
+from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
-from discreet.mechanisms.network_counts import Counts, Floats, NetworkCounts
+from discreet.mechanisms.mechanism import Counts, Floats
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network import Network
-from discreet.randomness import RandomBits, discrete_laplace
+from discreet.noise import Laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -47,19 +51,22 @@ class ParityCounts(NetworkCounts):
     def totals(self, output: Counts) -> Floats:
         """Return the number of records as the tables state it."""
 
-    @property
-    def length(self) -> int:
-        """Return how many numbers are published."""
-        return len(self.rates)
+    @cached_property
+    def quantities(self) -> Parities:
+        """Return the numbers of records with an even number of yes."""
+        return Parities(self.model)
 
-    @property
-    def reach(self) -> float:
-        """Return how many units of noise in the noisiest number cost a factor e."""
-        return float(1 / min(self.rates))
+    @cached_property
+    def noise(self) -> Laplace:
+        """Return independent Laplace noise, with a rate for each number."""
+        return Laplace(self.rates, (1,) * len(self.rates))
 
-    def measured(self, counts: Counts) -> Counts:
-        """Return e_g = (n + c_g) / 2 of every block: a sum of cells of one table, so that this map is linear."""
-        return np.asarray((self.basis.sizes(counts) + self.basis.contrasts(counts)) // 2)
+    def computed_loss(self) -> PrivacyLoss:
+        """Return the exact loss if all rates are equal: the pattern that moves most numbers dominates all others."""
+        if len(set(self.rates)) > 1:
+            return super().computed_loss()
+        moved = int(Fraction(self.pure_epsilon) / self.rates[0])
+        return self.noise.loss(np.arange(self.length) < moved)
 
     def coefficients(self, output: Counts) -> Counts:
         """Return the noisy c_g = 2 e_g - n of all blocks but the empty one."""
@@ -72,24 +79,10 @@ class ParityCounts(NetworkCounts):
         """
         return self.basis.tables(self.coefficients(output), self.totals(output))
 
-    def noise(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise, numbers of one rate together."""
-        drawn = np.zeros((rows, self.length), dtype=np.int64)
-        for rate in sorted(set(self.rates)):
-            places = [place for place, each in enumerate(self.rates) if each == rate]
-            drawn[:, places] = discrete_laplace(rate, rows * len(places), bits).reshape(rows, len(places))
-        return drawn
-
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return sum over blocks of log tanh(r/2) - r |u|."""
-        rates = np.array([float(rate) for rate in self.rates])
-        return np.asarray(np.abs(noise) @ -rates + sum(log(tanh(rate / 2)) for rate in rates))
-
     def block_variances(self) -> Floats:
-        """Return the variance of c_g over 2^|g| for each block, 8 p / (1 - p)^2 / 2^|g| with p = e^-rate."""
-        rates = np.array([float(rate) for rate in self.rates[-len(self.basis.blocks) :]])
-        spread = 8 * np.exp(-rates) / np.expm1(-rates) ** 2
-        return np.asarray(spread / 2.0 ** np.array([len(block) for block in self.basis.blocks]))
+        """Return the variance of c_g over 2^|g| for each block: c_g is twice a published number, but for a constant."""
+        own = self.noise.variance[-len(self.basis.blocks) :]
+        return np.asarray(4 * own / 2.0 ** np.array([len(block) for block in self.basis.blocks]))
 
     def count_sd(self) -> float:
         """Return the standard deviation of a cell given its row total, for the noisiest table."""

@@ -37,7 +37,7 @@ _BITS = 63
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PermuteAndFlip(HellingerGlobal):
+class PermuteAndFlip(HellingerGlobal, kind="PermuteAndFlip", version=1):
     """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP."""
 
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:

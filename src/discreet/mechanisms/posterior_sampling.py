@@ -26,7 +26,8 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost, DrawnRows
+from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     certified_curve,
@@ -61,7 +62,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling:
+class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -291,6 +292,11 @@ class PosteriorSampling:
         """Return how many numbers one draw has."""
         return len(self.model.cells) - 1 if isinstance(self.model, Categories) else 1
 
+    @property
+    def length(self) -> int:
+        """Return how many whole numbers all draws have."""
+        return self.draws * self.sticks
+
     @cached_property
     def _truncation(self) -> Truncation:
         return Truncation(len(self.model.cells), self.least, self.grid_bits)
@@ -370,6 +376,10 @@ class PosteriorSampling:
             words = f"the likelihood of truncated draws of {self.sticks + 1} probabilities is a sum over 2^{bits} cells"
             return Cost(0.0, refusal=f"{words} of the grid, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
         return Cost(5e5 * self.sticks * self.draws + 3000 * 2.0**bits, self.draws * self.sticks)
+
+    def evidence(self, output: Counts) -> Draw:
+        """Return the cell of the grid that was drawn."""
+        return Draw(np.asarray(output), self)
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -8,31 +8,33 @@ on the noisy count, so they cost nothing: the loss is at most moved/b, which is 
 Cutting the noise itself towards zero is another matter: it doubles P(0), and each moved count costs ln 2 more.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
-from flint import arb, ctx
-from numpy.typing import NDArray
+from flint import ctx
 
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import dominating_loss
-from discreet.certificates.pair_bound import rounded_up
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mechanisms.evidence import ClampedMeasurement, Measurement, clamped_terms
+from discreet.mechanisms.mechanism import Counts, Floats, Mechanism
+from discreet.mechanisms.tables import FirstCells
 from discreet.models import Categories
-from discreet.randomness import RandomBits, bernoulli_exponential, geometric
+from discreet.noise import CutTowardsZero, Floored, Rounded
+from discreet.noise.rounded import WholeLaplace
+from discreet.randomness import RandomBits
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _LEAST_RATE, _MOST_RATE = Fraction(1, 10**6), Fraction(10**4)
 _FARTHEST = 10**6  # outputs this many scales beyond the possible counts are not read: their probability is e^-1000000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedLaplace(ABC):
+class PublishedLaplace(Mechanism):
     """Laplace noise of scale sensitivity/epsilon on the first `noisy_cells` counts, all or all but the last."""
 
     model: Categories
@@ -75,10 +77,25 @@ class PublishedLaplace(ABC):
         """Return how many noisy counts one record can change: two, or the single one that has noise."""
         return min(2, self.noisy_cells)
 
+    @cached_property
+    def quantities(self) -> FirstCells:
+        """Return the counts that get noise."""
+        return FirstCells(self.model, self.noisy_cells)
+
+    @property
+    @abstractmethod
+    def noise(self) -> WholeLaplace:
+        """Return the law of the noise of each noisy count."""
+
     @property
     def pure_epsilon(self) -> Fraction:
-        """Return the exact epsilon: moved * epsilon/sensitivity."""
-        return self.moved * self.rate
+        """Return the largest loss over all neighbours, computed from quantities and noise."""
+        return max(self.noise.norm(change) for change in self.quantities.changes())
+
+    @property
+    def length(self) -> int:
+        """Return the number of cells."""
+        return len(self.model.cells)
 
     @property
     def claim(self) -> Guarantee:
@@ -102,13 +119,9 @@ class PublishedLaplace(ABC):
             at_zero = float((ball(self.pure_epsilon) / 2).tanh().upper())
         return dominating_loss((Fraction(0), self.pure_epsilon), (at_zero, 0.0))
 
-    @abstractmethod
     def log_noise(self, noise: Counts) -> Floats:
         """Return log P(noise) of whole-number noise, number by number."""
-
-    @abstractmethod
-    def noise(self, count: int, bits: RandomBits) -> Counts:
-        """Draw independent noise."""
+        return self.noise.log_terms(noise)
 
     def finished(self, noisy: Counts) -> Counts:
         """Return what is done to noisy counts at last: nothing."""
@@ -124,7 +137,7 @@ class PublishedLaplace(ABC):
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must sum to the public size {self.size}.")
         inside = table[..., : self.noisy_cells]
-        drawn = self.finished(inside + self.noise(inside.size, bits).reshape(inside.shape))
+        drawn = self.finished(inside + self.noise.draw(inside.size, bits).reshape(inside.shape))
         if self.noisy_cells == table.shape[-1]:
             return drawn
         return np.concatenate([drawn, self.size - drawn.sum(axis=-1, keepdims=True)], axis=-1)
@@ -138,6 +151,10 @@ class PublishedLaplace(ABC):
             return np.asarray(logs)
         return np.where(outputs.sum(axis=-1) == self.size, logs, -np.inf)
 
+    def evidence(self, output: Counts) -> tuple[Measurement, ...]:
+        """Return the noisy counts as a measurement; the last count, if it has no noise of its own, tells no more."""
+        return (Measurement(self.quantities, np.asarray(output)[: self.noisy_cells], self.noise),)
+
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         cells = len(self.model.cells)
@@ -149,50 +166,34 @@ class PublishedLaplace(ABC):
             raise DocumentError(f"The output must sum to the size {self.size}; it sums to {int(output.sum())}.")
 
 
-def _signed(sizes: Counts, bits: RandomBits) -> Counts:
-    return np.asarray(np.where(bits.words(len(sizes)) >> np.uint64(63) == 1, -sizes, sizes))
-
-
-class RoundedLaplace(PublishedLaplace):
+class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=1):
     """Rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
 
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return log(1 - e^(-1/2b)) at 0, else -(|u| - 1/2)/b + log((1 - e^(-1/b))/2)."""
-        rate, far = float(self.rate), np.abs(noise)
-        beside = -(far - 0.5) * rate + np.log(-np.expm1(-rate) / 2)
-        return np.asarray(np.where(far == 0, np.log(-np.expm1(-rate / 2)), beside))
-
-    def noise(self, count: int, bits: RandomBits) -> Counts:
-        """Draw whether noise is beyond 1/2, how far beyond, and its sign."""
-        beyond = bernoulli_exponential(self.rate / 2, np.ones(count, dtype=np.int64), bits)
-        return _signed(beyond * (1 + geometric(self.rate, count, bits)), bits)
+    @cached_property
+    def noise(self) -> Rounded:
+        """Return noise rounded to the nearest whole number."""
+        return Rounded(self.rate, self.noisy_cells)
 
 
-class FlooredLaplace(PublishedLaplace):
+class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=1):
     """The floor of noisy counts, as the text of the later notes has it: it shifts counts by -1/2 on average."""
 
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return -v/b + log((1 - e^(-1/b))/2), v = u for u >= 0 and -u - 1 below."""
-        rate = float(self.rate)
-        return np.asarray(-np.where(noise >= 0, noise, -noise - 1) * rate + np.log(-np.expm1(-rate) / 2))
-
-    def noise(self, count: int, bits: RandomBits) -> Counts:
-        """Draw a geometric number g and return g or -1 - g."""
-        sizes = geometric(self.rate, count, bits)
-        return np.where(bits.words(count) >> np.uint64(63) == 1, -1 - sizes, sizes)
+    @cached_property
+    def noise(self) -> Floored:
+        """Return the floor of noise."""
+        return Floored(self.rate, self.noisy_cells)
 
 
-class TruncatedLaplace(PublishedLaplace):
+class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=1):
     """Noise cut towards zero, as the tables of the later notes have it: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
 
     P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
     """
 
-    @property
-    def pure_epsilon(self) -> Fraction:
-        """Return moved (epsilon/sensitivity + ln 2), rounded up."""
-        with ctx.workprec(128):
-            return rounded_up(self.moved * (ball(self.rate) + arb(2).log()))
+    @cached_property
+    def noise(self) -> CutTowardsZero:
+        """Return noise cut towards zero."""
+        return CutTowardsZero(self.rate, self.noisy_cells)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -200,17 +201,8 @@ class TruncatedLaplace(PublishedLaplace):
         reason = f"noise cut towards zero, P(0)/P(1) = 2 e^(1/b), one record moves {self.moved} noisy counts by 1"
         return Guarantee(self.pure_epsilon, reason=reason)
 
-    def log_noise(self, noise: Counts) -> Floats:
-        """Return log(1 - e^(-1/b)) at 0, else -|u|/b + log((1 - e^(-1/b))/2)."""
-        rate, far = float(self.rate), np.abs(noise)
-        return np.asarray(-far * rate + np.log(-np.expm1(-rate)) - np.where(far == 0, 0.0, np.log(2.0)))
 
-    def noise(self, count: int, bits: RandomBits) -> Counts:
-        """Draw a geometric number with a fair sign."""
-        return _signed(geometric(self.rate, count, bits), bits)
-
-
-class ClampedLaplace(RoundedLaplace):
+class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=1):
     """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
 
     def finished(self, noisy: Counts) -> Counts:
@@ -219,16 +211,11 @@ class ClampedLaplace(RoundedLaplace):
 
     def log_cells(self, output: Counts, counts: Counts) -> Floats:
         """Return log P, at 0 and n that of all that is clamped there, and -inf outside."""
-        inner = self.log_noise(output - counts)
-        low, high = self._log_at_least(counts), self._log_at_least(self.size - counts)
-        ends = np.where(output == 0, low, np.where(output == self.size, high, inner))
-        return np.where((output >= 0) & (output <= self.size), ends, -np.inf)
+        return clamped_terms(self.noise, output, counts, self.size)
 
-    def _log_at_least(self, steps: Counts) -> Floats:
-        """Return log P(U >= j), j >= 0; at j = 0 it is (1 + P(U = 0))/2."""
-        rate = float(self.rate)
-        tail = -(np.maximum(steps, 1) - 0.5) * rate - np.log(2.0)
-        return np.asarray(np.where(steps > 0, tail, np.log1p(-np.exp(-rate / 2) / 2)))
+    def evidence(self, output: Counts) -> tuple[Measurement, ...]:
+        """Return the clamped counts as a measurement."""
+        return (ClampedMeasurement(self.quantities, np.asarray(output)[: self.noisy_cells], self.noise, self.size),)
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

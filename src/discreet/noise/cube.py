@@ -193,7 +193,7 @@ def _few_steps(rate: Fraction, cells: int, step: int) -> Atoms:
     q = (-ball(rate)).exp()
     odd = sum((start * q**j for j, start in enumerate(differences(_even_sides(cells)))), arb(0))
     share = odd / cube_radius(rate, cells).weight
-    chances = {}
+    chances: dict[int, arb] = {}
     for c in range(step - 1, -1, -1):
         gap = step - c
         delta = 1 - q ** (gap // 2) * (share if gap % 2 else 1)

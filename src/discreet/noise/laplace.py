@@ -133,7 +133,7 @@ class Laplace(ProductLaplace):
     @cached_property
     def variance(self) -> Floats:
         """Return 2 p / (1 - p)^2, p = e^-r."""
-        return 2 * np.exp(-self.number_rates) / np.expm1(-self.number_rates) ** 2
+        return np.asarray(2 * np.exp(-self.number_rates) / np.expm1(-self.number_rates) ** 2)
 
     @property
     def rho_weights(self) -> tuple[Fraction, ...]:
@@ -161,7 +161,7 @@ class Laplace(ProductLaplace):
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return the Laplace number with the same rank as the normal one."""
         x = np.asarray(normals, dtype=float)
-        return np.sign(x) * -(log_ndtr(-np.abs(x)) + log(2)) / self.number_rates
+        return np.asarray(np.sign(x) * -(log_ndtr(-np.abs(x)) + log(2)) / self.number_rates)
 
     def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
         """Return the law of sums of numbers of one rate each."""

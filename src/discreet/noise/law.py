@@ -186,9 +186,8 @@ def sizes_of_sums(parts: Sequence[int], blocks: Sequence[int]) -> list[list[int]
     found: list[list[int]] = []
     first = 0
     for labels in by_block(np.asarray(parts, dtype=np.int64), blocks):
-        sizes = np.bincount(labels - first) if labels.min() >= first else np.zeros(1)
-        if (sizes == 0).any():
+        if labels.min() < first or not (sizes := np.bincount(labels - first)).all():
             return None
-        found.append(sizes.tolist())
+        found.append([int(size) for size in sizes])
         first += len(sizes)
     return found

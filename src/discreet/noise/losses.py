@@ -47,7 +47,8 @@ def added(parts: Sequence[tuple[Atoms, int]], beyond: float = 0.0) -> PrivacyLos
     tops = [max(value for value, _ in atoms) for atoms, _ in used]
     gaps = [[(top - value, chance) for value, chance in atoms] for (atoms, _), top in zip(used, tops, strict=True)]
     unit = _common_unit([gap for gap, _ in chain.from_iterable(gaps)])
-    length = sum(max(gap for gap, _ in each) * times for each, (_, times) in zip(gaps, used, strict=True))
+    longest = (max(gap for gap, _ in each) * times for each, (_, times) in zip(gaps, used, strict=True))
+    length = sum(longest, Fraction(0))
     unit = max(unit, length / _LONGEST)
     with ctx.workprec(_PRECISION):
         product = arb_poly([1])

@@ -139,9 +139,14 @@ class CutTowardsZero(WholeLaplace):
     """Cut towards zero: P(|U| = j) = e^(-j r) - e^(-(j+1) r), so P(0)/P(1) = 2 e^r."""
 
     def _costs(self, change: ArrayLike) -> list[Fraction]:
-        moved = np.asarray(change)
         with ctx.workprec(128):
-            return [rounded_up(ball(self.rate * abs(int(step))) + arb(2).log()) for step in moved if step]
+            return [rounded_up(ball(cost) + arb(2).log()) for cost in super()._costs(change)]
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return the sum of r |c| + ln 2 over the numbers that move, rounded up once."""
+        costs = super()._costs(change)
+        with ctx.workprec(128):
+            return rounded_up(ball(sum(costs, Fraction(0))) + len(costs) * arb(2).log())
 
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return log(1 - e^-r) at 0, else -|u| r + log((1 - e^-r)/2)."""

@@ -70,7 +70,7 @@ class ZeroSumLaplace(ProductLaplace):
     def variance(self) -> Floats:
         """Return the variance of each cell."""
         pairs = zip(self.rates, self.sizes, strict=True)
-        return np.repeat([cell_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
+        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
 
     def rho(self, change: ArrayLike) -> Fraction:
         """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
@@ -142,7 +142,7 @@ def normaliser(epsilon: Fraction, cells: int) -> arb:
         return sum(_squared_binomials(epsilon, cells), arb(0)) / (1 - q) ** (cells - 1)
 
 
-def cell_variance(cells: int, epsilon: float) -> float:
+def histogram_variance(cells: int, epsilon: float) -> float:
     """Return the variance of the noise in one cell.
 
     4 q (m-1) / (1-q)^2 times the mean of sin^2 under a density ~ (1 + 2 sqrt(q) cos + q)^(m-1) on the circle; both are

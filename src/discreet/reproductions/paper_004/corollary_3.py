@@ -31,7 +31,7 @@ def shifts_needed(network: dc.Network, draws: int) -> NDArray[np.float64]:
     """Return for each of many runs on identical records the least t at which no released cell is below zero."""
     mechanism = dc.FourierUpdates(network, SIZE, epsilon=1)
     clear = mechanism.measured(identical_records(network))
-    return needed_t(mechanism, clear + mechanism.noise(draws, dc.SeededBits(1)))
+    return needed_t(mechanism, clear + mechanism.noise.sample(draws, dc.SeededBits(1)))
 
 
 def run(quick: bool) -> Outcome:
@@ -39,7 +39,7 @@ def run(quick: bool) -> Outcome:
     draws = QUICK_DRAWS if quick else DRAWS
     released = shifts_needed(NETWORK, draws)
     mechanism = dc.FourierUpdates(NETWORK, SIZE, epsilon=1)
-    full = needed_t_of_naive_bayes(mechanism, mechanism.noise(draws, dc.SeededBits(2)))
+    full = needed_t_of_naive_bayes(mechanism, mechanism.noise.sample(draws, dc.SeededBits(2)))
     rows: list[Row] = []
     for t in SHIFTS:
         row: Row = {"t": t, "claimed": published_stealth(t), "sure": stealth_bound(mechanism.length, t)}

@@ -16,7 +16,7 @@ LARGEST = {"naive Bayes, 16 features": naive_bayes(16)} | NETWORKS
 def errors(network: dc.Network, family: tuple[str, ...], draws: int) -> NDArray[np.float64]:
     """Return the l1 errors of the table of a family without increment; they do not depend on the records."""
     mechanism = dc.FourierUpdates(network, size=50, epsilon=1)
-    noise = mechanism.noise(draws, dc.SeededBits(1))
+    noise = mechanism.noise.sample(draws, dc.SeededBits(1))
     table = mechanism.basis.table(family, 2 * noise[:, 1:], 2.0 * noise[:, 0])
     return np.asarray(np.abs(table).reshape(draws, -1).sum(axis=1))
 

@@ -1,0 +1,145 @@
+"""Additive mechanisms: measured numbers plus noise. What they cost is computed from both, never written by hand.
+
+z = A k + u. Over all pairs of records x, y and both directions, the loss where the measured numbers move by
+A e_x - A e_y is the noise's: epsilon is the largest of them all, the privacy loss the upper envelope of all their laws,
+and rho the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to.
+"""
+
+from abc import abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, exact_text, probability
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.evidence import Measurement
+from discreet.mechanisms.mechanism import Counts, Floats, Mechanism
+from discreet.mechanisms.quantities import Quantities
+from discreet.noise import NoiseLaw
+from discreet.noise.concentrated import concentrated_loss
+from discreet.noise.law import by_block
+from discreet.noise.losses import envelope
+from discreet.randomness import RandomBits
+
+_FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
+
+
+class Additive(Mechanism):
+    """z = A k + u, with `quantities` A and `noise` u."""
+
+    @property
+    @abstractmethod
+    def quantities(self) -> Quantities:
+        """Return what is measured."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> NoiseLaw:
+        """Return the law of the noise."""
+
+    @property
+    def length(self) -> int:
+        """Return how many whole numbers an output has."""
+        return self.quantities.length
+
+    def measured(self, counts: ArrayLike) -> Counts:
+        """Return A k, what would be published without noise, for one or many rows of counts."""
+        return self.quantities.apply(np.asarray(counts))
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Say in a few words why the guarantee holds."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the pure epsilon that quantities and noise give."""
+        return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
+
+    @property
+    def reach(self) -> float:
+        """Return how far the noise of the noisiest number reaches, for the width of windows."""
+        return float(self.noise.reach.max())
+
+    @cached_property
+    def pure_epsilon(self) -> Fraction | float:
+        """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""
+        law, quantities = self.noise, self.quantities
+        if (weights := law.norm_weights) is not None:
+            return quantities.most(weights, law.blocks, 1)
+        changes = quantities.changes()
+        return inf if changes is None else max(law.norm(change) for change in changes)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the largest zCDP parameter over all neighbours, computed from quantities and noise."""
+        law, quantities = self.noise, self.quantities
+        if (weights := law.rho_weights) is not None:
+            return quantities.most(weights, law.blocks, 2)
+        return max(law.rho(change) for change in quantities.changes() or ())
+
+    def computed_loss(self) -> PrivacyLoss:
+        """Return the upper envelope of the losses of all neighbours, computed from quantities and noise.
+
+        Where their changes are too many to list it is that of the worst mechanism of this epsilon, or of this rho.
+        """
+        changes, epsilon = self.quantities.changes(), self.pure_epsilon
+        if changes is not None and (epsilon < inf or self.noise.rho_weights is None or self._is_attained(changes)):
+            return envelope([self.noise.loss(change) for change in changes])
+        return PrivacyLoss.worst_case(Fraction(epsilon)) if epsilon < inf else concentrated_loss(self.rho)
+
+    def _is_attained(self, changes: tuple[Counts, ...]) -> bool:
+        """Tell whether the changes that are listed cost no more than the largest zCDP parameter."""
+        return max(self.noise.rho(change) for change in changes) <= self.rho * (1 + Fraction(1, 10**8))
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the loss that is charged where releases are composed: the computed one, or more if a kind says so."""
+        return self.computed_loss()
+
+    def sample(self, counts: ArrayLike, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        measured = self.measured(self.checked(counts))
+        return measured + self.noise.sample(int(np.prod(measured.shape[:-1])), bits).reshape(measured.shape)
+
+    @abstractmethod
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
+
+    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        return self.noise.log_probability(np.asarray(output) - self.measured(counts))
+
+    def evidence(self, output: Counts) -> tuple[Measurement, ...]:
+        """Return one measurement for each table or other unit whose noise is independent of the rest, or one of all."""
+        pieces = self.quantities.pieces()
+        lengths = [piece.length for piece in pieces]
+        laws = self.noise.pieces(lengths)
+        if laws is None:
+            return (Measurement(self.quantities, np.asarray(output), self.noise),)
+        values = by_block(np.asarray(output), lengths)
+        return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        if output.shape != (self.length,):
+            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
+        possible = self.size * self.quantities.per_record
+        farthest = possible + _FARTHEST * (1 + self.noise.reach)
+        if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
+            raise DocumentError("The output holds numbers beyond any that can be read.")
+        for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
+            if keeps and (total := sum(int(value) for value in block)) != self.size:
+                raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
+
+
+def gaussian_delta(delta: Exact) -> Fraction:
+    """Return a delta that Gaussian noise can be calibrated to, or say what is allowed."""
+    small = probability(delta, "delta")
+    if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
+        raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
+    return small
