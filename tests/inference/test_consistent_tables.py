@@ -148,9 +148,9 @@ def test_several_releases_are_fitted_together() -> None:
 
 def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
     naive = Network.naive_bayes("y", ["a"], {"y": TWO, "a": TWO})
-    cube = dc.simulate(dc.CubeCounts(naive, 4, 1), [1, 1, 1, 1], dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="got CubeCounts"):
-        dc.consistent_tables(cube)
+    draw = dc.simulate(dc.NetworkSampling.plain(naive, size=4, delta="0.1"), [1, 1, 1, 1], dc.SeededBits(1))
+    with pytest.raises(dc.DeclarationError, match="holds something else"):
+        dc.consistent_tables(draw)
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         dc.consistent_tables()
     found = dc.consistent_tables(release_of(LOOP, "histograms", seed=8))

@@ -19,6 +19,7 @@ from scipy.stats import invgamma, norm
 from discreet.inference.coefficients import INTERCEPT, feature_reaches
 from discreet.inference.regression import RegressionPosterior, read_regression
 from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.mechanisms import Mechanism
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds, Wholes
 from discreet.randomness import SeededBits
@@ -82,18 +83,21 @@ def _widths(model: LinearRegression, spread: NDArray[np.floating[Any]], level: f
     return [float(2 * norm.ppf((1 + level) / 2) * deviation) for deviation in deviations]
 
 
-def rehearsed_regression(
-    mechanism: NoisyMoments, label: str, seed: int
-) -> tuple[RegressionPosterior, dict[str, float]]:
+def rehearsed_regression(mechanism: Mechanism, label: str, seed: int) -> tuple[RegressionPosterior, dict[str, float]]:
     """Publish moments of made-up records and read the release; return the reading and the true coefficients."""
+    moments, truth = made_up_regression(mechanism, seed)
+    return read_regression(simulate(mechanism, moments, SeededBits(seed), label)), truth
+
+
+def made_up_regression(mechanism: Mechanism, seed: int) -> tuple[Wholes, dict[str, float]]:
+    """Return the moments of made-up records with coefficients from the prior, and these coefficients."""
     model, generator = mechanism.model, np.random.default_rng(seed)
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     w *= min(1.0, _ROOM * np.sqrt(model.dimension) / np.abs(w).sum())
     sigma = min(np.sqrt(typical_variance(model)), (1 - _ROOM) / 2)
     parts = [min(_BATCH, mechanism.size - start) for start in range(0, mechanism.size, _BATCH)]
     moments = np.sum([_made_up_moments(model, part, w, sigma, generator) for part in parts], axis=0)
-    release = simulate(mechanism, moments, SeededBits(seed), label)
-    return read_regression(release), dict(zip(model.names, model.in_units(w).tolist(), strict=True))
+    return moments, dict(zip(model.names, model.in_units(w).tolist(), strict=True))
 
 
 def _made_up_moments(

@@ -40,19 +40,20 @@ def engine_for(case: Case) -> Engine | None:
 def refusal_of(case: Case) -> str | None:
     """Tell why no engine reads a case, or nothing if one does. No output is looked at.
 
-    The reason is that of the last engine that would fit but for the work, as that reads the most; else that of the last.
+    The reason is that of the engine that reads the most: the last that would fit but for the work, else the last that
+    does not only approximate.
     """
-    reasons: list[tuple[bool, str]] = []
+    misfits, too_much = [], []
     for engine in _of_its_model(case):
-        if (misfit := engine.misfit(case)) is None:
-            if (too_much := engine.work(case).refusal) is None:
-                return None
-            reasons.append((True, too_much))
+        if (misfit := engine.misfit(case)) is not None:
+            misfits.append((engine.exactness is Exactness.APPROXIMATE, misfit))
+        elif (work := engine.work(case).refusal) is not None:
+            too_much.append(work)
         else:
-            reasons.append((False, misfit))
-    if not reasons:
+            return None
+    if not misfits and not too_much:
         return f"no reading is known for a {type(case.model).__name__}"
-    return ([words for about_work, words in reasons if about_work] or [reasons[-1][1]])[-1]
+    return too_much[-1] if too_much else sorted(misfits, key=lambda each: not each[0])[-1][1]
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
