@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.inference.readable import Reading, exact_refusal, reading_of
+from discreet.reading import Exactness, exactness_of, why_not_exact
 from discreet.template import template
 
 STUDY = """
@@ -273,7 +273,7 @@ def test_a_default_that_nobody_could_read_is_not_taken(networks: dc.Study) -> No
 def test_a_network_that_nobody_could_read_is_not_published_or_charged(
     networks: dc.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.study.questions.reading_refusal", lambda _: "nobody knows how")
+    monkeypatch.setattr("discreet.study.questions.why_unreadable", lambda _: "nobody knows how")
     for publish in (lambda: networks.publish("arrows"), networks.publish_all):
         with pytest.raises(dc.PublishError, match="nobody knows how"):
             publish()
@@ -289,23 +289,23 @@ def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Stud
 
 
 READINGS = [
-    (dc.JointHistograms, "a -> b -> c", 20, 2, Reading.SAMPLED),
-    (dc.JointHistograms, "a -> b", 10**5, 3, Reading.SAMPLED),
-    (dc.FamilyHistograms, "a -> b -> c", 10**5, 2, Reading.SAMPLED),
-    (dc.FamilyHistograms, "a -> b -> c", 300, 3, Reading.SAMPLED),
-    (dc.FamilyHistograms, "a -> b -> c", 300, 12, Reading.APPROXIMATE),
-    (dc.FamilyHistograms, "a -> b -> c", 300, 2, Reading.EXACT),
+    (dc.JointHistograms, "a -> b -> c", 20, 2, Exactness.SAMPLED),
+    (dc.JointHistograms, "a -> b", 10**5, 3, Exactness.SAMPLED),
+    (dc.FamilyHistograms, "a -> b -> c", 10**5, 2, Exactness.SAMPLED),
+    (dc.FamilyHistograms, "a -> b -> c", 300, 3, Exactness.SAMPLED),
+    (dc.FamilyHistograms, "a -> b -> c", 300, 12, Exactness.APPROXIMATE),
+    (dc.FamilyHistograms, "a -> b -> c", 300, 2, Exactness.EXACT),
 ]
 
 
 @pytest.mark.parametrize(("kind", "edges", "size", "levels", "reading"), READINGS)
 def test_how_a_release_is_read_is_known_beforehand(
-    kind: Any, edges: str, size: int, levels: int, reading: Reading
+    kind: Any, edges: str, size: int, levels: int, reading: Exactness
 ) -> None:
     network = dc.Network.from_edges(edges, levels=dict.fromkeys(edges.split(" -> "), tuple(range(levels))))
     mechanism = kind(network, size, 1)
-    assert reading_of(mechanism) is reading
-    assert (exact_refusal(mechanism) is None) == (reading is Reading.EXACT)
+    assert exactness_of(mechanism) is reading
+    assert (why_not_exact(mechanism) is None) == (reading is Exactness.EXACT)
 
 
 def test_networks_and_tables_are_counted_in_one_pass_and_published_as_one_plan(networks: dc.Study) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading.consistent_tables import NoisyPart, fit
 from discreet.models.network import Network
+from discreet.reading.consistent_tables import NoisyPart, fit
 
 TWO, THREE = (0, 1), (0, 1, 2)
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels={"a": TWO, "b": THREE, "c": TWO, "d": TWO})

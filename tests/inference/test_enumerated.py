@@ -8,12 +8,12 @@ import pytest
 
 import discreet as dc
 from discreet.inference.categories import CategoriesPosterior
+from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 from discreet.reading import Case, read
 from discreet.reading.case import Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.reading.readings import TableReading
-from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2))
 

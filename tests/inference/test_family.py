@@ -16,9 +16,10 @@ import discreet as dc
 from discreet import charts
 from discreet.certificates import compositions
 from discreet.command_line.main import main
-from discreet.inference import FamilyPosterior, record_totals
-from discreet.reading.counts.record_totals import RecordTotals
+from discreet.inference import FamilyPosterior
 from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
+from discreet.reading.counts import record_totals
+from discreet.reading.counts.record_totals import RecordTotals
 from discreet.statement import statement
 
 Floats = NDArray[np.float64]

@@ -106,7 +106,9 @@ def test_draws_in_the_outermost_cells_are_read_by_the_mass_of_the_cells(output: 
     assert list(posterior.mean.values()) == pytest.approx(list(weights @ (tables + 0.01) / 12.03), rel=1e-6)
 
 
-@pytest.mark.parametrize(("prior", "power", "grid_bits", "output"), [(0.01, "0.01", 32, (2**32 - 1, 5)), (1, 1, 4, (3, 15))])
+@pytest.mark.parametrize(
+    ("prior", "power", "grid_bits", "output"), [(0.01, "0.01", 32, (2**32 - 1, 5)), (1, 1, 4, (3, 15))]
+)
 def test_early_sticks_at_the_far_end_and_coarse_grids_are_read_table_by_table(
     prior: float, power: Any, grid_bits: int, output: tuple[int, int]
 ) -> None:

@@ -23,7 +23,7 @@ from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.reading import Case
 from discreet.reading.engines.moments import rounds
 from discreet.reading.ensemble import Ensemble
-from discreet.reading.moments import MomentDensity, eliminated
+from discreet.reading.moments import FreshNoise, MomentDensity, eliminated
 
 NAMES = ("a", "b", "c")
 SIGMA, PRIOR_SD = 0.2, 0.3
@@ -272,7 +272,7 @@ def test_the_work_and_the_memory_of_a_reading_have_an_end() -> None:
     density = density_of(dc.simulate(BoxMoments(model, size, 5), model.rehearse(data), dc.SeededBits(82)))
     start = density.start(64, generator)
     every, third = (
-        Ensemble(density.log_density, start.copy(), _Noise(density), np.random.default_rng(83)).run(30, step)
+        Ensemble(density.log_density, start.copy(), FreshNoise(density), np.random.default_rng(83)).run(30, step)
         for step in (1, 3)
     )
     assert third.shape == (10, 64, 9)

@@ -9,13 +9,13 @@ from scipy.special import gammaln, logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.reading.convergence import effective_size, split_r_hat
-from discreet.reading.counts.latent_tables import Families
 from discreet.inference.network import NetworkPosterior
-from discreet.reading import Case
-from discreet.reading.counts.chains import SampledCounts
-from discreet.reading.engines.chains import ChainsEngine, fit_of
 from discreet.models.network import Network
+from discreet.reading import Case
+from discreet.reading.convergence import effective_size, split_r_hat
+from discreet.reading.counts.chains import SampledCounts
+from discreet.reading.counts.latent_tables import Families
+from discreet.reading.engines.chains import ChainsEngine, fit_of
 
 TWO = (0, 1)
 LOOP = Network.from_edges(

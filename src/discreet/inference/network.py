@@ -19,10 +19,10 @@ from discreet.distributions import BetaMixture, Sampled
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import whole
 from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.inference.network_queries import both, codes_of, levels_of, read_event
-from discreet.reading.counts.states import log_chances
 from discreet.models.network import Network
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
+from discreet.reading.counts.states import log_chances
 from discreet.reading.readings import NetworkReading
 from discreet.releases import Release
 

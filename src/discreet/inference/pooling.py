@@ -23,9 +23,9 @@ from scipy.special import gammaln, logsumexp
 from discreet.distributions import Interval, Sampled
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.models import Categories
 from discreet.reading.case import Case
+from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]
@@ -311,6 +311,6 @@ def _check(releases: Sequence[Release]) -> None:
     whole_tables = [m.noise.is_product and m.of.single_cells is not None for m in case.measurements]
     if not case.is_measured or not all(whole_tables) or any(m.of.length < cells for m in case.measurements):
         raise DeclarationError(
-            f"Rates are pooled from noisy counts of every cell, with noise that is a product over cells; {case.label!r} "
-            "holds something else. Publish noisy counts of the table."
+            f"Rates are pooled from noisy counts of every cell, with noise that is a product over cells; "
+            f"{case.label!r} holds something else. Publish noisy counts of the table."
         )

@@ -16,10 +16,10 @@ from scipy.special import logsumexp
 
 from discreet.errors import DeclarationError
 from discreet.inference.network_queries import codes_of
-from discreet.reading.counts.states import log_chances
 from discreet.models.network import Network
 from discreet.reading.case import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet.reading.counts.states import log_chances
 from discreet.reading.nearest import nearest_counts
 from discreet.releases import Release
 

@@ -143,7 +143,9 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     """
     case = replace(Case.of(releases), seed=seed)
     if not isinstance(case.model, LinearRegression):
-        raise DeclarationError(f"{case.label!r} is about a {type(case.model).__name__}: it has no noisy moments to read.")
+        raise DeclarationError(
+            f"{case.label!r} is about a {type(case.model).__name__}: it has no noisy moments to read."
+        )
     if model is not None and (not isinstance(model, LinearRegression) or model.layout != case.model.layout):
         raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
     return RegressionPosterior(read(case if model is None else replace(case, model=model)), releases)

@@ -359,7 +359,9 @@ class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
         if bits > MOST_SUMMED_BITS:
             words = f"the likelihood of truncated rows is a sum over 2^{bits} cells of the grid"
             return Cost(0.0, refusal=f"{words}, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
-        return Cost(5e5 * self.draw_length * self.draws + 3000 * self.draw_length * 2.0**bits, self.draws * self.draw_length)
+        return Cost(
+            5e5 * self.draw_length * self.draws + 3000 * self.draw_length * 2.0**bits, self.draws * self.draw_length
+        )
 
     def evidence(self, output: Counts) -> Draw:
         """Return the cell of the grid that was drawn."""

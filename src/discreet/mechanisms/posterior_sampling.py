@@ -374,7 +374,9 @@ class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
         bits = self.grid_bits * (self.sticks - 1) if self.least else 0
         if bits > MOST_SUMMED_BITS:
             words = f"the likelihood of truncated draws of {self.sticks + 1} probabilities is a sum over 2^{bits} cells"
-            return Cost(0.0, refusal=f"{words} of the grid, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
+            return Cost(
+                0.0, refusal=f"{words} of the grid, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits"
+            )
         return Cost(5e5 * self.sticks * self.draws + 3000 * 2.0**bits, self.draws * self.sticks)
 
     def evidence(self, output: Counts) -> Draw:

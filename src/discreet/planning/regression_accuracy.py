@@ -18,8 +18,8 @@ from scipy.stats import invgamma, norm
 
 from discreet.inference.coefficients import INTERCEPT, feature_reaches
 from discreet.inference.regression import RegressionPosterior, read_regression
-from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.mechanisms import Mechanism
+from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds, Wholes
 from discreet.randomness import SeededBits

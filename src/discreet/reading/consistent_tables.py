@@ -2,10 +2,10 @@
 
 A table splits into orthogonal effects, one for each set S of its variables: what the margin on S says beyond all
 smaller margins. Tables agree on every margin that they share exactly if they have the same effects there, and nothing
-else ties effects together. A measured part is a table whose axes hold cells or contrasts; an effect is seen by every part
-that has all of its variables and no contrast of any other.
-The noise is equally large in all directions of a part (apart from its known total), with variance c, and in the effect S
-of the margin with variance c R, where R is how many cells of the part fall on one of S. So generalised least squares
+else ties effects together. A measured part is a table whose axes hold cells or contrasts; an effect is seen by every
+part that has all of its variables and no contrast of any other.
+The noise is equally large in all directions of a part (apart from its known total), with variance c, and in the effect
+S of the margin with variance c R, where R is how many cells of the part fall on one of S. So generalised least squares
 with all constraints is a weighted mean for each effect by itself,
 
     e_S = sum_f w_f e_S(f) / sum_f w_f,   w_f = 1 / (c_f R),   over the parts f that see S;   e_0 = n,
@@ -101,7 +101,9 @@ class ConsistentTables:
         """
         means: dict[str, Floats] = {}
         if isinstance(self.model, Categories):
-            raise DeclarationError("Rows of conditional probabilities belong to a network; this is a table of categories.")
+            raise DeclarationError(
+                "Rows of conditional probabilities belong to a network; this is a table of categories."
+            )
         for family, prior in zip(self.model.families, self.model.prior, strict=True):
             fitted = self.table(*family)
             rows = fitted.reshape(-1, fitted.shape[-1])

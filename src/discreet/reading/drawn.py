@@ -7,9 +7,9 @@ was made. A row drawn from Dirichlet(alpha + tau k) has, as a function of the tr
 
 a product over cells but for a factor of the total; so it is read as noisy counts are. What is published is a cell of a
 grid, stick by stick. Its middle stands for all of it but near zero and one: there cell j of a stick v ~ Beta(a, b) has
-the mass ((j + 1)^a - j^a) / (a (j + 1/2)^(a - 1)) times that of its middle, and likewise with b from the other end. That a
-is the shape of one cell's count, so this is a factor of the product. b is the shape of one count for the last stick only;
-for an earlier one at the far end, which is a rare thing, its logarithm is made linear in b around what is expected.
+the mass ((j + 1)^a - j^a) / (a (j + 1/2)^(a - 1)) times that of its middle, and likewise with b from the other end.
+That a is the shape of one cell's count, so this is a factor of the product. b is the shape of one count for the last
+stick only; for an earlier one at the far end, a rare thing, its logarithm is made linear in b around what is expected.
 """
 
 from collections.abc import Callable, Sequence
@@ -88,7 +88,7 @@ class StickEnds:
         return np.asarray(sum(_log_end_factor(ends, shapes).sum(axis=-1) for ends in self._ends))
 
     def far(self, alpha: Floats, power: float, size: int, expected: Floats | None) -> tuple[float, Floats] | None:
-        """Return a shift and each cell's slope by its count for early sticks at the far end; nothing if there are none."""
+        """Return a shift and each cell's slope by its count for early sticks at the far end, if there are any."""
         rests = np.cumsum(alpha[::-1])[::-1][1:-1]
         worst = np.maximum(*(abs(_log_end_factor(self._ends, rests + more)) for more in (0.0, power * size)))
         if not (worst > _NEGLIGIBLE).any():

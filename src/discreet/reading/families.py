@@ -98,6 +98,7 @@ class DrawKernel:
         return np.maximum(logs, -1e9)
 
     def __call__(self, totals: Floats) -> Floats:
+        """Return the log likelihood of totals."""
         inside = (totals >= self.totals[0]) & (totals <= self.totals[-1])
         return np.where(inside, self._spline(totals), -np.inf)
 

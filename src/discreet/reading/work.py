@@ -2,7 +2,8 @@
 
 Whether a question may be charged depends on this count, so it must come out alike on every machine: it is made of
 public facts (sizes, levels, rates of noise) and never of seconds. One operation is about what adding a product to an
-array costs, some nanoseconds; work that numpy cannot do in long arrays counts more. A reader's patience is another thing.
+array costs, some nanoseconds; work that numpy cannot do in long arrays counts more. A reader's patience is another
+thing.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,9 @@ class Work:
     def refusal(self) -> str | None:
         """Tell why this is too much, or nothing if it is not."""
         if self.operations > MOST_OPERATIONS:
-            return f"{self.of} takes about {self.operations:.0e} operations, and at most {MOST_OPERATIONS:.0e} are allowed"
+            return (
+                f"{self.of} takes about {self.operations:.0e} operations, and at most {MOST_OPERATIONS:.0e} are allowed"
+            )
         if self.numbers > MOST_NUMBERS:
             return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {MOST_NUMBERS:.0e} are allowed"
         return None

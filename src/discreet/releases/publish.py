@@ -84,7 +84,7 @@ def publish_plan(
     unit: Unit = ONE_RECORD,
     request: str | None = None,
     data: str = "",
-    reading: str | None | Sequence[str | None] = None,
+    reading: str | Sequence[str | None] | None = None,
     bits: SystemBits | None = None,
 ) -> list[Release]:
     """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing.
@@ -205,8 +205,8 @@ def _check_reading(part: _Part) -> None:
         raise PublishError(_nothing(part.label, f"reading may be {NO_READING!r} or left out; got {part.reading!r}"))
     if part.reading is None and (why := why_unreadable(part.mechanism)) is not None:
         raise PublishError(
-            f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing was "
-            f"charged. Change what is asked; or, to publish it without a posterior, declare reading = {NO_READING!r}."
+            f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "
+            f"was charged. Change what is asked; or, to publish it without a posterior, declare reading = {NO_READING!r}."
         )
 
 

@@ -113,8 +113,8 @@ def read_question(
         raise DeclarationError(words if words.startswith(place) else f"{place}: {words}") from None
     if declared.reading not in (None, NO_READING):
         raise DeclarationError(
-            f"questions.{name}.reading is {declared.reading!r}; it may be {NO_READING!r}, for a release that nobody will "
-            "read a posterior from, or be left out."
+            f"questions.{name}.reading is {declared.reading!r}; it may be {NO_READING!r}, for a release that nobody "
+            "will read a posterior from, or be left out."
         )
     return Question(name, declared.label or name, mechanism, unit, reason, declared.reading)
 

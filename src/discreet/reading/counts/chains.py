@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 
 from discreet.errors import ConvergenceWarning
+from discreet.models.network import Network
 from discreet.reading.convergence import effective_size, split_r_hat
 from discreet.reading.counts.latent_tables import Chains, Counts, Families, Fit, Floats
-from discreet.models.network import Network
 
 CHAINS = 8
 _WARM_UP = 250  # sweeps

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from discreet.models.network import Network
 from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
-from discreet.models.network import Network
 from discreet.special import log_gamma_ratio
 
 Counts = NDArray[np.int64]

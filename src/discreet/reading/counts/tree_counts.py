@@ -103,7 +103,7 @@ class TreeCounts:
 
     def _full_message(self, place: int) -> Floats:
         """Return the message of a variable with children, for every vector of counts of its parent."""
-        node, parent = self.nodes[place], self.nodes[place].parent
+        parent = self.nodes[place].parent
         assert parent is not None
         apart, together = self._from_children(place)
         spread = self._spread(apart)
@@ -181,7 +181,7 @@ class TreeCounts:
 
 
 def products(size: int, parent_levels: int, levels: int) -> float:
-    """Return how many products of two numbers all convolutions of one edge add, where the lower variable has children."""
+    """Return how many products of two numbers all convolutions of one edge add, if the child has children too."""
     return comb(size + parent_levels - 1, parent_levels - 1) * ((size + 1.0) ** (levels - 1) / 2) ** 2
 
 

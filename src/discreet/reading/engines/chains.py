@@ -36,7 +36,9 @@ class ChainsEngine(Engine):
         """Refuse networks of many combinations, and outputs whose likelihood is not known in numbers."""
         combinations = prod(len(variable.levels) for variable in case.model.variables)
         if combinations > MOST_COMBINATIONS:
-            return f"chains go through at most {MOST_COMBINATIONS} combinations of levels; this network has {combinations}"
+            return (
+                f"chains go through at most {MOST_COMBINATIONS} combinations of levels; this network has {combinations}"
+            )
         return next((why for each in case.observed if (why := _refusal(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
@@ -95,7 +97,8 @@ class DrawnTables:
         assert observed.draw is not None
         self._model = model
         self._tables = [
-            (rows.names[-1], [RowKernel(rows, row, size, linear=False) for row in range(rows.count)]) for rows in observed.draw.rows
+            (rows.names[-1], [RowKernel(rows, row, size, linear=False) for row in range(rows.count)])
+            for rows in observed.draw.rows
         ]
 
     def __call__(self, counts: Counts) -> Floats:

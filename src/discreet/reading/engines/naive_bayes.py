@@ -55,7 +55,9 @@ class NaiveBayesEngine(Engine):
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
         drawn = [observed.draw.rows for observed in case.observed if observed.draw is not None]
-        linear = any(RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count))
+        linear = any(
+            RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
+        )
 
         def read(expected: Floats | None) -> tuple[NaiveBayesCounts, Floats]:
             counts = _read(case, [_Drawn(rows, case.size, expected) for rows in drawn])

@@ -39,7 +39,10 @@ class TablesEngine(Engine):
 
     def work(self, case: Case) -> Work:
         """Return the size of the windows, and about three transforms of each."""
-        cells, width = len(case.model.cells), min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
+        cells, width = (
+            len(case.model.cells),
+            min(case.size + 1.0, max(_width(each, case.size) for each in case.observed)),
+        )
         length = width + 24 * np.sqrt(cells) * width / 90
         operations = 100 * cells * length * np.log2(length + 2)
         return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * width)
@@ -52,7 +55,9 @@ class TablesEngine(Engine):
             return enumeration.read(case)
 
         def read(expected: Floats | None) -> tuple[TableReading, Floats]:
-            found = _read(case, [_kernel(each, case, expected) for each in case.observed], LINEAR if linear else EXACTLY)
+            found = _read(
+                case, [_kernel(each, case, expected) for each in case.observed], LINEAR if linear else EXACTLY
+            )
             return found, found.mean_counts if linear else np.zeros(1)
 
         settled: TableReading = until_settled(read, linear)
@@ -129,7 +134,10 @@ class _Together:
 
     def __init__(self, parts: Sequence[MeasuredCells]) -> None:
         self._parts = parts
-        self.low, self.high = np.min([part.low for part in parts], axis=0), np.max([part.high for part in parts], axis=0)
+        self.low, self.high = (
+            np.min([part.low for part in parts], axis=0),
+            np.max([part.high for part in parts], axis=0),
+        )
         self.reach = min(part.reach for part in parts)
         self.log_constant = sum(part.log_constant for part in parts)
 
