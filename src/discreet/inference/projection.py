@@ -80,7 +80,7 @@ def projected_reading(release: Release) -> PlugInNetwork:
 def _measured(release: Release) -> Case:
     """Return the case of one release of measured tables of a network."""
     case = Case.of((release,))
-    if not isinstance(case.model, Network) or not case.is_measured or case.measurements[0].of.parts is None:
+    if not isinstance(case.model, Network) or not case.is_measured or None in [m.of.parts for m in case.measurements]:
         raise DeclarationError(f"{release.label!r} holds no noisy tables of a network's counts.")
     return case
 
@@ -102,13 +102,12 @@ def _noisy_tables(case: Case) -> dict[str, Floats]:
 
 
 def _published_tables(case: Case) -> dict[tuple[str, ...], Floats]:
-    (measured,) = case.measurements
-    parts = measured.of.parts or ()
-    if all(all(part.cells) for part in parts):
-        return {part.names: measured.values[part.places].astype(float) for part in parts}
+    pairs = [(measured, part) for measured in case.measurements for part in measured.of.parts or ()]
+    if all(all(part.cells) for _, part in pairs):
+        return {part.names: measured.values[part.places].astype(float) for measured, part in pairs}
     named: Any = getattr(case.observed[0].mechanism, "tables", None)
     if callable(named):  # contrasts: the mechanism says what its tables are, with the total that it published
-        tables = named(measured.values)
+        tables = named(case.observed[0].output)
         return {family: tables[family[-1]] for family in case.model.families}
     fitted = fit(case.model, case.size, noisy_parts(case.measurements, case.size) or ())
     return {family: fitted.table(*family) for family in case.model.families}
@@ -116,14 +115,12 @@ def _published_tables(case: Case) -> dict[tuple[str, ...], Floats]:
 
 def _class_counts(case: Case, tables: Mapping[str, Floats]) -> Floats:
     """Return the weighted mean of what all released tables say about the class counts, shifted to the known size."""
-    (measured,) = case.measurements
     estimates, weights = [], []
-    for part in measured.of.parts or ():
-        if not part.cells[0] or part.names[0] != case.model.target:
-            continue
-        own = len(part.names) == 1
-        if not own and not all(part.cells):
+    pairs = [(measured, part) for measured in case.measurements for part in measured.of.parts or ()]
+    for measured, part in pairs:
+        if not all(part.cells) or part.names[0] != case.model.target:
             continue  # signed counts say nothing about the class
+        own = len(part.names) == 1
         table, place = tables[part.names[-1]], int(part.places.flat[0])
         scale = -float(measured.noise.log_terms(np.ones(1), np.array([place]))[0]) if measured.noise.is_product else 1.0
         estimates.append(table[0] if own else table.sum(axis=1))

@@ -26,7 +26,7 @@ class Part:
 
     An axis holds the cells of its column (`cells` is True there) or its Helmert contrasts h_1, h_2, ... (see
     `contrasts`). A number is `scale` times a cell or contrast of the table's margin, plus `offset` times the number of
-    records.
+    records. Of a part that is about one `level` of its first column alone, that axis has one place.
     """
 
     names: tuple[str, ...]
@@ -34,6 +34,7 @@ class Part:
     places: Counts
     scale: float = 1.0
     offset: float = 0.0
+    level: int | None = None
 
 
 class Quantities(ABC):

@@ -204,18 +204,6 @@ class SignedCounts(Quantities):
         """Return the classes, if there are any, and the features of each class."""
         return tuple(piece.length for piece in self.pieces())
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """Return the classes, and of each feature its contrast class by class: h_1 is (first) - (second level)."""
-        target, first = self.model.target, self.length - self.classes * self.features
-        signed = first + np.arange(self.classes * self.features).reshape(self.classes, self.features)
-        if target is None:
-            names = [variable.name for variable in self.model.variables]
-            return tuple(Part((name,), (False,), signed[0, [i]], -1.0) for i, name in enumerate(names))
-        names = [variable.name for variable in self.model.variables[1:]]
-        features = [Part((target, n), (True, False), signed[:, [i]], -1.0) for i, n in enumerate(names)]
-        return (Part((target,), (True,), np.arange(self.classes)), *features)
-
     def apply(self, counts: Numbers) -> Numbers:
         """Return the class counts and s_iy, class by class."""
         return np.concatenate([piece.apply(counts) for piece in self.pieces()], axis=-1)
@@ -249,6 +237,15 @@ class SignedFeatures(Quantities):
     def blocks(self) -> tuple[int, ...]:
         """Return one number for each feature."""
         return (len(self.model.variables) - (self.model.target is not None),)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return of each feature its contrast in this class: h_1 is (first) - (second level)."""
+        target, (*names,) = self.model.target, (variable.name for variable in self.model.variables)
+        if target is None:
+            return tuple(Part((name,), (False,), np.array([i]), -1.0) for i, name in enumerate(names))
+        pairs = enumerate(names[1:])
+        return tuple(Part((target, n), (True, False), np.array([[i]]), -1.0, level=self.place) for i, n in pairs)
 
     def _rows(self, tables: Sequence[Numbers]) -> list[Numbers]:
         return [table[..., self.place, :] if self.model.target is not None else table for table in tables]

@@ -135,7 +135,8 @@ def noisy_parts(measurements: Sequence[Measurement], size: int) -> list[NoisyPar
     Noise that sums to zero over a block of m numbers has m / (m - 1) times a number's variance in all other directions.
     Before anything was drawn the values are zero, which leaves the variances as they will be.
     """
-    found = []
+    found: list[NoisyPart] = []
+    rows: dict[tuple[Names, tuple[bool, ...]], dict[int, NoisyPart]] = {}  # parts about single levels, to be joined
     for measurement in measurements:
         variances, parts = _in_every_direction(measurement), measurement.of.parts
         if parts is None:
@@ -145,8 +146,19 @@ def noisy_parts(measurements: Sequence[Measurement], size: int) -> list[NoisyPar
             norms = _norms(part.cells, part.places.shape) * part.scale
             numbers = (values[part.places] - part.offset * size) / norms
             variance = float((variances[part.places] / norms**2).mean())
-            found.append(NoisyPart(part.names, np.asarray(numbers), variance, part.cells))
-    return found
+            noisy = NoisyPart(part.names, np.asarray(numbers), variance, part.cells)
+            if part.level is None:
+                found.append(noisy)
+            else:
+                rows.setdefault((part.names, part.cells), {})[part.level] = noisy
+    return found + [_joined(levels) for levels in rows.values()]
+
+
+def _joined(levels: Mapping[int, NoisyPart]) -> NoisyPart:
+    """Return parts about each level of the first column as one part of the whole table."""
+    ordered = [levels[level] for level in sorted(levels)]
+    values = np.concatenate([part.values for part in ordered])
+    return NoisyPart(ordered[0].names, values, float(np.mean([p.variance for p in ordered])), ordered[0].cells)
 
 
 def _in_every_direction(measurement: Measurement) -> Floats:

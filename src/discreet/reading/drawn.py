@@ -45,7 +45,7 @@ class RowKernel:
     ) -> None:
         self.alpha, self.power, self.draws = rows.alpha, float(rows.power), rows.draws
         sticks = rows.sticks[:, row]
-        self.theta = broken_sticks((sticks + 0.5) / 2.0**rows.grid_bits)
+        self.theta = broken_sticks(np.asarray((sticks + 0.5) / 2.0**rows.grid_bits, dtype=float))
         self._logs = np.log(self.theta).sum(axis=0)
         self._ends = StickEnds(sticks, rows.grid_bits)
         far = self._ends.far(self.alpha, self.power, size, expected) if linear else None

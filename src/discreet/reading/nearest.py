@@ -29,4 +29,4 @@ def largest_remainders(values: Floats, total: int) -> NDArray[np.int64]:
     found = np.floor(moved + 1e-9).astype(np.int64)
     missing = total - int(found.sum())
     found[np.argsort(found - moved, kind="stable")[:missing]] += 1
-    return found
+    return np.asarray(found)

@@ -206,7 +206,8 @@ def _check_reading(part: _Part) -> None:
     if part.reading is None and (why := why_unreadable(part.mechanism)) is not None:
         raise PublishError(
             f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "
-            f"was charged. Change what is asked; or, to publish it without a posterior, declare reading = {NO_READING!r}."
+            "was charged. Change what is asked; or, to publish it without a posterior, declare "
+            f"reading = {NO_READING!r}."
         )
 
 

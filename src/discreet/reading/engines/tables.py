@@ -80,7 +80,8 @@ def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
     alpha, size = case.model.concentration, case.size
 
     def log_weight(places: Counts, counts: Counts) -> Floats:
-        return log_prior(alpha[places], counts) + np.asarray(sum(kernel(places, counts) for kernel in kernels))
+        seen = np.asarray(sum(kernel(places, counts) for kernel in kernels))
+        return np.asarray(log_prior(alpha[places], counts) + seen)
 
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     latent = LatentCounts(log_weight, low, high, min(kernel.reach for kernel in kernels), size)
