@@ -51,7 +51,7 @@ def data_sets(network: dc.Network, size: int) -> tuple[Counts, Counts]:
 
 
 def all_outputs(mechanism: NetworkSampling) -> Counts:
-    axes = [np.arange(2**mechanism.grid_bits)] * (mechanism.draws * mechanism.length)
+    axes = [np.arange(2**mechanism.grid_bits)] * mechanism.length
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 

@@ -101,7 +101,7 @@ class Additive(Mechanism):
         """Return the loss that is charged where releases are composed: the computed one, or more if a kind says so."""
         return self.computed_loss()
 
-    def sample(self, counts: ArrayLike, bits: RandomBits) -> Counts:
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         measured = self.measured(self.checked(counts))
         return measured + self.noise.sample(int(np.prod(measured.shape[:-1])), bits).reshape(measured.shape)

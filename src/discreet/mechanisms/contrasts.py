@@ -88,15 +88,15 @@ class ContrastBasis:
                 found.setdefault(block, place)
         return found
 
-    def sizes(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sizes(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Return for each block the number of records, as the first maximal family around it counts them."""
         tables = self.network.split(counts)
         totals = np.stack([table.reshape(*counts.shape[:-1], -1).sum(axis=-1) for table in tables], axis=-1)
         return np.asarray(totals[..., [self.homes[block] for block in self.blocks]])
 
-    def contrasts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return t for one or many rows of the counts of the maximal families."""
-        found = np.zeros((*counts.shape[:-1], self.length), dtype=np.int64)
+    def contrasts(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Return t for one or many rows of the counts of the maximal families, whole or real."""
+        found = np.zeros((*counts.shape[:-1], self.length), dtype=np.asarray(counts).dtype)
         for place, (family, table) in enumerate(
             zip(self.network.maximal_families, self.network.split(counts), strict=True)
         ):

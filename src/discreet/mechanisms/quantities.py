@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.law import starts
+from discreet.noise.laplace import block_steps
 
 Counts = NDArray[np.int64]
 Numbers = NDArray[Any]  # whole numbers, or real ones where an engine moves smoothly
@@ -86,8 +86,9 @@ class Quantities(ABC):
             raise NotImplementedError("quantities whose changes are too many to list say how to maximise over them")
         found = []
         for change in listed:
-            sums = np.add.reduceat(np.abs(change).astype(object) ** power, starts(blocks)).tolist()
-            found.append(sum((weight * int(own) for weight, own in zip(weights, sums, strict=True)), Fraction(0)))
+            steps = zip(weights, block_steps(change, blocks), strict=True)
+            terms = (weight * step**power * times for weight, own in steps for step, times in own.items())
+            found.append(sum(terms, Fraction(0)))
         return max(found)
 
     @property

@@ -5,7 +5,7 @@ Inside, probabilities are balls; only what is stated is a float, rounded up.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from math import gcd, inf, lcm, nextafter
 
 from flint import arb, arb_poly, ctx
@@ -16,6 +16,7 @@ Atoms = Sequence[tuple[Fraction, arb]]
 """The values of a loss with their probabilities."""
 
 _PRECISION = 192
+_BETWEEN = 32  # points between two values where another loss takes the lead
 _LONGEST = 2**16  # different values of a sum; beyond, values are rounded up to a coarser lattice
 
 
@@ -59,7 +60,7 @@ def added(parts: Sequence[tuple[Atoms, int]], beyond: float = 0.0) -> PrivacyLos
             product *= arb_poly(coefficients) ** times
         top = sum((high * times for high, (_, times) in zip(tops, used, strict=True)), Fraction(0))
         found = [(top - place * unit, chance) for place, chance in enumerate(product.coeffs()) if not chance.is_zero()]
-        return stated(found, beyond)
+        return stated(found[::-1], beyond)
 
 
 def _common_unit(numbers: Sequence[Fraction]) -> Fraction:
@@ -75,15 +76,20 @@ def envelope(losses: Sequence[PrivacyLoss]) -> PrivacyLoss:
     """Return a loss whose delta(epsilon) is nowhere below that of any of these, and hardly above the largest of them.
 
     Each delta is convex and piecewise linear in e^epsilon with its kinks at the values of the loss, so comparing two
-    at all values is comparing them everywhere. If one is the largest throughout it is returned as it is.
+    at all values is comparing them everywhere. If one is the largest throughout it is returned as it is; where another
+    takes the lead between two values, the curve is looked at in between too.
     """
     different = list(dict.fromkeys(losses))
     if len(different) == 1:
         return different[0]
     places = sorted({value for loss in different for value in loss.losses})
-    curves = [[loss.delta_at(place) for place in places] for loss in different]
-    tops = [max(heights) for heights in zip(*curves, strict=True)]
-    for loss, heights in zip(different, curves, strict=True):
-        if heights == tops:
+    curves = [[loss.delta_at(place) for loss in different] for place in places]
+    for place, loss in enumerate(different):
+        if all(heights[place] == max(heights) for heights in curves):
             return loss
-    return PrivacyLoss.from_curve(places, tops)
+    leaders = [heights.index(max(heights)) for heights in curves]
+    steps = [Fraction(step, _BETWEEN) for step in range(1, _BETWEEN)]
+    pairs = zip(pairwise(places), pairwise(leaders), strict=True)
+    extra = [low + (high - low) * step for (low, high), (one, two) in pairs if one != two for step in steps]
+    looked = sorted([*places, *extra])
+    return PrivacyLoss.from_curve(looked, [max(loss.delta_at(place) for loss in different) for place in looked])

@@ -1,0 +1,227 @@
+"""What releases are evidence of: all kinds of mechanisms, by the likelihood that they state themselves."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import inf
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import discreet as dc
+from discreet.errors import DeclarationError
+from discreet.mechanisms.additive import Additive
+from discreet.mechanisms.evidence import Choice, Draw, Measurement
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
+from discreet.mechanisms.quantities import Quantities
+from discreet.mechanisms.tables import Cells, FamilyTables
+from discreet.releases.document import MECHANISMS
+
+TABLE = dc.Categories("x", levels=("a", "b", "c"))
+COIN = dc.Categories("x", levels=("a", "b"), prior=20)
+NET = dc.Network.from_edges("a -> b", "c", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)})
+YES_NO = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", (0, 1)))
+BAYES = dc.Network.naive_bayes("y", ["a", "b"], levels={"y": (0, 1, 2), "a": (0, 1), "b": (0, 1)})
+ITEMS = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1)})
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+BALL = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=1, norm_bound=1)
+SIZE = 4
+MEASURED: dict[str, Additive] = {
+    "GeometricHistogram": dc.GeometricHistogram(TABLE, SIZE, 1),
+    "DiscreteLaplaceCounts": dc.DiscreteLaplaceCounts(TABLE, SIZE, 1),
+    "DiscreteGaussianCounts": dc.DiscreteGaussianCounts(TABLE, SIZE, 1, "1e-3"),
+    "DiscreteGaussianHistogram": dc.DiscreteGaussianHistogram(TABLE, SIZE, 1, "1e-3"),
+    "FamilyHistograms": dc.FamilyHistograms(NET, SIZE, 1),
+    "FamilyGaussians": dc.FamilyGaussians(NET, SIZE, 1, "1e-3"),
+    "LaplaceUpdates": dc.LaplaceUpdates(NET, SIZE, 1),
+    "JointHistograms": dc.JointHistograms(NET, SIZE, 1),
+    "CubeCounts": dc.CubeCounts(BAYES, SIZE, 1),
+    "FourierCounts": dc.FourierCounts(YES_NO, SIZE, 1),
+    "FourierUpdates": dc.FourierUpdates(YES_NO, SIZE, 1),
+    "ContrastGaussians": dc.ContrastGaussians(NET, SIZE, 1, "1e-3"),
+    "BoxMoments": dc.BoxMoments(LINE, SIZE, 1),
+    "LaplaceMoments": dc.LaplaceMoments(LINE, SIZE, 1),
+    "GaussianMoments": dc.GaussianMoments(LINE, SIZE, 1, "1e-3"),
+}
+OTHERS: dict[str, Mechanism] = {
+    "RoundedLaplace": RoundedLaplace(TABLE, SIZE, 1, 2, 3),
+    "FlooredLaplace": FlooredLaplace(TABLE, SIZE, 1, 1, 2),
+    "TruncatedLaplace": TruncatedLaplace(TABLE, SIZE, 1, 2, 2),
+    "ClampedLaplace": ClampedLaplace(TABLE, SIZE, 1, 2, 2),
+    "HellingerGlobal": dc.HellingerGlobal(TABLE, SIZE, 1),
+    "HellingerSmooth": dc.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
+    "HellingerSmoothProved": dc.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
+    "HellingerReciprocal": dc.HellingerReciprocal(TABLE, SIZE, 1),
+    "HellingerLocal": dc.HellingerLocal(TABLE, SIZE, 1),
+    "HellingerCalibrated": dc.HellingerCalibrated(TABLE, SIZE, 1),
+    "HellingerTable": dc.HellingerTable(TABLE, SIZE, 1),
+    "PermuteAndFlip": dc.PermuteAndFlip(TABLE, SIZE, 1),
+    "MaximumPosterior": dc.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
+    "NetworkMaximum": dc.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
+    "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
+    "NetworkSampling": dc.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
+    "BallDraw": dc.BallDraw(BALL, SIZE, 1, steps=16),
+}
+EVERY: dict[str, Mechanism] = MEASURED | OTHERS
+
+
+def some_counts(mechanism: Mechanism, seed: int = 0) -> NDArray[np.int64]:
+    """Return counts or moments of made-up records."""
+    generator = np.random.default_rng(seed)
+    model = mechanism.model
+    if isinstance(model, dc.LinearRegression):
+        x, y = (generator.integers(-model.grid, model.grid + 1, SIZE) for _ in "xy")
+        sums = {"x": x.sum() * model.grid, "x * x": (x * x).sum(), "x * y": (x * y).sum(), "y": y.sum() * model.grid}
+        pairs = zip(model.layout.names, model.layout.weights.tolist(), strict=True)
+        return np.array([int(sums[name]) * weight for name, weight in pairs], dtype=np.int64)
+    rows = rows_of_records(model)
+    return np.asarray(rows[generator.integers(0, len(rows), SIZE)].sum(axis=0))
+
+
+def rows_of_records(model: dc.Categories | dc.Network) -> NDArray[np.int64]:
+    """Return the counts of each possible single record."""
+    if isinstance(model, dc.Categories):
+        return np.eye(len(model.cells), dtype=np.int64)
+    names = [variable.name for variable in model.variables]
+    rows = []
+    for levels in product(*(range(len(variable.levels)) for variable in model.variables)):
+        record = dict(zip(names, levels, strict=True))
+        parts = []
+        for family in model.maximal_families:
+            table = np.zeros(model.shape(family), dtype=np.int64)
+            table[tuple(record[name] for name in family)] = 1
+            parts.append(table.ravel())
+        rows.append(np.concatenate(parts))
+    return np.array(rows)
+
+
+def test_every_mechanism_that_a_document_may_name_is_registered_and_in_this_suite() -> None:
+    assert (
+        set(EVERY) == set(MECHANISMS) == {kind for kind in Mechanism.kinds if Mechanism.kinds[kind].kind in MECHANISMS}
+    )
+    for name, mechanism in EVERY.items():
+        assert Mechanism.kinds[name] is type(mechanism)
+        assert (mechanism.kind, mechanism.version) == (name, 1)
+
+
+@pytest.mark.parametrize("name", list(EVERY))
+def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> None:
+    mechanism = EVERY[name]
+    counts = some_counts(mechanism)
+    output = mechanism.sample(counts, dc.SeededBits(4))
+    assert output.shape == (mechanism.length,)
+    for table in (counts, some_counts(mechanism, 1)):
+        expected = float(mechanism.log_likelihood(output, table))
+        found = mechanism.evidence(output)
+        parts = found if isinstance(found, tuple) else (found,)
+        total = sum(float(np.asarray(part.log_likelihood(table))) for part in parts)
+        assert total == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("name", list(EVERY))
+def test_evidence_is_known_before_anything_is_drawn(name: str) -> None:
+    found = EVERY[name].evidence(np.zeros(EVERY[name].length, dtype=np.int64))
+    kinds = {True: Measurement, False: Draw if name in ("PosteriorSampling", "NetworkSampling", "BallDraw") else Choice}
+    measured = name in MEASURED or name.endswith("Laplace")
+    assert all(isinstance(part, kinds[measured]) for part in (found if isinstance(found, tuple) else (found,)))
+
+
+@pytest.mark.parametrize("name", [name for name in OTHERS if "Hellinger" in name or name == "PermuteAndFlip"])
+def test_the_weights_of_a_choice_are_those_of_all_candidates(name: str) -> None:
+    mechanism = OTHERS[name]
+    choice = mechanism.evidence(some_counts(mechanism))
+    assert isinstance(choice, Choice)
+    tables = np.stack([some_counts(mechanism, seed) for seed in (1, 2)])
+    weights = choice.log_weights(tables)
+    assert weights.shape == (2, len(choice.candidates()))
+    assert np.exp(weights).sum(axis=1) == pytest.approx(1, abs=1e-9)
+
+
+def test_too_many_candidates_are_not_listed_and_it_says_so() -> None:
+    many = dc.HellingerGlobal(dc.Categories("x", levels=range(4)), size=600, epsilon=1)
+    with pytest.raises(DeclarationError, match="36361101 candidate posteriors"):
+        many.evidence(np.array([150] * 4)).candidates()
+
+
+@pytest.mark.parametrize("name", [*MEASURED, "RoundedLaplace", "FlooredLaplace", "ClampedLaplace"])
+def test_terms_of_single_numbers_multiply_to_the_likelihood(name: str) -> None:
+    mechanism = EVERY[name]
+    counts = some_counts(mechanism)
+    for part in mechanism.evidence(mechanism.sample(counts, dc.SeededBits(6))):  # type: ignore[union-attr]
+        if part.noise.is_product:
+            terms = part.log_terms(part.of.apply(counts))
+            assert terms.sum() - part.noise.log_normaliser == pytest.approx(
+                float(part.log_likelihood(counts)), rel=1e-11
+            )
+
+
+@pytest.mark.parametrize("name", list(MEASURED))
+def test_slopes_are_about_the_derivatives_by_counts(name: str) -> None:
+    mechanism = MEASURED[name]
+    counts = some_counts(mechanism).astype(float)
+    for part in mechanism.evidence(mechanism.sample(counts.astype(np.int64), dc.SeededBits(8))):
+        slope = part.slope(counts)
+        assert slope.shape == counts.shape
+        assert part.information.shape == (part.of.length,)
+        if "Gaussian" in name and not any(part.noise.keeps_totals):
+            for place in range(len(counts)):
+                step = np.zeros(len(counts))
+                step[place] = 1
+                central = (part.log_likelihood(counts + step) - part.log_likelihood(counts - step)) / 2
+                assert slope[place] == pytest.approx(float(central), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", list(MEASURED))
+def test_quantities_are_linear_and_their_transpose_is_that_of_the_matrix(name: str) -> None:
+    quantities = MEASURED[name].quantities
+    cells = len(some_counts(MEASURED[name]))
+    matrix = np.asarray(quantities.apply(np.eye(cells, dtype=np.int64)))
+    generator = np.random.default_rng(3)
+    rows, values = generator.integers(0, 9, (5, cells)), generator.standard_normal((5, quantities.length))
+    assert np.array_equal(quantities.apply(rows), rows @ matrix)
+    assert quantities.apply(rows / 3) == pytest.approx(rows / 3 @ matrix, rel=1e-12)
+    assert quantities.transpose(values) == pytest.approx(values @ matrix.T, rel=1e-12)
+    pieces = quantities.pieces()
+    assert np.array_equal(np.concatenate([piece.apply(rows) for piece in pieces], axis=1), quantities.apply(rows))
+    assert quantities.length == sum(quantities.blocks) == sum(piece.length for piece in pieces)
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURED if "Moments" not in name])
+def test_no_pair_of_records_costs_more_than_is_computed_and_one_costs_as_much(name: str) -> None:
+    mechanism = MEASURED[name]
+    law, measured = mechanism.noise, mechanism.measured(rows_of_records(mechanism.model))
+    changes = np.unique([one - two for one, two in combinations(measured, 2)], axis=0)
+    assert max(law.norm(change) for change in changes) == mechanism.pure_epsilon
+    rhos = [float(law.rho(change)) for change in changes]
+    if name not in ("GeometricHistogram", "DiscreteLaplaceCounts", "CubeCounts"):  # those charge otherwise
+        assert max(rhos) == pytest.approx(float(mechanism.rho), rel=1e-8)
+    if mechanism.pure_epsilon < inf or not name.startswith("Contrast"):
+        computed = mechanism.computed_loss()
+        losses = [law.loss(change) for change in changes[:60]]
+        for share in (0.0, 0.3, 0.8):
+            epsilon = share * float(mechanism.guarantee.epsilon)
+            assert max(loss.delta_at(epsilon) for loss in losses) <= computed.delta_at(epsilon) * (1 + 1e-6) + 1e-12
+
+
+def test_evidence_comes_table_by_table_where_noise_is_independent() -> None:
+    families = MEASURED["FamilyHistograms"].evidence(np.zeros(8, dtype=np.int64))
+    assert [part.of.tables for part in families] == [(("a", "b"),), (("c",),)]
+    joint = MEASURED["JointHistograms"].evidence(np.zeros(8, dtype=np.int64))
+    assert [part.of.tables for part in joint] == [(("a", "b"), ("c",))]
+    cube = MEASURED["CubeCounts"].evidence(np.zeros(9, dtype=np.int64))
+    assert [part.of.tables for part in cube] == [(("y",),), None, None, None]
+    assert Cells(TABLE).tables == (("x",),)
+    updates = MEASURED["LaplaceUpdates"].evidence(np.zeros(10, dtype=np.int64))
+    assert [part.of.tables for part in updates] == [(("a",),), (("a", "b"),), (("c",),)]
+
+
+def test_changes_that_cannot_be_listed_are_maximised_by_elimination() -> None:
+    long = dc.Network.from_edges(" -> ".join("abcdefghij"), levels=dict.fromkeys("abcdefghij", (0, 1)))
+    fourier = dc.FourierUpdates(long, SIZE, 1)
+    assert fourier.quantities.changes() is None
+    patterns = np.array(list(product((0, 1), repeat=10)))
+    blocks = [["abcdefghij".index(name) for name in block] for block in fourier.basis.blocks]
+    most = max(sum(int(pattern[block].sum()) % 2 for block in blocks) for pattern in patterns)
+    assert fourier.pure_epsilon == most * fourier.rate
+    assert Quantities.most(FamilyTables(NET, NET.families), (Fraction(1),) * 3, (2, 6, 2), 1) == 6
