@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.errors import DeclarationError
-from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.planning import cell_variances, mean_cell_variance
 from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
 

@@ -30,12 +30,12 @@ from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
-from discreet.mechanisms.truncation import MOST_SUMMED_BITS, Truncation, enough_grid_bits
+from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
 from discreet.models.network import Network
 from discreet.randomness import RandomBits
@@ -47,7 +47,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
+class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", version=1):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
@@ -336,36 +336,10 @@ class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
             tables[family[-1]] = table.reshape(-1, *self.model.shape(family))
         return tables
 
-    def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
-        """Return the rows of each table that is drawn."""
-        found, first = [], 0
-        draws = np.asarray(output).reshape(-1, self.draw_length)
-        for family, prior, (rows, levels) in zip(self.model.families, self.model.prior, self.shapes, strict=True):
-            last = first + rows * (levels - 1)
-            sticks = draws[:, first:last].reshape(-1, rows, levels - 1)
-            facts = (float(self.power), self.draws, self.grid_bits, float(self.least))
-            found.append(DrawnRows(family, np.array(prior), *facts, count=rows, sticks=sticks))
-            first = last
-        return tuple(found)
-
-    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
-        """Refuse: tables of a network have no single total."""
-        raise DeclarationError("The draws of a network's tables do not depend on one total alone.")
-
-    @property
-    def likelihood_cost(self) -> Cost:
-        """Return about a millisecond for each stick of each row; truncated rows need a sum over the whole grid."""
-        bits = self.grid_bits * max(levels - 2 for _, levels in self.shapes) if self.least else 0
-        if bits > MOST_SUMMED_BITS:
-            words = f"the likelihood of truncated rows is a sum over 2^{bits} cells of the grid"
-            return Cost(0.0, refusal=f"{words}, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
-        return Cost(
-            5e5 * self.draw_length * self.draws + 3000 * self.draw_length * 2.0**bits, self.draws * self.draw_length
-        )
-
-    def evidence(self, output: Counts) -> Draw:
-        """Return the cell of the grid that was drawn."""
-        return Draw(np.asarray(output), self)
+    def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
+        """Return each table that is drawn."""
+        tables = zip(self.model.families, self.model.prior, self.shapes, strict=True)
+        return [(family, np.array(prior), rows) for family, prior, (rows, _) in tables]
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -26,7 +26,7 @@ from discreet.columns import Level
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.posterior_curves import (
     SLACK,
@@ -45,7 +45,7 @@ from discreet.mechanisms.posterior_grid import (
     broken_sticks,
     stick_laws,
 )
-from discreet.mechanisms.truncation import MOST_SUMMED_BITS, Truncation, enough_grid_bits
+from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
 from discreet.randomness import RandomBits
@@ -62,7 +62,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
+class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=1):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -351,37 +351,11 @@ class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
         sticks = (np.asarray(output, dtype=float).reshape(-1, self.sticks) + 0.5) / 2.0**self.grid_bits
         return broken_sticks(sticks) if isinstance(self.model, Categories) else sticks
 
-    def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
+    def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
         """Return the one row of probabilities that is drawn; none for a family with one parameter."""
         if not isinstance(self.model, Categories):
-            return ()
-        names, alpha = tuple(column.name for column in self.model.columns), self.model.concentration
-        sticks = np.asarray(output).reshape(-1, 1, self.sticks)
-        facts = (float(self.power), self.draws, self.grid_bits, float(self.least))
-        return (DrawnRows(names, alpha, *facts, count=1, sticks=sticks),)
-
-    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
-        """Return log P(output | total of the records' values): all that a family's posterior depends on."""
-        unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
-        for cell in output.tolist():
-            ends = cell * unit, (cell + 1) * unit
-            logs += self.model.draw_log_mass(totals, self.size, float(self.power), ends)
-        return logs
-
-    @property
-    def likelihood_cost(self) -> Cost:
-        """Return about a millisecond for each stick; several truncated sticks need a sum over the whole grid."""
-        bits = self.grid_bits * (self.sticks - 1) if self.least else 0
-        if bits > MOST_SUMMED_BITS:
-            words = f"the likelihood of truncated draws of {self.sticks + 1} probabilities is a sum over 2^{bits} cells"
-            return Cost(
-                0.0, refusal=f"{words} of the grid, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits"
-            )
-        return Cost(5e5 * self.sticks * self.draws + 3000 * 2.0**bits, self.draws * self.sticks)
-
-    def evidence(self, output: Counts) -> Draw:
-        """Return the cell of the grid that was drawn."""
-        return Draw(np.asarray(output), self)
+            return []
+        return [(tuple(column.name for column in self.model.columns), self.model.concentration, 1)]
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
