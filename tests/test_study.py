@@ -280,6 +280,43 @@ def test_a_network_that_nobody_could_read_is_not_published_or_charged(
     assert not networks.ledger_path.exists()
 
 
+OPINIONS = """
+[data]
+path = "opinions.csv"
+size = 600
+[columns.opinion]
+levels = ["a", "b", "c", "d"]
+outside = "d"
+[budget]
+epsilon = "10"
+ledger = "budget.ledger"
+[questions.opinions]
+columns = ["opinion"]
+mechanism = "HellingerGlobal"
+epsilon = "6"
+"""
+
+
+def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    (tmp_path / "opinions.csv").write_text("opinion\n" + "a\nb\n" * 300)
+    path.write_text(OPINIONS)
+    study = dc.Study(path)
+    assert "at most 200000 can be listed" in str(study.question("opinions").refusal)
+    for publish in (lambda: study.publish("opinions"), study.publish_all):
+        with pytest.raises(dc.PublishError, match="declare reading = 'none' in"):
+            publish()
+    assert not study.ledger_path.exists()
+    path.write_text(OPINIONS + 'reading = "later"\n')
+    with pytest.raises(dc.DeclarationError, match="it may be 'none'"):
+        dc.Study(path)
+    path.write_text(OPINIONS + 'reading = "none"\n')
+    declared = dc.Study(path)
+    assert declared.question("opinions").refusal is None
+    assert "listed" in str(declared.question("opinions").no_posterior)
+    assert declared.publish("opinions").reading == "none"
+
+
 def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Study) -> None:
     edges = 'edges = ["smoking -> fall", "age -> fall"]'
     networks.path.write_text(NETWORKS.replace('edges = ["smoking -> fall", "age"]', edges))

@@ -159,3 +159,52 @@ def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
             found.table(*names)
     with pytest.raises(dc.DeclarationError, match="do not publish the same counts"):
         dc.consistent_tables(release_of(LOOP, "histograms", 8), release_of(GRAPHS["chain"], "histograms", 8))
+
+
+MEASURING = {
+    "cube": lambda net: dc.CubeCounts(net, 200, 2),
+    "joint": lambda net: dc.JointHistograms(net, 200, 2),
+    "histograms": lambda net: dc.FamilyHistograms(net, 200, 2),
+    "gaussians": lambda net: dc.FamilyGaussians(net, 200, 2, "1e-3"),
+    "updates": lambda net: dc.LaplaceUpdates(net, 200, 2),
+    "fourier": lambda net: dc.FourierCounts(net, 200, 2),
+    "published fourier": lambda net: dc.FourierUpdates(net, 200, 2),
+    "contrasts": lambda net: dc.ContrastGaussians(net, 200, 2, "1e-3"),
+}
+
+
+@pytest.mark.parametrize("kind", MEASURING)
+def test_tables_of_any_measurement_are_unbiased_with_the_stated_error_and_add_up_in_whole_numbers(kind: str) -> None:
+    naive = Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO})
+    mechanism = MEASURING[kind](naive)
+    truth = np.array([60, 40, 30, 70, 20, 80, 55, 45])
+    outputs = mechanism.sample(np.tile(truth, (400, 1)), dc.SeededBits(11))
+    found = [dc.consistent_tables(dc.Release(mechanism, tuple(o.tolist()), "x", simulated=True)) for o in outputs]
+    cells = np.array([each.table("y", "a").ravel() for each in found])
+    error = found[0].standard_error("y", "a")
+    assert np.abs(cells.mean(axis=0) - truth[:4]).max() < 5 * error / 20
+    assert cells.std(axis=0) == pytest.approx(np.full(4, error), rel=0.2)
+    for each in found[:20]:
+        for tables in (each.signed_counts(), each.counts()):
+            (one, two) = (tables["y", "a"], tables["y", "b"])
+            assert one.sum() == two.sum() == 200
+            assert (one.sum(axis=1) == two.sum(axis=1)).all()
+            assert one.dtype == two.dtype == np.int64
+        assert all(table.min() >= 0 for table in each.counts().values())
+        assert np.abs(each.signed_counts()["y", "a"] - each.table("y", "a")).max() <= 2
+
+
+def test_whole_tables_of_a_loop_and_of_categories_agree_too() -> None:
+    fitted = dc.consistent_tables(release_of(LOOP, "histograms", seed=9))
+    for tables in (fitted.signed_counts(), fitted.counts()):
+        margins: dict[str, list[list[int]]] = {}
+        for names, table in tables.items():
+            for axis, name in enumerate(names):
+                others = tuple(other for other in range(len(names)) if other != axis)
+                margins.setdefault(name, []).append(table.sum(axis=others).tolist())
+        assert all(each == seen[0] for seen in margins.values() for each in seen)
+    crossed = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")})
+    release = dc.simulate(dc.DiscreteLaplaceCounts(crossed, 12, 1), [0, 5, 0, 4, 3, 0], dc.SeededBits(3))
+    found = dc.consistent_tables(release)
+    assert found.counts()["x", "y"].sum() == found.signed_counts()["x", "y"].sum() == 12
+    assert found.counts()["x", "y"].min() >= 0

@@ -28,9 +28,11 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Measurement
 from discreet.models import Categories
 from discreet.models.network import Family, Network
-from discreet.reading.nearest import nearest_counts
+from discreet.reading.nearest import largest_remainders, nearest_counts
+from discreet.reading.whole_tables import made_up_counts, signed_table, subsets
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 Names = tuple[str, ...]
 
 
@@ -93,6 +95,26 @@ class ConsistentTables:
         if isinstance(self.model, Categories):
             return {tuple(_columns(self.model)): self.table(*_columns(self.model))}
         return {family: self.table(*family) for family in self.model.maximal_families}
+
+    def signed_counts(self) -> dict[Family, Counts]:
+        """Return the tables in whole numbers that agree on every margin and sum to the size, for printing.
+
+        They may be negative, as the fitted ones may.
+        """
+        found = {}
+        for names in self.tables:
+            margins = {axes: self.table(*(names[axis] for axis in axes)) for axes in subsets(len(names))}
+            found[names] = signed_table(margins, self.size)
+        return found
+
+    def counts(self) -> dict[Family, Counts]:
+        """Return the tables of made-up records: whole numbers, none negative, that agree and sum to the size."""
+        if isinstance(self.model, Categories):
+            ((names, table),) = self.tables.items()
+            flat = nearest_counts(table.ravel(), float(self.size))
+            return {names: largest_remainders(flat, self.size).reshape(table.shape)}
+        fitted = {family: self.table(*family) for family in self.model.families}
+        return made_up_counts(self.model, self.size, fitted)
 
     def mean_tables(self) -> dict[str, Floats]:
         """Return (prior + count) / (their total) in every row, axes (parents..., levels): counts taken for true.

@@ -9,10 +9,10 @@ thing.
 from dataclasses import dataclass
 
 MOST_OPERATIONS = 2e11
-"""A reading of more operations is refused, or left to the next engine; docs/release-format.md states this number."""
+"""A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
 
 MOST_NUMBERS = 2e8
-"""A reading that holds more numbers in memory at a time (1.6 GB) is refused; docs/release-format.md states it too."""
+"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md states it too."""
 
 
 @dataclass(frozen=True)

@@ -85,10 +85,19 @@ class Question:
         """Return the bounds of every column of numbers."""
         return self.model.bounds if isinstance(self.model, LinearRegression) else ()
 
-    @cached_property
+    @property
     def refusal(self) -> str | None:
         """Tell why nobody could read the release, or nothing if it can be read or if that was declared."""
-        return None if self.reading == NO_READING else why_unreadable(self.mechanism)
+        return None if self.reading == NO_READING else self._unreadable
+
+    @property
+    def no_posterior(self) -> str | None:
+        """Tell why there will be no posterior, if that was declared; nothing if it can be read nevertheless."""
+        return self._unreadable if self.reading == NO_READING else None
+
+    @cached_property
+    def _unreadable(self) -> str | None:
+        return why_unreadable(self.mechanism)
 
 
 def read_question(
