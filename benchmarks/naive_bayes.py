@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.inference.network import read_network
 from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
@@ -64,9 +63,9 @@ def one_repeat(size: int, epsilon: str, seed: int) -> Scores:
         "not private": lambda: not_private(table).predict_proba(test),
         "Alg. 1, truncated": lambda: truncated_reading(published).predict_proba(test),
         "Alg. 1, projected": lambda: projected_reading(published).predict_proba(test),
-        "Alg. 1, noise-aware": lambda: read_network(published).predict_proba(test),
+        "Alg. 1, noise-aware": lambda: dc.infer(published).predict_proba(test),
         "cube, projected": lambda: projected_reading(ours).predict_proba(test),
-        "cube, noise-aware (ours)": lambda: read_network(ours).predict_proba(test),
+        "cube, noise-aware (ours)": lambda: dc.infer(ours).predict_proba(test),
     }
     return {name: score(read(), y_test) for name, read in readings.items()}
 

@@ -20,6 +20,7 @@ ORDER = (
     ("guarantees", "certificates"),
     ("noise",),
     ("mechanisms",),
+    ("reading",),
     ("releases",),
     ("inference",),
     ("planning",),

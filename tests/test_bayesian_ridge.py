@@ -15,7 +15,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from discreet.inference import regression
+from discreet.reading.engines import moments
 from discreet.sklearn import PrivateBayesianRidge
 
 FRESH_NOISE = "every fit draws fresh noise from the system's secure bits, so two fits differ"
@@ -35,8 +35,8 @@ Floats = NDArray[np.float64]
 @pytest.fixture
 def short_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the ensemble run for a few steps only, where how well it mixes is not what is tested."""
-    for name, few in (("_WARM_UP", 20), ("_STEPS", 20), ("_ROUNDS", 1)):
-        monkeypatch.setattr(regression, name, few)
+    for name, few in (("WARM_UP", 20), ("STEPS", 20), ("ROUNDS", 1)):
+        monkeypatch.setattr(moments, name, few)
 
 
 def expected_failures(_: Any) -> dict[str, str]:

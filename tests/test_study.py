@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.inference.readable import Reading, exact_refusal, reading_of
+from discreet.reading import Exactness, exactness_of, why_not_exact
 from discreet.template import template
 
 STUDY = """
@@ -273,11 +273,48 @@ def test_a_default_that_nobody_could_read_is_not_taken(networks: dc.Study) -> No
 def test_a_network_that_nobody_could_read_is_not_published_or_charged(
     networks: dc.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.study.questions.reading_refusal", lambda _: "nobody knows how")
+    monkeypatch.setattr("discreet.study.questions.why_unreadable", lambda _: "nobody knows how")
     for publish in (lambda: networks.publish("arrows"), networks.publish_all):
         with pytest.raises(dc.PublishError, match="nobody knows how"):
             publish()
     assert not networks.ledger_path.exists()
+
+
+OPINIONS = """
+[data]
+path = "opinions.csv"
+size = 600
+[columns.opinion]
+levels = ["a", "b", "c", "d"]
+outside = "d"
+[budget]
+epsilon = "10"
+ledger = "budget.ledger"
+[questions.opinions]
+columns = ["opinion"]
+mechanism = "HellingerGlobal"
+epsilon = "6"
+"""
+
+
+def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    (tmp_path / "opinions.csv").write_text("opinion\n" + "a\nb\n" * 300)
+    path.write_text(OPINIONS)
+    study = dc.Study(path)
+    assert "at most 200000 can be listed" in str(study.question("opinions").refusal)
+    for publish in (lambda: study.publish("opinions"), study.publish_all):
+        with pytest.raises(dc.PublishError, match="declare reading = 'none' in"):
+            publish()
+    assert not study.ledger_path.exists()
+    path.write_text(OPINIONS + 'reading = "later"\n')
+    with pytest.raises(dc.DeclarationError, match="it may be 'none'"):
+        dc.Study(path)
+    path.write_text(OPINIONS + 'reading = "none"\n')
+    declared = dc.Study(path)
+    assert declared.question("opinions").refusal is None
+    assert "listed" in str(declared.question("opinions").no_posterior)
+    assert declared.publish("opinions").reading == "none"
 
 
 def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Study) -> None:
@@ -289,23 +326,23 @@ def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Stud
 
 
 READINGS = [
-    (dc.JointHistograms, "a -> b -> c", 20, 2, Reading.SAMPLED),
-    (dc.JointHistograms, "a -> b", 10**5, 3, Reading.SAMPLED),
-    (dc.FamilyHistograms, "a -> b -> c", 10**5, 2, Reading.SAMPLED),
-    (dc.FamilyHistograms, "a -> b -> c", 300, 3, Reading.SAMPLED),
-    (dc.FamilyHistograms, "a -> b -> c", 300, 12, Reading.APPROXIMATE),
-    (dc.FamilyHistograms, "a -> b -> c", 300, 2, Reading.EXACT),
+    (dc.JointHistograms, "a -> b -> c", 20, 2, Exactness.SAMPLED),
+    (dc.JointHistograms, "a -> b", 10**5, 3, Exactness.SAMPLED),
+    (dc.FamilyHistograms, "a -> b -> c", 10**5, 2, Exactness.SAMPLED),
+    (dc.FamilyHistograms, "a -> b -> c", 300, 3, Exactness.SAMPLED),
+    (dc.FamilyHistograms, "a -> b -> c", 300, 12, Exactness.APPROXIMATE),
+    (dc.FamilyHistograms, "a -> b -> c", 300, 2, Exactness.EXACT),
 ]
 
 
 @pytest.mark.parametrize(("kind", "edges", "size", "levels", "reading"), READINGS)
 def test_how_a_release_is_read_is_known_beforehand(
-    kind: Any, edges: str, size: int, levels: int, reading: Reading
+    kind: Any, edges: str, size: int, levels: int, reading: Exactness
 ) -> None:
     network = dc.Network.from_edges(edges, levels=dict.fromkeys(edges.split(" -> "), tuple(range(levels))))
     mechanism = kind(network, size, 1)
-    assert reading_of(mechanism) is reading
-    assert (exact_refusal(mechanism) is None) == (reading is Reading.EXACT)
+    assert exactness_of(mechanism) is reading
+    assert (why_not_exact(mechanism) is None) == (reading is Exactness.EXACT)
 
 
 def test_networks_and_tables_are_counted_in_one_pass_and_published_as_one_plan(networks: dc.Study) -> None:

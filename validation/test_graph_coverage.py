@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.inference.network_reading import NetworkReading
 from discreet.models.network import Network
 from discreet.planning.network_accuracy import counts_of, made_up_records, made_up_tables
+from discreet.reading import Case, read
 
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)))
 NAMES = [f"v{number}" for number in range(14)]
@@ -34,7 +34,7 @@ def coverage(network: Network, kind: Any, size: int, epsilon: str, data_sets: in
         truth = made_up_tables(network, generator)
         counts = counts_of(network, made_up_records(network, truth, size, generator))
         release = dc.simulate(kind(network, size, epsilon), counts, dc.SeededBits(seed + number))
-        shapes = NetworkReading.of([release], network).shapes(2_000, generator)
+        shapes = read(Case.of([release])).shapes(2_000, generator)
         inside = []
         for name, table in shapes.items():
             draws = generator.standard_gamma(table)
@@ -58,8 +58,8 @@ def test_pooled_intervals_cover_what_they_say(
     network: Network, kind: Any, size: int, epsilon: str, data_sets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chains stop at an R-hat of 1.05, which 90 % intervals hardly feel, so that many data sets can be read."""
-    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_R_HAT", 1.05)
-    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_SIZE", 100)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1.05)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 100)
     shares = coverage(network, kind, size, epsilon, data_sets, seed=20261116)
     error = shares.std(ddof=1) / np.sqrt(data_sets)
     print(f"\n{len(network.variables)} variables, n = {size}, epsilon = {epsilon}: {shares.mean():.3f} +/- {error:.3f}")

@@ -13,7 +13,6 @@ from scipy.special import betainc
 from scipy.stats import betabinom, chisquare
 
 import discreet as dc
-from discreet.inference.network import read_network
 from discreet.inference.projection import truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
@@ -68,7 +67,7 @@ def places_of_truth(
     for _ in range(DATA_SETS):
         truth = tables_from_prior(network, generator)
         release = dc.simulate(mechanism, counts_of(network, truth, size, generator), bits)
-        posterior = read_network(release)
+        posterior = dc.infer(release)
         drawn = posterior.readings[0].shapes(400, generator)
         naive = truncated_reading(release).tables
         inside, outside = [], []
@@ -184,7 +183,7 @@ def test_conditional_probabilities_are_covered_exactly(mechanism: CubeCounts, re
     first = 0 if network.target is None else 1
     covered = np.zeros((kept, mechanism.features, mechanism.classes))
     for row, (output, chances) in enumerate(zip(outputs[:kept], joint[:kept], strict=True)):
-        posterior = read_network(dc.Release(mechanism, tuple(output.tolist()), "enumerated", simulated=True))
+        posterior = dc.infer(dc.Release(mechanism, tuple(output.tolist()), "enumerated", simulated=True))
         for i, y in np.ndindex(mechanism.features, mechanism.classes):
             event = f"{network.variables[first + i].name}=1"
             law = posterior.conditional(event, given=f"y={y}") if first else posterior.probability(event)

@@ -47,3 +47,7 @@ class LittleInformationWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """Chains have not reached the agreement that is wanted: what is read from them is rough."""
+
+
+class MisfitWarning(UserWarning):
+    """What was published contradicts the declared model: what is read from it holds only if the model does."""

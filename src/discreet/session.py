@@ -27,7 +27,9 @@ from discreet.inference.network_queries import both, read_event
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories, Network, Statistics
+from discreet.reading import why_unreadable
 from discreet.releases import Release, publish
+from discreet.releases.release import NO_READING
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -181,7 +183,10 @@ class QuerySession:
 
         With a `request`, a name of the caller's choice, a repeated call returns the same draw and charges once.
         """
-        release = publish(self.mechanism, self._secret, self.ledger, self.label, unit=self.unit, request=request)
+        reading = None if why_unreadable(self.mechanism) is None else NO_READING  # answers come from the draw itself
+        release = publish(
+            self.mechanism, self._secret, self.ledger, self.label, unit=self.unit, request=request, reading=reading
+        )
         return Draw(release)
 
     def ask(self, query: Query, request: str | None = None) -> Any:

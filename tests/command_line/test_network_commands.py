@@ -147,8 +147,8 @@ def write_graph(folder: Path, network: dc.Network) -> None:
 
 def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The road, not the figures: chains stop after their first leg."""
-    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_R_HAT", 2.0)
-    monkeypatch.setattr("discreet.inference.sampled_reading._WANTED_SIZE", 1)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 2.0)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 1)
     write_graph(folder, ASIA)
     run("publish", "graph.toml", "--ask", "graph")
     shown = run(

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.inference import regression
+from discreet.reading.engines import moments
 
 STUDY = """
 [data]
@@ -47,8 +47,8 @@ CANARY = "canary-71d0"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, few in (("_WARM_UP", 50), ("_STEPS", 50), ("_ROUNDS", 2)):
-        monkeypatch.setattr(regression, name, few)
+    for name, few in (("WARM_UP", 50), ("STEPS", 50), ("ROUNDS", 2)):
+        monkeypatch.setattr(moments, name, few)
     generator = np.random.default_rng(8)
     age, education = generator.uniform(18, 80, 600), generator.integers(2, size=600)
     income = 900 + 25 * age + 700 * education + generator.normal(0, 300, 600)

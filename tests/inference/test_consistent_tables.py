@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.consistent_tables import NoisyTable, fit
 from discreet.models.network import Network
+from discreet.reading.consistent_tables import NoisyPart, fit
 
 TWO, THREE = (0, 1), (0, 1, 2)
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels={"a": TWO, "b": THREE, "c": TWO, "d": TWO})
@@ -22,7 +22,7 @@ GRAPHS = {
 }
 
 
-def dense(network: Network, size: int, tables: list[NoisyTable]) -> tuple[dict[Any, np.ndarray], dict[Any, float]]:
+def dense(network: Network, size: int, tables: list[NoisyPart]) -> tuple[dict[Any, np.ndarray], dict[Any, float]]:
     """Return fitted tables and variances of cells by one large least squares problem under the constraint of the sum.
 
     The unknown is a joint table that may be negative; x = 1/cells + null(1) y keeps its sum, scaled by n.
@@ -77,7 +77,7 @@ def release_of(network: Network, kind: str, seed: int) -> dc.Release:
 def test_effects_by_themselves_solve_the_whole_problem(name: str, seed: int) -> None:
     network, generator = GRAPHS[name], np.random.default_rng(seed)
     tables = [
-        NoisyTable(f, generator.normal(10, 5, network.shape(f)), float(generator.uniform(0.2, 5)))
+        NoisyPart.table(f, generator.normal(10, 5, network.shape(f)), float(generator.uniform(0.2, 5)))
         for f in network.families
     ]
     found, (wanted, variances) = fit(network, 50, tables), dense(network, 50, tables)
@@ -133,7 +133,7 @@ def test_projected_variances_are_those_of_the_comparison_of_strategies(name: str
     """Laplace noise of scale 2 F on F tables: variance 8 F^2 in every cell. Figures are given to three digits."""
     network, every, maximal = PUBLISHED[name]
     for families, wanted in ((network.families, every), (network.maximal_families, maximal)):
-        tables = [NoisyTable(f, np.zeros(network.shape(f)), 8.0 * len(families) ** 2) for f in families]
+        tables = [NoisyPart.table(f, np.zeros(network.shape(f)), 8.0 * len(families) ** 2) for f in families]
         found = fit(network, 0, tables)
         cells = [found.standard_error(*f) ** 2 for f in network.families for _ in range(prod(network.shape(f)))]
         assert np.mean(cells) == pytest.approx(wanted, rel=0.01), name
@@ -148,14 +148,63 @@ def test_several_releases_are_fitted_together() -> None:
 
 def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
     naive = Network.naive_bayes("y", ["a"], {"y": TWO, "a": TWO})
-    cube = dc.simulate(dc.CubeCounts(naive, 4, 1), [1, 1, 1, 1], dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="got CubeCounts"):
-        dc.consistent_tables(cube)
+    draw = dc.simulate(dc.NetworkSampling.plain(naive, size=4, delta="0.1"), [1, 1, 1, 1], dc.SeededBits(1))
+    with pytest.raises(dc.DeclarationError, match="holds something else"):
+        dc.consistent_tables(draw)
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         dc.consistent_tables()
     found = dc.consistent_tables(release_of(LOOP, "histograms", seed=8))
     for names in (("a", "d"), ("a", "a"), ("a", "z"), ()):
         with pytest.raises(dc.DeclarationError, match="variables of one family"):
             found.table(*names)
-    with pytest.raises(dc.DeclarationError, match="do not publish the same tables"):
+    with pytest.raises(dc.DeclarationError, match="do not publish the same counts"):
         dc.consistent_tables(release_of(LOOP, "histograms", 8), release_of(GRAPHS["chain"], "histograms", 8))
+
+
+MEASURING = {
+    "cube": lambda net: dc.CubeCounts(net, 200, 2),
+    "joint": lambda net: dc.JointHistograms(net, 200, 2),
+    "histograms": lambda net: dc.FamilyHistograms(net, 200, 2),
+    "gaussians": lambda net: dc.FamilyGaussians(net, 200, 2, "1e-3"),
+    "updates": lambda net: dc.LaplaceUpdates(net, 200, 2),
+    "fourier": lambda net: dc.FourierCounts(net, 200, 2),
+    "published fourier": lambda net: dc.FourierUpdates(net, 200, 2),
+    "contrasts": lambda net: dc.ContrastGaussians(net, 200, 2, "1e-3"),
+}
+
+
+@pytest.mark.parametrize("kind", MEASURING)
+def test_tables_of_any_measurement_are_unbiased_with_the_stated_error_and_add_up_in_whole_numbers(kind: str) -> None:
+    naive = Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO})
+    mechanism = MEASURING[kind](naive)
+    truth = np.array([60, 40, 30, 70, 20, 80, 55, 45])
+    outputs = mechanism.sample(np.tile(truth, (400, 1)), dc.SeededBits(11))
+    found = [dc.consistent_tables(dc.Release(mechanism, tuple(o.tolist()), "x", simulated=True)) for o in outputs]
+    cells = np.array([each.table("y", "a").ravel() for each in found])
+    error = found[0].standard_error("y", "a")
+    assert np.abs(cells.mean(axis=0) - truth[:4]).max() < 5 * error / 20
+    assert cells.std(axis=0) == pytest.approx(np.full(4, error), rel=0.2)
+    for each in found[:20]:
+        for tables in (each.signed_counts(), each.counts()):
+            (one, two) = (tables["y", "a"], tables["y", "b"])
+            assert one.sum() == two.sum() == 200
+            assert (one.sum(axis=1) == two.sum(axis=1)).all()
+            assert one.dtype == two.dtype == np.int64
+        assert all(table.min() >= 0 for table in each.counts().values())
+        assert np.abs(each.signed_counts()["y", "a"] - each.table("y", "a")).max() <= 2
+
+
+def test_whole_tables_of_a_loop_and_of_categories_agree_too() -> None:
+    fitted = dc.consistent_tables(release_of(LOOP, "histograms", seed=9))
+    for tables in (fitted.signed_counts(), fitted.counts()):
+        margins: dict[str, list[list[int]]] = {}
+        for names, table in tables.items():
+            for axis, name in enumerate(names):
+                others = tuple(other for other in range(len(names)) if other != axis)
+                margins.setdefault(name, []).append(table.sum(axis=others).tolist())
+        assert all(each == seen[0] for seen in margins.values() for each in seen)
+    crossed = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")})
+    release = dc.simulate(dc.DiscreteLaplaceCounts(crossed, 12, 1), [0, 5, 0, 4, 3, 0], dc.SeededBits(3))
+    found = dc.consistent_tables(release)
+    assert found.counts()["x", "y"].sum() == found.signed_counts()["x", "y"].sum() == 12
+    assert found.counts()["x", "y"].min() >= 0

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import kstest
 
-from discreet.inference.ensemble import Ensemble
 from discreet.mathematics.convergence import effective_size, split_r_hat
+from discreet.reading.ensemble import Ensemble
 
 Floats = NDArray[np.float64]
 

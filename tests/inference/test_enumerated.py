@@ -8,11 +8,21 @@ import pytest
 
 import discreet as dc
 from discreet.inference import CategoriesPosterior
-from discreet.inference.categories import Reading
-from discreet.inference.enumerated import EnumeratedCounts
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
+from discreet.reading import Case, read
+from discreet.reading.case import Observed
+from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.engines.enumeration import EnumerationEngine
+from discreet.reading.readings import TableReading
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2))
+
+
+def enumerated(mechanisms: list[Any], outputs: list[np.ndarray], model: dc.Categories) -> EnumeratedCounts:
+    seen = tuple(Observed(m, np.asarray(o), "seen") for m, o in zip(mechanisms, outputs, strict=True))
+    counts = EnumerationEngine().read(Case(model, mechanisms[0].size, seen)).counts
+    assert isinstance(counts, EnumeratedCounts)
+    return counts
 
 
 def brute_force(mechanism: HellingerReciprocal, output: tuple[int, ...]) -> dict[tuple[int, ...], float]:
@@ -29,7 +39,7 @@ def brute_force(mechanism: HellingerReciprocal, output: tuple[int, ...]) -> dict
 def test_every_answer_is_that_of_brute_force() -> None:
     mechanism, output = HellingerReciprocal(MODEL, 6, 3), (1, 3, 2)
     wanted = brute_force(mechanism, output)
-    found = EnumeratedCounts.of([mechanism], [np.array(output)], MODEL)
+    found = enumerated([mechanism], [np.array(output)], MODEL)
     assert found.total == 6
     for cell in range(3):
         law = [sum(p for table, p in wanted.items() if table[cell] == count) for count in range(7)]
@@ -47,7 +57,7 @@ def test_every_answer_is_that_of_brute_force() -> None:
 
 
 def test_draws_follow_the_posterior() -> None:
-    found = EnumeratedCounts.of([HellingerReciprocal(MODEL, 6, 3)], [np.array([1, 3, 2])], MODEL)
+    found = enumerated([HellingerReciprocal(MODEL, 6, 3)], [np.array([1, 3, 2])], MODEL)
     drawn = found.draw(40_000, np.random.default_rng(18))
     assert (drawn.sum(axis=1) == 6).all()
     means, sd = found.marginals @ np.arange(7), np.sqrt(found.marginals @ np.arange(7) ** 2)
@@ -59,8 +69,8 @@ def test_it_agrees_with_transforms_where_both_can_read(prior: tuple[float, ...],
     model = dc.Categories("x", levels=tuple("abc"[: len(prior)]), prior=prior)
     mechanism = dc.GeometricHistogram(model, size=size, epsilon="0.7")
     release = dc.simulate(mechanism, (size, *[0] * (len(prior) - 1)), dc.SeededBits(19))
-    reading = Reading.of([release], model)
-    found = EnumeratedCounts.of([mechanism], [release.counts], model)
+    reading = read(Case.of([release.with_prior(model.prior)]))
+    found = enumerated([mechanism], [release.counts], model)
     assert found.log_sum == pytest.approx(reading.log_evidence, abs=1e-10)
     means = found.first + found.marginals @ np.arange(size + 1)
     assert means == pytest.approx(reading.mean_counts, abs=1e-9)
@@ -70,8 +80,8 @@ def test_a_posterior_can_be_made_of_it() -> None:
     mechanism = HellingerSmooth(MODEL, 12, 20, "1e-6")
     output = np.array([2, 4, 6])
     release = dc.Release(mechanism, (2, 4, 6), "read", simulated=True)
-    counts: Any = EnumeratedCounts.of([mechanism], [output], MODEL)
-    posterior = CategoriesPosterior(MODEL, [release], [Reading(MODEL, counts, 0.0)])
+    counts: Any = enumerated([mechanism], [output], MODEL)
+    posterior = CategoriesPosterior(MODEL, [release], [TableReading(MODEL, counts, 0.0)])
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     assert posterior.log_evidence == pytest.approx(counts.log_sum, abs=1e-12)
     assert posterior.interval(0.9)["a"].width > 0
@@ -85,12 +95,13 @@ def test_a_posterior_can_be_made_of_it() -> None:
 def test_thousands_of_records_of_two_cells_are_read() -> None:
     model = dc.Categories("x", levels=("a", "b"))
     mechanism = HellingerReciprocal(model, 3_000, 1)
-    found = EnumeratedCounts.of([mechanism], [np.array([1_500, 1_500])], model)
+    found = enumerated([mechanism], [np.array([1_500, 1_500])], model)
     assert found.marginals[0].sum() == pytest.approx(1, abs=1e-12)
     assert found.marginals[0].argmax() == 1_500
 
 
 def test_too_many_tables_are_refused_with_words() -> None:
     mechanism = dc.GeometricHistogram(MODEL, size=1_000, epsilon=1)
-    with pytest.raises(dc.DiscreetError, match="more than 200000"):
-        EnumeratedCounts.of([mechanism], [np.array([300, 300, 400])], MODEL)
+    refusal = EnumerationEngine().refusal(Case.before(mechanism))
+    assert refusal is not None
+    assert "at most 200000 can be listed" in refusal

@@ -296,7 +296,7 @@ def test_large_tables_of_pairs_are_read_by_draws(monkeypatch: pytest.MonkeyPatch
     mechanism = dc.GeometricHistogram(model_of(3), size=300, epsilon="0.2")
     release = dc.simulate(mechanism, (150, 100, 50), dc.SeededBits(4))
     exact = dc.infer(release).ratio("a", "b").interval(0.9)
-    monkeypatch.setattr("discreet.inference.latent_counts._MOST_PAIRS", 10)
+    monkeypatch.setattr("discreet.reading.counts.latent_counts._MOST_PAIRS", 10)
     assert dc.infer(release).ratio("a", "b").interval(0.9) == pytest.approx(exact, rel=0.02)
 
 

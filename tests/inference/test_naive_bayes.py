@@ -11,13 +11,13 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.distributions import BetaMixture
 from discreet.errors import DiscreetError
-from discreet.inference import naive_bayes
-from discreet.inference.cube_reading import CubeClass
-from discreet.inference.joint_reading import DistanceRow
-from discreet.inference.naive_bayes import NaiveBayesCounts, ProductClass, laws_inside
-from discreet.inference.projection import nearest_counts
-from discreet.inference.row_counts import RowCounts, log_prior_constant, log_prior_factors
-from discreet.inference.states import blocks, likely, represented
+from discreet.reading.counts import naive_bayes
+from discreet.reading.counts.cube import CubeClass
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass, laws_inside
+from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.reading.counts.shared_radius import DistanceRow
+from discreet.reading.counts.states import blocks, likely, represented
+from discreet.reading.nearest import nearest_counts
 
 
 def enumerated(factors: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:

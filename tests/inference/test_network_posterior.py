@@ -11,7 +11,6 @@ from scipy.special import gammaln, logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.inference import NetworkPosterior
-from discreet.inference.network import read_network
 from discreet.inference.projection import projected_reading, truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
@@ -113,7 +112,7 @@ def release_of(name: str, kind: str) -> dc.Release:
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_evidence_and_means_are_those_of_a_sum_over_all_tables(name: str, kind: str) -> None:
     release = release_of(name, kind)
-    posterior, exact = read_network(release), Enumeration(release)
+    posterior, exact = dc.infer(release), Enumeration(release)
     assert posterior.log_evidence == pytest.approx(exact.log_evidence, abs=1e-10)
     closed = posterior.model.target is not None or kind == "cube"
     tolerance = 1e-12 if closed and kind != "joint" else 0.02  # else means of 4,000 draws, each of sd 0.25 at most
@@ -124,7 +123,7 @@ def test_evidence_and_means_are_those_of_a_sum_over_all_tables(name: str, kind: 
 @pytest.mark.parametrize(("name", "kind"), [case for case in CASES if NETWORKS[case[0]][0].target])
 def test_predictions_are_those_of_a_sum_over_all_tables(name: str, kind: str) -> None:
     release = release_of(name, kind)
-    posterior, exact = read_network(release), Enumeration(release)
+    posterior, exact = dc.infer(release), Enumeration(release)
     target, *features = release.model.variables
     records = [
         dict(zip([f.name for f in features], codes, strict=True))
@@ -140,7 +139,7 @@ def test_predictions_are_those_of_a_sum_over_all_tables(name: str, kind: str) ->
 def test_drawn_tables_have_the_exact_means(name: str, kind: str) -> None:
     release = release_of(name, kind)
     exact = Enumeration(release)
-    drawn = read_network(release).readings[0].draw(4_000, np.random.default_rng(23))
+    drawn = dc.infer(release).readings[0].draw(4_000, np.random.default_rng(23))
     for place, variable in enumerate(exact.names):
         values = np.stack([tables[place] for tables in exact.tables])
         mean = np.tensordot(exact.chances, values, 1)
@@ -151,7 +150,7 @@ def test_drawn_tables_have_the_exact_means(name: str, kind: str) -> None:
 def test_any_variable_of_a_tree_can_be_predicted() -> None:
     release = release_of("chain", "histograms")
     exact = Enumeration(release)
-    found = read_network(release).predict_proba([{"a": 0, "c": 1}], target="b")[0]
+    found = dc.infer(release).predict_proba([{"a": 0, "c": 1}], target="b")[0]
     joint = np.array([exact.joint({"a": 0, "b": b, "c": 1}) for b in (0, 1)])
     np.testing.assert_allclose(found, joint / joint.sum(), atol=0.02)
 
@@ -162,7 +161,7 @@ def posterior() -> NetworkPosterior:
         "smoker -> cancer", "smoker -> cough", levels=dict.fromkeys(("smoker", "cancer", "cough"), ("no", "yes"))
     )
     counts = np.array([500, 20, 120, 160, 420, 100, 80, 200])
-    return read_network(dc.simulate(CubeCounts(network, 800, 5), counts, dc.SeededBits(24)))
+    return dc.infer(dc.simulate(CubeCounts(network, 800, 5), counts, dc.SeededBits(24)))
 
 
 def test_a_child_given_its_parent_is_a_mixture_of_betas(posterior: NetworkPosterior) -> None:
@@ -247,15 +246,15 @@ def test_two_releases_of_the_same_tables_say_more_than_one() -> None:
     big = FamilyHistograms(network, 300, "0.5")
     counts = np.array([90, 60, 50, 100, 80, 60, 70, 90])
     releases = [dc.simulate(big, counts, dc.SeededBits(seed)) for seed in (1, 2)]
-    widths = [read_network(given).conditional("b=1", given="a=1").sd for given in (releases[:1], releases)]
+    widths = [dc.infer(*given).conditional("b=1", given="a=1").sd for given in (releases[:1], releases)]
     assert widths[1] < widths[0]
     assert size == 4
 
 
 def test_strengths_of_the_prior_are_weighted_by_their_evidence() -> None:
     release = release_of("two classes", "cube")
-    averaged = read_network(release, strengths=(0.5, 1, 4))
-    alone = [read_network(release, prior={"y": s, "a": (0.5 * s, 2 * s), "b": 3 * s}) for s in (0.5, 1, 4)]
+    averaged = dc.infer(release, strengths=(0.5, 1, 4))
+    alone = [dc.infer(release, prior={"y": s, "a": (0.5 * s, 2 * s), "b": 3 * s}) for s in (0.5, 1, 4)]
     evidences = np.array([each.log_evidence for each in alone])
     shares = np.exp(evidences - logsumexp(evidences))
     np.testing.assert_allclose(averaged.strength_probabilities, shares, atol=1e-12)
@@ -266,9 +265,9 @@ def test_strengths_of_the_prior_are_weighted_by_their_evidence() -> None:
 
 def test_what_cannot_be_read_is_refused_with_words() -> None:
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
-        read_network([])
+        dc.infer()
     with pytest.raises(dc.DeclarationError, match="independent between cells"):
-        read_network([release_of("two classes", "cube"), release_of("two classes", "cube")])
+        dc.infer(release_of("two classes", "cube"), release_of("two classes", "cube"))
 
 
 @pytest.mark.parametrize("kind", ["updates", "histograms", "gaussians", "cube", "joint"])

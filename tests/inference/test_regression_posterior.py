@@ -14,14 +14,17 @@ from scipy.stats import chi2, multivariate_normal
 
 import discreet as dc
 from discreet.inference import RegressionPosterior
-from discreet.inference.ensemble import Ensemble
-from discreet.inference.regression import MomentDensity, _Noise, _rounds, eliminated, read_regression
+from discreet.inference.regression import read_regression
 from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.reading import Case
+from discreet.reading.engines.moments import rounds
+from discreet.reading.ensemble import Ensemble
+from discreet.reading.moments import FreshNoise, MomentDensity, eliminated
 
 NAMES = ("a", "b", "c")
 SIGMA, PRIOR_SD = 0.2, 0.3
@@ -41,6 +44,11 @@ def pinned_records(size: int, generator: np.random.Generator) -> tuple[NDArray[n
     return w / np.sqrt(3), dict(zip((*NAMES, "y"), (*u.T.tolist(), y.tolist()), strict=True))
 
 
+def density_of(release: dc.Release) -> MomentDensity:
+    case = Case.of([release])
+    return MomentDensity(case.model, case.size, case.measurements)
+
+
 def means(posterior: RegressionPosterior) -> NDArray[np.float64]:
     return np.array([posterior.mean[name] for name in NAMES])
 
@@ -51,7 +59,7 @@ def test_the_prior_of_the_moments_is_the_stated_density() -> None:
     _, data = pinned_records(size, generator)
     moments = model.rehearse(data).astype(float)
     release = dc.simulate(BoxMoments(model, size, 5), moments.astype(np.int64), dc.SeededBits(1))
-    density = MomentDensity(model, (release,))
+    density = density_of(release)
     natural = model.layout.unpack(moments, size)
     states = [np.append(moments, np.log(variance)) for variance in (0.02, 0.05)]
     found = density.log_density(np.array(states)) - density.log_proposal(np.array(states))
@@ -236,7 +244,7 @@ def test_a_single_draw_is_refused_with_the_reason() -> None:
     model = pinned_model(norm_bound=1)
     _, data = pinned_records(100, np.random.default_rng(70))
     draw = dc.simulate(BallDraw(model, 100, 4), model.rehearse(data), dc.SeededBits(70))
-    with pytest.raises(dc.DeclarationError, match="one draw of the coefficients by BallDraw"):
+    with pytest.raises(dc.DeclarationError, match="a draw of the coefficients does not tell how far"):
         dc.infer(draw)
 
 
@@ -257,15 +265,15 @@ def test_elimination_agrees_with_eigenvalues() -> None:
 
 def test_the_work_and_the_memory_of_a_reading_have_an_end() -> None:
     """16 coordinates have 152 moments, sigma, and 308 walkers: all rounds are made. Longer chains are thinned."""
-    assert _rounds(64, 3) == _rounds(308, 16) == [100, 200, 400, 800, 1600]
-    assert _rounds(1642, 40) == [100]
+    assert rounds(64, 3) == rounds(308, 16) == [100, 200, 400, 800, 1600]
+    assert rounds(1642, 40) == [100]
     generator = np.random.default_rng(81)
     model, size = pinned_model(), 1000
     _, data = pinned_records(size, generator)
-    density = MomentDensity(model, (dc.simulate(BoxMoments(model, size, 5), model.rehearse(data), dc.SeededBits(82)),))
+    density = density_of(dc.simulate(BoxMoments(model, size, 5), model.rehearse(data), dc.SeededBits(82)))
     start = density.start(64, generator)
     every, third = (
-        Ensemble(density.log_density, start.copy(), _Noise(density), np.random.default_rng(83)).run(30, step)
+        Ensemble(density.log_density, start.copy(), FreshNoise(density), np.random.default_rng(83)).run(30, step)
         for step in (1, 3)
     )
     assert third.shape == (10, 64, 9)

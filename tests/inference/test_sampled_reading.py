@@ -10,11 +10,12 @@ from scipy.special import gammaln, logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.inference import NetworkPosterior
-from discreet.inference.latent_tables import Families
-from discreet.inference.network import read_network
-from discreet.inference.sampled_reading import SampledCounts, fit_of, read_by_sampling
 from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.models.network import Network
+from discreet.reading import Case
+from discreet.reading.counts.chains import SampledCounts
+from discreet.reading.counts.latent_tables import Families
+from discreet.reading.engines.chains import ChainsEngine, fit_of
 
 TWO = (0, 1)
 LOOP = Network.from_edges(
@@ -63,9 +64,9 @@ def loop_release(kind: str) -> dc.Release:
 def test_a_loop_is_read_as_by_a_sum_over_all_data_sets(kind: str) -> None:
     """Means and variances of all probabilities, within 4.5 standard errors of what the effective size allows."""
     release = loop_release(kind)
-    exact, counts = Enumeration(release), read_by_sampling([release], LOOP)
+    exact, counts = Enumeration(release), ChainsEngine().read(Case.of([release])).counts
     assert counts.r_hat < 1.01
-    drawn = np.concatenate([t.reshape(4_000, -1) for t in counts.draw(4_000, np.random.default_rng(4))], axis=1)
+    drawn = np.concatenate([t.reshape(4_000, -1) for t in counts.tables(4_000, np.random.default_rng(4))], axis=1)
     for power in (1, 2):
         values = exact.families.means(exact.tables) ** power
         mean = exact.chances @ values
@@ -78,11 +79,11 @@ def test_a_tree_is_read_by_chains_as_it_is_read_exactly() -> None:
     network = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO))
     counts = np.array([60, 30, 20, 90, 70, 10, 60, 60])
     release = dc.simulate(dc.FamilyHistograms(network, 200, "0.4"), counts, dc.SeededBits(5))
-    exact, chains = read_network(release), read_by_sampling([release], network)
+    exact, chains = dc.infer(release), ChainsEngine().read(Case.of([release])).counts
     assert exact.method == "read exactly"
     assert chains.r_hat < 1.01
     wanted = exact.readings[0].draw(4_000, np.random.default_rng(6))
-    for name, table in zip("abc", chains.draw(4_000, np.random.default_rng(7)), strict=True):
+    for name, table in zip("abc", chains.tables(4_000, np.random.default_rng(7)), strict=True):
         error = wanted[name].std(axis=0) * np.sqrt(1 / 4_000 + 1 / chains.effective_size)
         assert (np.abs(table.mean(axis=0) - wanted[name].mean(axis=0)) <= 4.5 * error).all()
 
@@ -131,8 +132,8 @@ def test_records_of_a_loop_are_classified_and_made_up(posterior: NetworkPosterio
 def test_two_releases_tell_more_than_one() -> None:
     releases = [dc.simulate(KINDS["histograms"](LOOP, SIZE), np.array(COUNTS), dc.SeededBits(seed)) for seed in (1, 2)]
     counts = np.array([COUNTS, COUNTS[::-1]])
-    parts = [fit_of([release])(counts) for release in releases]
-    np.testing.assert_allclose(fit_of(releases)(counts), parts[0] + parts[1])
+    parts = [fit_of(Case.of([release]))(counts) for release in releases]
+    np.testing.assert_allclose(fit_of(Case.of(releases))(counts), parts[0] + parts[1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,13 +141,13 @@ def test_the_fit_is_the_mechanisms_own_likelihood_up_to_a_constant(kind: str) ->
     release = loop_release(kind)
     tables = Enumeration(release).tables[::500, Families(LOOP).maximal]
     wanted = release.mechanism.log_likelihood(release.counts, tables)
-    np.testing.assert_allclose(np.ptp(fit_of([release])(tables) - wanted), 0, atol=1e-9)
+    np.testing.assert_allclose(np.ptp(fit_of(Case.of([release]))(tables) - wanted), 0, atol=1e-9)
 
 
 def test_chains_that_do_not_agree_are_reported() -> None:
     release = loop_release("histograms")
     with pytest.warns(dc.ConvergenceWarning, match="do not yet agree"):
-        SampledCounts(LOOP, SIZE, fit_of([release]), Families(LOOP).priors, longest=0)
+        SampledCounts(LOOP, SIZE, fit_of(Case.of([release])), Families(LOOP).priors, longest=0)
 
 
 def test_agreement_and_effective_size_are_those_of_known_chains() -> None:

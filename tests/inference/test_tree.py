@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+import discreet as dc
 from discreet.certificates import compositions
-from discreet.errors import DeclarationError
-from discreet.inference.row_counts import log_prior_constant, log_prior_factors
-from discreet.inference.tree_counts import TreeCounts, TreeNode
+from discreet.reading import Case
+from discreet.reading.counts.row_counts import log_prior_constant, log_prior_factors
+from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
+from discreet.reading.engines.trees import TreesEngine
 
 Tables = list[np.ndarray]
 
@@ -63,7 +65,7 @@ def test_trees_are_read_as_by_summing_over_all_tables(name: str) -> None:
     logs = np.array([log_weight(nodes, each, size) for each in tables])
     assert tree.log_evidence == pytest.approx(logsumexp(logs), abs=1e-11)
     weights, draws = np.exp(logs - logsumexp(logs)), 8_000
-    drawn = tree.draw(draws, np.random.default_rng(12))
+    drawn = tree.tables(draws, np.random.default_rng(12))
     for place in range(len(nodes)):
         values = np.stack([each[place] for each in tables])
         mean = np.tensordot(weights, values, 1)
@@ -78,7 +80,7 @@ def test_whole_drawn_trees_follow_the_joint_law() -> None:
     tables = all_tables(nodes, size)
     logs = np.array([log_weight(nodes, each, size) for each in tables])
     draws = 20_000
-    drawn = np.concatenate([t.reshape(draws, -1) for t in tree.draw(draws, np.random.default_rng(14))], axis=1)
+    drawn = np.concatenate([t.reshape(draws, -1) for t in tree.tables(draws, np.random.default_rng(14))], axis=1)
     seen, counts = np.unique(drawn, axis=0, return_counts=True)
     place = {tuple(np.concatenate([t.ravel() for t in each]).tolist()): i for i, each in enumerate(tables)}
     observed = np.zeros(len(tables))
@@ -90,6 +92,8 @@ def test_whole_drawn_trees_follow_the_joint_law() -> None:
 
 
 def test_too_much_work_is_refused_with_words() -> None:
-    nodes = made_up([(None, 3), (0, 3), (1, 2)], 200, seed=15)
-    with pytest.raises(DeclarationError, match="too much work"):
-        TreeCounts(nodes, 200, [np.full(3, 66.0), np.full(3, 66.0), np.full(2, 100.0)])
+    levels = {"a": (0, 1, 2), "b": (0, 1, 2), "c": (0, 1)}
+    network = dc.Network.from_edges("a -> b -> c", levels=levels)
+    case = Case.before(dc.FamilyHistograms(network, 200, 1))
+    assert "exactly reading 'b' given 'a' for 200 records" in str(TreesEngine().refusal(case))
+    assert TreesEngine().refusal(Case.before(dc.FamilyHistograms(network, 20, 1))) is None

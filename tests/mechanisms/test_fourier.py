@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.errors import DeclarationError
-from discreet.inference.readable import reading_refusal
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.fourier_counts import best_shares
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
@@ -313,11 +312,15 @@ def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
         assert tables[family[-1]].var(axis=0) == pytest.approx(np.full(network.shape(family), stated), rel=0.15)
 
 
-def test_such_releases_are_refused_by_infer_with_the_reason() -> None:
-    release = dc.simulate(dc.FourierCounts(yes_no("a -> b"), 50, 1), np.array([10, 20, 5, 15]), dc.SeededBits(10))
-    with pytest.raises(DeclarationError, match="tables"):
-        dc.infer(release)
-    assert "many cells" in str(reading_refusal(dc.FourierUpdates(yes_no("a -> b"), 50, 1)))
+def test_such_releases_are_read_by_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise on sums over many cells is no product over cells, but it has a likelihood; chains need no more."""
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1.2)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 50)
+    counts = np.array([100, 200, 50, 150])
+    release = dc.simulate(dc.FourierCounts(yes_no("a -> b"), 500, 4), counts, dc.SeededBits(10))
+    posterior = dc.infer(release)
+    assert "Markov chains" in posterior.method
+    assert posterior.mean_tables()["b"][0, 1] == pytest.approx(2 / 3, abs=0.05)
     assert dc.truncated_reading(release).mean_tables()["b"].sum(axis=1) == pytest.approx([1, 1])
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.errors import DeclarationError
-from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.planning import cell_variances, mean_cell_variance
 from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
 
@@ -108,11 +107,6 @@ def test_the_mean_counts_every_cell_once() -> None:
 def test_tables_that_leave_something_open_are_refused() -> None:
     with pytest.raises(DeclarationError, match="determine"):
         fitted_blocks(NETWORKS["chain"], {("a", "b"): 1.0})
-
-    class Unknown(NetworkCounts):
-        pass
-
-    unknown: Any = object.__new__(type("Other", (Unknown,), dict.fromkeys(Unknown.__abstractmethods__)))
-    object.__setattr__(unknown, "model", NETWORKS["chain"])
-    with pytest.raises(DeclarationError, match="Other"):
-        cell_variances(unknown)
+    draw = dc.NetworkSampling.plain(NETWORKS["chain"], size=10, delta="0.1")
+    with pytest.raises(DeclarationError, match="NetworkSampling measures no cells"):
+        cell_variances(draw)

@@ -18,7 +18,7 @@ from discreet.command_line.checking import (
 )
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
-from discreet.command_line.networks import chosen_by, plan_network
+from discreet.command_line.networks import chosen_by, no_posterior, plan_network
 from discreet.command_line.readings import show_reading
 from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
@@ -157,6 +157,8 @@ def plan(
         return _show_batch(Study(study), plot, as_json)
     question = _question(Study(study), name)
     mechanism = question.mechanism
+    if question.no_posterior is not None:
+        return _plan_without_posterior(question, as_json)
     if compare:
         return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
@@ -192,6 +194,15 @@ def plan(
     if plot is not None:
         say(f"Wrote {plot}.")
     return None
+
+
+def _plan_without_posterior(question: Question, as_json: bool) -> None:
+    """Show what a question costs that was declared to have no reading: there is no accuracy to tell of."""
+    cost = question.mechanism.guarantee.for_rows(question.unit.rows)
+    if as_json:
+        facts = {"epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta)}
+        return show_json({"question": question.name, "reading": question.reading, "why": question.no_posterior} | facts)
+    return say(f"{question.label}: it costs {cost!r}.", *no_posterior(question))
 
 
 def _sizes(text: str) -> list[int]:
@@ -313,6 +324,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
+        *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",

@@ -56,6 +56,13 @@ def plan_network(
     return None
 
 
+def no_posterior(question: Question) -> list[str]:
+    """Say that there will be no posterior, if that was declared and is so."""
+    if question.no_posterior is None:
+        return []
+    return [f"There will be no posterior, as the study declares (reading = 'none'): {question.no_posterior}."]
+
+
 def chosen_by(question: Question) -> list[str]:
     """Say which mechanism publishes a question, and why if it was not declared."""
     why = f"chosen because {question.reason}" if question.reason else "as declared"

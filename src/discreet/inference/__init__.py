@@ -1,6 +1,6 @@
 """What a reader learns: the posterior given a release, noise and all."""
 
-from discreet.inference.consistent_tables import ConsistentTables, consistent_tables
+from discreet.inference.consistent import consistent_tables
 from discreet.inference.infer import infer
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
@@ -12,6 +12,7 @@ from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.inference.posteriors.row import Row
 from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
 from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
+from discreet.reading.consistent_tables import ConsistentTables
 
 __all__ = [
     "CategoriesPosterior",

@@ -23,12 +23,12 @@ from scipy.special import gammaln, logsumexp
 from discreet.distributions import Interval, Sampled
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.latent_counts import LatentCounts
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.mechanisms import NoisyCounts
 from discreet.models import Categories
+from discreet.reading.case import Case
+from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]
@@ -81,6 +81,7 @@ class PooledRates(Posterior[Categories]):
     def __init__(self, model: Categories, releases: Sequence[Release[Categories]], event: Any, by: str) -> None:
         super().__init__(model, releases)
         self.event, self.by = event, by
+        _check(releases)
         self._groups = _groups(releases, model, event, by)
         self._points = self._grid()
         weights = np.array([point.log_weight for point in self._points])
@@ -304,13 +305,6 @@ def _log_ways(counts: Counts, alpha: float) -> Floats:
 
 
 def _groups(releases: Sequence[Release], model: Categories, event: Any, by: str) -> list[_Group]:
-    for release in releases:
-        if not isinstance(release.mechanism, NoisyCounts):
-            raise DeclarationError(
-                f"{release.label!r} cannot be pooled: groups are read together from counts with noise of their own, "
-                f"and {type(release.mechanism).__name__} publishes no such counts. Read each group by itself: "
-                "posterior.rates(event, by)."
-            )
     column = next((column for column in model.columns if column.name == by), None)
     if column is None:
         raise DeclarationError(f"The release has no column {by!r}; its columns are {[c.name for c in model.columns]}.")
@@ -356,11 +350,22 @@ def _likelihood(releases: Sequence[Release], model: Categories, cells: Counts) -
 
 def _cell(releases: Sequence[Release], cell: int, size: int) -> tuple[int, Floats]:
     """Return the first count of a cell's window and the log likelihood of each count in it."""
-    mechanisms: list[Any] = [release.mechanism for release in releases]
-    noisy = [int(release.output[cell]) for release in releases]
-    margin = int(np.ceil(_REACHES * max(mechanism.reach for mechanism in mechanisms))) + 1
+    measurements = Case.of(releases).measurements
+    noisy = [int(measurement.values[cell]) for measurement in measurements]
+    margin = int(np.ceil(_REACHES * max(float(measurement.noise.reach[cell]) for measurement in measurements))) + 1
     first = min(max(0, min(noisy) - margin), size)
     last = max(min(size, max(noisy) + margin), first)
     counts = np.arange(first, last + 1)
-    logs = [m.log_kernel(np.asarray(z - counts)) for m, z in zip(mechanisms, noisy, strict=True)]
-    return first, np.asarray(sum(logs))
+    return first, np.asarray(sum(measurement.log_terms(counts, cell) for measurement in measurements))
+
+
+def _check(releases: Sequence[Release]) -> None:
+    """Refuse what does not say something about each cell by itself."""
+    case = Case.of(releases)
+    cells = len(case.model.cells)
+    whole_tables = [m.noise.is_product and m.of.single_cells is not None for m in case.measurements]
+    if not case.is_measured or not all(whole_tables) or any(m.of.length < cells for m in case.measurements):
+        raise DeclarationError(
+            f"Rates are pooled from noisy counts of every cell, with noise that is a product over cells; "
+            f"{case.label!r} holds something else. Publish noisy counts of the table."
+        )

@@ -5,9 +5,12 @@ Both give a point quickly. Neither gives an interval that covers what it says: r
 
 import numpy as np
 
-from discreet.inference.regression import MomentDensity, check_moments, eliminated, mechanism_of
-from discreet.models.linear_regression import InverseGamma
+from discreet.errors import DeclarationError
+from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Moments
+from discreet.reading.case import Case
+from discreet.reading.engines.moments import MomentsEngine
+from discreet.reading.moments import MomentDensity, coefficients_given, eliminated
 from discreet.releases import Release
 
 
@@ -16,15 +19,22 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
 
     Directions in which the noisy X'X is not positive are given the prior alone.
     """
-    check_moments((release,))
-    density = MomentDensity(release.model, (release,))
+    density = _density(release)
     moments = release.model.layout.unpack(release.counts, density.size)
     variance = _plugged_variance(density, moments)
-    means, roots = density.coefficients(release.counts.astype(float), np.array(variance))
+    means, roots = coefficients_given(density, release.counts.astype(float), np.array(variance))
     model = release.model
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
     deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))
     return dict(zip(model.names, zip(model.in_units(means).tolist(), deviations.tolist(), strict=True), strict=True))
+
+
+def _density(release: Release) -> MomentDensity:
+    """Return the density of the moments behind a release that measured them."""
+    case = Case.of((release,))
+    if (why := MomentsEngine().misfit(case)) is not None or not isinstance(case.model, LinearRegression):
+        raise DeclarationError(f"{release.label!r} has no noisy moments to read: {why or 'it is no regression'}.")
+    return MomentDensity(case.model, case.size, case.measurements)
 
 
 def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
@@ -39,12 +49,11 @@ def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
 
     The penalty is max(0, r - lowest eigenvalue of the noisy X'X), r the (1 - failure) quantile of the noise's norm.
     """
-    check_moments((release,))
-    model, mechanism = release.model, mechanism_of(release)
+    density, model = _density(release), release.model
     layout = model.layout
-    noise = layout.unpack(mechanism.real_noise(2000, np.random.default_rng(0)), 0)
+    noise = layout.unpack(density.measured[0].noise.simulate(2000, np.random.default_rng(0)), 0)
     reach = float(np.quantile(np.abs(np.linalg.eigvalsh(noise.squares)).max(axis=-1), 1 - failure))
-    moments = layout.unpack(release.counts, mechanism.size)
+    moments = layout.unpack(release.counts, density.size)
     lowest = float(np.linalg.eigvalsh(moments.squares)[0])
     penalty = max(0.0, reach - lowest)
     w = np.linalg.solve(moments.squares + penalty * np.eye(model.dimension), moments.products)

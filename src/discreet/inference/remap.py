@@ -14,8 +14,8 @@ from discreet.certificates import compositions
 from discreet.certificates.enumeration import number_of_tables
 from discreet.distributions import Dirichlet
 from discreet.divergences import hellinger_rows
-from discreet.inference.enumerated import EnumeratedCounts
-from discreet.inference.latent_counts import LatentCounts
+from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.latent_counts import LatentCounts
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

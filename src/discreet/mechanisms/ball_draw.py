@@ -27,7 +27,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.box_moments import Floats, Wholes
-from discreet.mechanisms.evidence import Draw
+from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.noisy_counts import MOST_EPSILON
 from discreet.models.linear_regression import LinearRegression
@@ -178,6 +178,21 @@ class BallDraw(Mechanism, kind="BallDraw", version=1):
             raise DeclarationError(f"More than {_MOST_POINTS} grid points cannot be listed; use fewer steps.")
         points = np.array(list(product(range(-reach, reach + 1), repeat=d)), dtype=np.int64)
         return np.asarray(points[np.square(points).sum(axis=1) <= float(self.squared_radius)])
+
+    def drawn_rows(self, output: Wholes) -> tuple[DrawnRows, ...]:
+        """Return nothing: coefficients are drawn, no probabilities."""
+        return ()
+
+    def log_likelihood_of_totals(self, output: Wholes, totals: Floats) -> Floats:
+        """Refuse: a regression has no single total."""
+        raise DeclarationError("A draw of coefficients does not depend on one total alone.")
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of a sum over all points of the grid."""
+        points = (2.0 * self.steps + 1) ** self.model.dimension
+        refusal = None if points <= _MOST_POINTS else f"the grid has more than {_MOST_POINTS} points"
+        return Cost(20 * points, points, refusal)
 
     @property
     def length(self) -> int:

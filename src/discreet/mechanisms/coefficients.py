@@ -10,7 +10,7 @@ from math import lcm, prod
 import numpy as np
 
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
-from discreet.mechanisms.quantities import Counts, Numbers, Quantities
+from discreet.mechanisms.quantities import Counts, Numbers, Part, Quantities
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
 from discreet.models.network import Network
 from discreet.noise.law import starts
@@ -37,6 +37,15 @@ class Parities(Quantities):
     def blocks(self) -> tuple[int, ...]:
         """Return one number for each block."""
         return (1,) * (len(self.basis.blocks) + self.with_total)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return one contrast for each block: e_g = c_g / 2 + n / 2. The number of records is public anyway."""
+        first = int(self.with_total)
+        return tuple(
+            Part(block, (False,) * len(block), np.full((1,) * len(block), first + place), 0.5, 0.5)
+            for place, block in enumerate(self.basis.blocks)
+        )
 
     def apply(self, counts: Numbers) -> Numbers:
         """Return the number of records, if wanted, and e_g of every block."""
@@ -96,6 +105,15 @@ class Contrasts(Quantities):
     def blocks(self) -> tuple[int, ...]:
         """Return the number of contrasts of each block."""
         return tuple(np.diff(self.basis.edges).tolist())
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return the contrasts of each block."""
+        found = []
+        for block, first, last in zip(self.basis.blocks, self.basis.edges, self.basis.edges[1:], strict=False):
+            shape = tuple(levels - 1 for levels in self.model.shape(block))
+            found.append(Part(block, (False,) * len(block), np.arange(first, last).reshape(shape)))
+        return tuple(found)
 
     def apply(self, counts: Numbers) -> Numbers:
         """Return the contrasts of every block."""

@@ -26,6 +26,48 @@ class Likelihood(Protocol):
         """Return log P(output | counts), for rows of either."""
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What the likelihood of one row of counts costs: about how many operations, and numbers that are held for it."""
+
+    operations: float
+    numbers: float = 1.0
+    refusal: str | None = None
+    """Why the likelihood cannot be worked out in numbers at all; None if it can."""
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRows:
+    """Rows of one table of probabilities, each drawn from Dirichlet(alpha + power * counts) by breaking a stick.
+
+    `names` are the columns of the table, `sticks` the drawn cells of the grid, axes (draws, rows, sticks), and `count`
+    is the number of rows. No probability is below `least`, if it is above zero.
+    """
+
+    names: tuple[str, ...]
+    alpha: Floats
+    power: float
+    draws: int
+    grid_bits: int
+    least: float
+    count: int
+    sticks: Counts
+
+
+class Drawer(Likelihood, Protocol):
+    """A mechanism that publishes draws from a posterior."""
+
+    def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
+        """Return the rows of probabilities that an output holds; none if it holds something else."""
+
+    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+        """Return log P(output | total of the records' values), for a family with one parameter."""
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+
+
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
@@ -45,6 +87,11 @@ class Measurement:
         """
         values = self.values if places is None else self.values[np.asarray(places)]
         return self.noise.log_terms(values - np.asarray(numbers), places)
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+        return Cost(50.0 * self.of.length, 4.0 * self.of.length)
 
     def slope(self, counts: ArrayLike) -> Floats:
         """Return about the derivative of `log_likelihood` by each count, for rows of real counts."""
@@ -89,6 +136,11 @@ class Chooser(ABC):
     def listed_candidates(self) -> Counts:
         """Return all candidates as outputs, one in each row, or refuse in words if there are too many to list."""
 
+    @property
+    @abstractmethod
+    def likelihood_cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+
     @abstractmethod
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
@@ -100,6 +152,11 @@ class Choice:
 
     candidate: Counts
     chooser: Chooser
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+        return self.chooser.likelihood_cost
 
     def candidates(self) -> Counts:
         """Return all that could have been chosen, one in each row; refused in words if there are too many."""
@@ -120,7 +177,21 @@ class Draw:
     """A cell of a grid, drawn from a law that is known given the counts (a posterior)."""
 
     cell: Counts
-    drawer: Likelihood
+    drawer: Drawer
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+        return self.drawer.likelihood_cost
+
+    @property
+    def rows(self) -> tuple[DrawnRows, ...]:
+        """Return the rows of probabilities that were drawn; none if something else was."""
+        return self.drawer.drawn_rows(self.cell)
+
+    def log_likelihood_of_totals(self, totals: Floats) -> Floats:
+        """Return log P(cell | total of the records' values), for a family with one parameter."""
+        return self.drawer.log_likelihood_of_totals(self.cell, totals)
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
         """Return log P(cell | counts) for rows of counts."""

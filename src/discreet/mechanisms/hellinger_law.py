@@ -29,7 +29,7 @@ from discreet.divergences import log_affinities
 from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice, Chooser, Cost
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.mechanisms.hellinger_sensitivity import (
@@ -206,6 +206,11 @@ class HellingerMechanism(Mechanism, Chooser):
         """Return bounds of log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
         scale = float(self.scales(table[None])[0])
         return hellinger_moments(self.model.concentration, table, scale, 2 * RELATIVE_ERROR)
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of the distances to all candidates."""
+        return Cost(30.0 * self.candidates)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""

@@ -26,7 +26,7 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice, Chooser, Cost
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
@@ -150,6 +150,13 @@ class MaximumPosterior(Mechanism, Chooser, kind="MaximumPosterior", version=1):
         """Return all candidates, or nothing if there are more than `most`."""
         cells = len(self.model.cells)
         return self.candidates if comb(self.resolution - 1, cells - 1) <= most else None
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of the posterior probabilities of all candidates."""
+        cells = len(self.model.cells)
+        number = comb(self.resolution - 1, cells - 1)
+        return Cost(20.0 * number * cells, 4.0 * number * cells)
 
     def parameters(self, output: Counts) -> Floats:
         """Return theta = c / resolution."""

@@ -25,7 +25,7 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice, Chooser, Cost
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.network_sampling import NetworkSampling
@@ -162,6 +162,12 @@ class NetworkMaximum(Mechanism, Chooser, kind="NetworkMaximum", version=1):
         ]
         scale = ball(self.epsilon / (2 * self.sensitivity)) / sum(weights, arb(0))
         return [(weight * scale).exp() for weight in weights]
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of the posterior probabilities of all candidates."""
+        cells = sum(self._row_levels)
+        return Cost(20.0 * self._number * cells + 1e4 * cells, 4.0 * self._number * cells)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""

@@ -30,7 +30,7 @@ from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Draw
+from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser, grid_points, stick_laws
@@ -47,7 +47,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
+class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", version=1):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
@@ -347,9 +347,10 @@ class NetworkSampling(Mechanism, kind="NetworkSampling", version=1):
             tables[family[-1]] = table.reshape(-1, *self.model.shape(family))
         return tables
 
-    def evidence(self, output: Counts) -> Draw:
-        """Return the cell of the grid that was drawn."""
-        return Draw(np.asarray(output), self)
+    def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
+        """Return each table that is drawn."""
+        tables = zip(self.model.families, self.model.prior, self.shapes, strict=True)
+        return [(family, np.array(prior), rows) for family, prior, (rows, _) in tables]
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

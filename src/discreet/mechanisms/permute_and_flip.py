@@ -24,6 +24,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.evidence import Cost
 from discreet.mechanisms.hellinger import HellingerGlobal
 from discreet.mechanisms.hellinger_law import Counts, Floats, promised_loss
 from discreet.models import Categories
@@ -77,6 +78,11 @@ class PermuteAndFlip(HellingerGlobal, kind="PermuteAndFlip", version=1):
         misses = np.log1p(-points[:, None] * np.exp(logs))
         all_missed = misses.sum(axis=1, keepdims=True)
         return np.asarray(logs + np.log(weights @ np.exp(all_missed - misses)))
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of a rule with half as many points as candidates, for each of them."""
+        return Cost(10.0 * self.candidates**2)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""

@@ -25,7 +25,7 @@ from discreet.certificates.posterior_composition import last_that_fits
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Draw
+from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import (
     SLACK,
@@ -65,7 +65,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
+class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=1):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -364,9 +364,11 @@ class PosteriorSampling(Mechanism, kind="PosteriorSampling", version=1):
         sticks = (np.asarray(output, dtype=float).reshape(-1, self.sticks) + 0.5) / 2.0**self.grid_bits
         return broken_sticks(sticks) if isinstance(self.model, Categories) else sticks
 
-    def evidence(self, output: Counts) -> Draw:
-        """Return the cell of the grid that was drawn."""
-        return Draw(np.asarray(output), self)
+    def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
+        """Return the one row of probabilities that is drawn; none for a family with one parameter."""
+        if not isinstance(self.model, Categories):
+            return []
+        return [(tuple(column.name for column in self.model.columns), self.model.concentration, 1)]
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -7,6 +7,7 @@ is added must hide every such change.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,8 +20,35 @@ Counts = NDArray[np.int64]
 Numbers = NDArray[Any]  # whole numbers, or real ones where an engine moves smoothly
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Numbers that belong to one table: `places` says where each stands, with an axis for each of `names`.
+
+    An axis holds the cells of its column (`cells` is True there) or its Helmert contrasts h_1, h_2, ... (see
+    `contrasts`). A number is `scale` times a cell or contrast of the table's margin, plus `offset` times the number of
+    records. Of a part that is about one `level` of its first column alone, that axis has one place.
+    """
+
+    names: tuple[str, ...]
+    cells: tuple[bool, ...]
+    places: Counts
+    scale: float = 1.0
+    offset: float = 0.0
+    level: int | None = None
+
+
 class Quantities(ABC):
     """A public matrix A of whole numbers, as an operator."""
+
+    @property
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return which numbers are cells or contrasts of which table; None if they are anything else."""
+        return None
+
+    @property
+    def single_cells(self) -> Counts | None:
+        """Return which single count each number is, if each is one."""
+        return None
 
     model: Any
     """The model whose counts are measured."""

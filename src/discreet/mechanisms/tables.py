@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from discreet.mechanisms.quantities import Counts, Numbers, Quantities
+from discreet.mechanisms.quantities import Counts, Numbers, Part, Quantities
 from discreet.models import Categories
 from discreet.models.network import Family, Network
 from discreet.noise.law import by_block, starts
@@ -23,6 +23,18 @@ class Cells(Quantities):
     def blocks(self) -> tuple[int, ...]:
         """Return the cells, in one block."""
         return (len(self.model.cells),)
+
+    @property
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return the one table."""
+        shape = tuple(len(column.levels) for column in self.model.columns)
+        names = tuple(column.name for column in self.model.columns)
+        return (Part(names, (True,) * len(names), np.arange(self.length).reshape(shape)),)
+
+    @property
+    def single_cells(self) -> Counts:
+        """Return all cells, in order."""
+        return np.arange(self.length)
 
     def apply(self, counts: Numbers) -> Numbers:
         """Return the counts themselves."""
@@ -57,6 +69,11 @@ class FirstCells(Cells):
     def tables(self) -> tuple[tuple[str, ...], ...] | None:
         """Return all columns if all cells are measured."""
         return super().tables if self.count == len(self.model.cells) else None
+
+    @property
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return the whole table if all of its cells are measured; otherwise there is no table."""
+        return super().parts if self.count == len(self.model.cells) else None
 
     def apply(self, counts: Numbers) -> Numbers:
         """Return the first counts."""
@@ -106,6 +123,16 @@ class FamilyTables(Quantities):
         """Return for each family the place of the first maximal family around it."""
         around = [frozenset(family) for family in self.model.maximal_families]
         return [next(i for i, names in enumerate(around) if names.issuperset(family)) for family in self.families]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return one part for each table."""
+        found, first = [], 0
+        for family, shape in zip(self.families, self.shapes, strict=True):
+            places = first + np.arange(prod(shape)).reshape(shape)
+            found.append(Part(family, (True,) * len(family), places))
+            first += prod(shape)
+        return tuple(found)
 
     def apply(self, counts: Numbers) -> Numbers:
         """Return the tables of the families, each a marginal of the first maximal family around it."""
@@ -210,6 +237,15 @@ class SignedFeatures(Quantities):
     def blocks(self) -> tuple[int, ...]:
         """Return one number for each feature."""
         return (len(self.model.variables) - (self.model.target is not None),)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return of each feature its contrast in this class: h_1 is (first) - (second level)."""
+        target, (*names,) = self.model.target, (variable.name for variable in self.model.variables)
+        if target is None:
+            return tuple(Part((name,), (False,), np.array([i]), -1.0) for i, name in enumerate(names))
+        pairs = enumerate(names[1:])
+        return tuple(Part((target, n), (True, False), np.array([[i]]), -1.0, level=self.place) for i, n in pairs)
 
     def _rows(self, tables: Sequence[Numbers]) -> list[Numbers]:
         return [table[..., self.place, :] if self.model.target is not None else table for table in tables]

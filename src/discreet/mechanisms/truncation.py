@@ -23,7 +23,9 @@ from discreet.randomness import FiniteLaw, RandomBits
 Counts = NDArray[np.int64]
 
 _WORD = 64
-_MOST_SUMMED = 14  # bits: normalisers of truncated draws are summed over at most this many cells
+MOST_SUMMED_BITS = 14
+"""Normalisers of truncated draws are summed over at most two to this power cells of the grid."""
+
 _MOST_LISTED = 12  # bits: grids of at most so many cells are listed
 _MOST_MOVED = 3  # of the logarithm of a density
 
@@ -152,10 +154,10 @@ class Truncation:
 
         With two cells this is one difference; with more it is offered for small grids only.
         """
-        if self._cells > 2 and self._grid_bits * (self._cells - 2) > _MOST_SUMMED:
+        if self._cells > 2 and self._grid_bits * (self._cells - 2) > MOST_SUMMED_BITS:
             raise DeclarationError(
                 f"The likelihood of a truncated draw of {self._cells} cells needs a sum over "
-                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; at most 2^{_MOST_SUMMED} are summed."
+                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; at most 2^{MOST_SUMMED_BITS} are summed."
             )
         if self._cells == 2:
             grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))

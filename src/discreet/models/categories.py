@@ -111,6 +111,15 @@ class Categories(DocumentedModel, kind="Categories"):
         """Return the same model under another prior."""
         return Categories(self.columns, prior=prior)
 
+    def strengthened(self, strength: float) -> "Categories":
+        """Return the same model with all parameters of its prior multiplied."""
+        return self.with_prior(tuple(strength * value for value in self.prior))
+
+    @property
+    def counted(self) -> tuple[Column, ...]:
+        """Return what is counted, whatever the prior is."""
+        return self.columns
+
     def places(self, event: Any) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         table = {cell: place for place, cell in enumerate(self.cells)}

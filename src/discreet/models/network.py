@@ -175,6 +175,15 @@ class Network(DocumentedModel, kind="Network"):
         """Return the same network under another prior."""
         return Network(self.variables, self.parents, prior)
 
+    def strengthened(self, strength: float) -> "Network":
+        """Return the same network with all parameters of its prior multiplied."""
+        return Network(self.variables, self.parents, [tuple(strength * value for value in row) for row in self.prior])
+
+    @property
+    def counted(self) -> tuple[tuple[Column, ...], tuple[tuple[str, ...], ...]]:
+        """Return what is counted, whatever the prior is."""
+        return self.variables, self.parents
+
     def __repr__(self) -> str:
         pairs = zip(self.variables, self.parents, strict=True)
         edges = [repr(f"{p} -> {v.name}" if p else v.name) for v, above in pairs for p in above or ("",)]

@@ -5,12 +5,12 @@ from typing import overload
 from discreet.certificates.enumeration import number_of_tables
 from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
-from discreet.inference.enumerated import most_tables
 from discreet.mechanisms import HellingerMechanism, Mechanism
 from discreet.models import Categories
 from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.simulated_accuracy import simulated_accuracy
+from discreet.reading.counts.enumerated import most_tables
 
 _REPEATS = 200
 

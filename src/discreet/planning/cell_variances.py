@@ -17,34 +17,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DeclarationError
-from discreet.mechanisms import (
-    ContrastGaussians,
-    CubeCounts,
-    FamilyGaussians,
-    FamilyHistograms,
-    FourierCounts,
-    FourierUpdates,
-    JointHistograms,
-    LaplaceUpdates,
-    NetworkCounts,
-)
+from discreet.mechanisms import Mechanism
 from discreet.mechanisms.contrasts import contrast_basis
+from discreet.models import Categories
 from discreet.models.network import Family, Network
-from discreet.noise.zero_sum import histogram_variance
+from discreet.reading import Case
+from discreet.reading.consistent_tables import fit, noisy_parts
 
 Floats = NDArray[np.float64]
 
 
-def cell_variances(mechanism: NetworkCounts) -> dict[str, float]:
+def cell_variances(mechanism: Mechanism) -> dict[str, float]:
     """Return the variance of the noise in a cell of each variable's table, after least squares; no data are looked at.
 
-    It is the same for all cells of a table.
+    It is the same for all cells of a table. A table of categories has one entry, named by its last column.
     """
-    if isinstance(mechanism, CubeCounts):
-        return _cube(mechanism)
-    if isinstance(mechanism, FourierCounts | FourierUpdates | ContrastGaussians):
-        return variances_of_cells(mechanism.model, mechanism.block_variances())
-    return variances_of_cells(mechanism.model, fitted_blocks(mechanism.model, _released(mechanism)))
+    if not isinstance(mechanism, Mechanism):
+        raise DeclarationError(f"Variances are those of a mechanism's noise; got a {type(mechanism).__name__}.")
+    case = Case.before(mechanism)
+    parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
+    if parts is None or not isinstance(case.model, Network | Categories):
+        raise DeclarationError(
+            f"{type(mechanism).__name__} measures no cells or contrasts of tables, so its noise has no variance in a "
+            "cell. Look at `expected_accuracy`, or at a rehearsal."
+        )
+    fitted = fit(case.model, case.size, parts)
+    families = case.model.families if isinstance(case.model, Network) else fitted.tables
+    return {family[-1]: fitted.standard_error(*family) ** 2 for family in families}
 
 
 def fitted_blocks(network: Network, tables: Mapping[Family, float]) -> Floats:
@@ -74,33 +73,3 @@ def mean_cell_variance(network: Network, variances: Mapping[str, float]) -> floa
     """Return the average over all cells of the tables of all families."""
     cells = {family[-1]: prod(network.shape(family)) for family in network.families}
     return sum(variances[name] * count for name, count in cells.items()) / sum(cells.values())
-
-
-def _released(mechanism: NetworkCounts) -> dict[Family, float]:
-    """Return the variance of the noise in the cells of each released table; with a kept total, before conditioning.
-
-    Noise u with exchangeable cells that sums to zero is that of independent cells of variance var(u) m / (m - 1), less
-    their mean.
-    """
-    network = mechanism.model
-    if isinstance(mechanism, LaplaceUpdates):
-        return dict.fromkeys(network.families, mechanism.cell_sd() ** 2)
-    if isinstance(mechanism, FamilyGaussians):
-        return dict.fromkeys(network.maximal_families, float(mechanism.variance))
-    sizes = {family: prod(network.shape(family)) for family in network.maximal_families}
-    if isinstance(mechanism, FamilyHistograms):
-        parts = dict(zip(network.maximal_families, mechanism.family_epsilons, strict=True))
-        return {f: histogram_variance(m, float(parts[f])) * m / (m - 1) for f, m in sizes.items()}
-    if isinstance(mechanism, JointHistograms):
-        own = {m: mechanism.cell_variance(m) for m in set(sizes.values())}
-        return {f: own[m] * m / (m - 1) for f, m in sizes.items()}
-    raise DeclarationError(f"The variances of cells are not known for {type(mechanism).__name__}.")
-
-
-def _cube(mechanism: CubeCounts) -> dict[str, float]:
-    """Return those of cube noise: a count is (n_y +- s) / 2, and s says nothing about n_y."""
-    network, count = mechanism.model, mechanism.count_sd() ** 2
-    if network.target is None:
-        return {variable.name: count for variable in network.variables}
-    classes = histogram_variance(mechanism.classes, float(mechanism.class_epsilon))
-    return {v.name: classes if v.name == network.target else classes / 4 + count for v in network.variables}

@@ -8,22 +8,27 @@ figures come with their simulation error.
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.distributions import BetaMixture
-from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet.exact import Exact, exact
 from discreet.inference import infer
 from discreet.mechanisms import Mechanism, with_fields
+from discreet.models import Categories
+from discreet.planning.made_up import made_up_study
 from discreet.randomness import SeededBits
+from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]
 REPEATS = 60
 SEARCH_REPEATS = 60
+_SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
 _MOST_CELLS = 24  # of a large table, this many cells are looked at in each made-up study
 
 
@@ -53,7 +58,41 @@ class Accuracy:
 
 
 def expected_accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = REPEATS, seed: int = 1) -> Accuracy:
-    """Return what to expect of a release by this mechanism."""
+    """Return what to expect of a release by this mechanism, whatever its model is.
+
+    Of models other than tables of categories there is no log score (it is not a number), and regressions are judged by
+    effects: coefficients times how far their feature can vary. What is read by sampling takes its time, so that fewer
+    studies are made up. What nobody could read is refused.
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise DeclarationError(f"Accuracy is that of a mechanism; got a {type(mechanism).__name__}.")
+    if (why := why_unreadable(mechanism)) is not None:
+        raise DeclarationError(f"Nobody could read a release by {type(mechanism).__name__} here: {why}.")
+    if not isinstance(mechanism.model, Categories):
+        return _from_studies(mechanism, level, repeats, seed)
+    return _of_cells(mechanism, level, repeats, seed)
+
+
+def _from_studies(mechanism: Mechanism, level: float, repeats: int, seed: int) -> Accuracy:
+    """Return averages over made-up studies and over all quantities of the model."""
+    studies = repeats if exactness_of(mechanism) is not Exactness.SAMPLED else min(repeats, _SAMPLED_STUDIES)
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LittleInformationWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for number in range(studies):
+            found = made_up_study(mechanism, level, seed * 1_000_003 + number)
+            errors = [(abs(each.mean - each.truth), abs(each.known_mean - each.truth)) for each in found]
+            widths = [(each.width, each.known_width) for each in found]
+            rows.append([*np.mean(widths, axis=0), *np.mean(errors, axis=0)])
+    width, width_0, error, error_0 = np.mean(rows, axis=0).tolist()
+    spread = float(np.std(rows, axis=0, ddof=1)[0] / np.sqrt(studies)) if studies > 1 else inf
+    epsilon = float(mechanism.guarantee.epsilon)
+    return Accuracy(epsilon, mechanism.size, level, width, spread, width_0, error, error_0, nan, nan)
+
+
+def _of_cells(mechanism: Mechanism, level: float, repeats: int, seed: int) -> Accuracy:
+    """Return averages over made-up studies and over the cells of a table, with the log score."""
     generator, bits = np.random.default_rng(seed), SeededBits(seed)
     model: Any = mechanism.model
     truths = generator.dirichlet(model.concentration, size=repeats)
@@ -79,6 +118,8 @@ def expected_accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = R
 
 def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1) -> float:
     """Return the expected width alone, from one cell of each made-up study: all that a search needs."""
+    if not isinstance(mechanism.model, Categories):
+        raise DeclarationError("A width is searched for tables of categories; of other models see expected_accuracy.")
     generator, bits = np.random.default_rng(seed), SeededBits(seed)
     model: Any = mechanism.model
     tables = generator.multinomial(mechanism.size, generator.dirichlet(model.concentration, size=repeats))

@@ -14,14 +14,16 @@ from scipy.special import betaincinv
 
 from discreet.distributions.interval import tails
 from discreet.inference import NetworkPosterior, infer
-from discreet.mechanisms import JointHistograms, Mechanism, NetworkCounts
+from discreet.mechanisms import Mechanism, NetworkCounts
 from discreet.models import Network
 from discreet.randomness import SeededBits
+from discreet.reading import Case, Exactness, engine_for
 from discreet.releases import simulate
 
 _STUDIES = 4
 _FRESH = 500  # records to classify in each made-up study
-_MOST_WORK = 150_000  # cells times records that are read within seconds
+_MOST_WORK = 150_000  # cells times records that are made up within seconds
+_QUICK = 1e10  # operations of one reading
 
 Tables = dict[str, NDArray[np.float64]]
 Records = dict[str, NDArray[np.int64]]
@@ -67,10 +69,11 @@ def rehearsed(mechanism: Mechanism, label: str, seed: int) -> tuple[NetworkPoste
     tables = made_up_tables(network, generator)
     counts = counts_of(network, made_up_records(network, tables, mechanism.size, generator))
     posterior: NetworkPosterior = infer(simulate(mechanism, counts, SeededBits(seed), label))
-    return posterior, _by_row(network, tables)
+    return posterior, by_row(network, tables)
 
 
-def _by_row(network: Network, tables: Tables) -> Truth:
+def by_row(network: Network, tables: Tables) -> Truth:
+    """Return the numbers of every row of every table, in the order of a posterior's rows."""
     return tuple(float(chance) for family in network.families for chance in tables[family[-1]].ravel())
 
 
@@ -92,11 +95,17 @@ def expected_network(
 ) -> ExpectedNetwork | None:
     """Return what to expect of a naive Bayes network, or nothing if that would take long."""
     network = mechanism.model
-    quick = network.cells * mechanism.size <= _MOST_WORK and not isinstance(mechanism, JointHistograms)
-    if network.target is None or not quick:
+    if network.target is None or network.cells * mechanism.size > _MOST_WORK or not _is_quick(mechanism):
         return None
     figures = [_one_study(mechanism, level, np.random.default_rng([seed, each]), each) for each in range(studies)]
     return ExpectedNetwork(studies, *(float(mean) for mean in np.mean(figures, axis=0)))
+
+
+def _is_quick(mechanism: Mechanism) -> bool:
+    """Tell whether one release is read in about a second."""
+    case = Case.before(mechanism)
+    engine = engine_for(case)
+    return engine is not None and engine.exactness is Exactness.EXACT and engine.work(case).operations <= _QUICK
 
 
 def _one_study(mechanism: NetworkCounts, level: float, generator: np.random.Generator, seed: int) -> list[float]:
@@ -104,7 +113,7 @@ def _one_study(mechanism: NetworkCounts, level: float, generator: np.random.Gene
     tables = made_up_tables(network, generator)
     counts = counts_of(network, made_up_records(network, tables, mechanism.size, generator))
     posterior: NetworkPosterior = infer(simulate(mechanism, counts, SeededBits(seed)))
-    truth, found = _by_row(network, tables), posterior.rows(level)
+    truth, found = by_row(network, tables), posterior.rows(level)
     fresh = made_up_records(network, tables, _FRESH, generator)
     known, widths = _known_tables(network, counts, level)
     target, codes = network.variables[0], np.stack([fresh[column.name] for column in network.variables[1:]], axis=1)

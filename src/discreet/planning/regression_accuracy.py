@@ -19,6 +19,7 @@ from scipy.special import gammainccinv, ndtri
 from discreet.inference import RegressionPosterior
 from discreet.inference.coefficients import INTERCEPT, feature_reaches
 from discreet.inference.regression import read_regression
+from discreet.mechanisms import Mechanism
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds, Wholes
@@ -83,18 +84,21 @@ def _widths(model: LinearRegression, spread: NDArray[np.floating[Any]], level: f
     return [float(2 * ndtri((1 + level) / 2) * deviation) for deviation in deviations]
 
 
-def rehearsed_regression(
-    mechanism: NoisyMoments, label: str, seed: int
-) -> tuple[RegressionPosterior, tuple[float, ...]]:
+def rehearsed_regression(mechanism: Mechanism, label: str, seed: int) -> tuple[RegressionPosterior, tuple[float, ...]]:
     """Publish moments of made-up records and read the release; return the reading and the truth of each row."""
+    moments, truth = made_up_regression(mechanism, seed)
+    return read_regression(simulate(mechanism, moments, SeededBits(seed), label)), truth
+
+
+def made_up_regression(mechanism: Mechanism, seed: int) -> tuple[Wholes, tuple[float, ...]]:
+    """Return the moments of made-up records with coefficients from the prior, and these coefficients."""
     model, generator = mechanism.model, np.random.default_rng(seed)
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     w *= min(1.0, _ROOM * np.sqrt(model.dimension) / np.abs(w).sum())
     sigma = min(np.sqrt(typical_variance(model)), (1 - _ROOM) / 2)
     parts = [min(_BATCH, mechanism.size - start) for start in range(0, mechanism.size, _BATCH)]
     moments = np.sum([_made_up_moments(model, part, w, sigma, generator) for part in parts], axis=0)
-    release = simulate(mechanism, moments, SeededBits(seed), label)
-    return read_regression(release), tuple(model.in_units(w).tolist())
+    return moments, tuple(model.in_units(w).tolist())
 
 
 def _made_up_moments(

@@ -10,15 +10,13 @@ from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots
 from discreet.distributions import BetaMixture
 from discreet.divergences import hellinger_rows, kullback_leibler
 from discreet.exact import whole
-from discreet.inference.categories import Reading
-from discreet.inference.enumerated import EnumeratedCounts
-from discreet.inference.posterior_draws import reading_of_draws
-from discreet.mechanisms import NoisyCounts
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms import Mechanism
 from discreet.models import Categories
 from discreet.planning.exact_accuracy import ExactAccuracy, plain_reading
 from discreet.randomness import SeededBits
-from discreet.releases import Release
+from discreet.reading import Case, read
+from discreet.reading.case import Observed
+from discreet.reading.readings import TableReading
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -109,10 +107,8 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
     return BetaMixture(np.ones(1), parameters[[cell]], parameters.sum(keepdims=True) - parameters[[cell]])
 
 
-def reading_of(mechanism: Any, output: Counts, model: Categories) -> Reading:
+def reading_of(mechanism: Mechanism, output: Counts, model: Categories) -> TableReading:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
-    if not isinstance(mechanism, NoisyCounts | PosteriorSampling):
-        counts: Any = EnumeratedCounts.of([mechanism], [output], model)
-        return Reading(model, counts, 0.0)
-    release = Release(mechanism, tuple(int(value) for value in output), "planned", simulated=True)
-    return Reading.of([release], model) if isinstance(mechanism, NoisyCounts) else reading_of_draws([release], model)
+    observed = Observed(mechanism, np.asarray(output, dtype=np.int64), "planned")
+    found: TableReading = read(Case(model, mechanism.size, (observed,)))
+    return found

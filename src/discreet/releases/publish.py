@@ -18,8 +18,9 @@ from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms import Mechanism, Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
+from discreet.reading import why_unreadable
 from discreet.releases.document import mechanism_document, plan_document, read_mechanism
-from discreet.releases.release import LONGEST_LABEL, Release, is_label, within_group
+from discreet.releases.release import LONGEST_LABEL, NO_READING, Release, is_label, within_group
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class _Part:
     mechanism: Mechanism
     secret: Statistics
     label: str
+    reading: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,7 @@ def publish(
     request: str | None = None,
     group: str | None = None,
     data: str = "",
+    reading: str | None = None,
     bits: SystemBits | None = None,
 ) -> Release:
     """Charge the ledger, draw the mechanism's output and return it as a release.
@@ -60,9 +63,12 @@ def publish(
     repeat: if a release was recorded under that name, the same release is returned and nothing is charged. `group`
     names the one group of the ledger whose records the statistics are about, `data` the data set, for the ledger's
     readers. Only the operating system's secure bits are accepted.
+
+    What no engine of `infer` could read is refused before anything is charged; public facts alone decide. Say
+    `reading="none"` to publish it nevertheless: the release then tells its readers that there is no posterior.
     """
     bits = SystemBits() if bits is None else bits
-    part = _Part(mechanism, secret, label)
+    part = _Part(mechanism, secret, label, reading)
     _check([part], ledger, unit, request, group, data, bits)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
@@ -79,9 +85,13 @@ def publish_plan(
     unit: Unit = ONE_RECORD,
     request: str | None = None,
     data: str = "",
+    reading: str | Sequence[str | None] | None = None,
     bits: SystemBits | None = None,
 ) -> list[Release]:
-    """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing."""
+    """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing.
+
+    `reading` is as in `publish`, one for all or one for each of them.
+    """
     bits = SystemBits() if bits is None else bits
     if not isinstance(plan, Plan):
         raise PublishError("publish_plan takes a Plan. Nothing was published and nothing was charged.")
@@ -90,7 +100,13 @@ def publish_plan(
             f"A plan of {len(plan)} mechanisms needs as many statistics and as many labels. "
             "Nothing was published and nothing was charged."
         )
-    parts = [_Part(*each) for each in zip(plan.mechanisms, secrets, labels, strict=True)]
+    readings = [reading] * len(plan) if reading is None or isinstance(reading, str) else list(reading)
+    if len(readings) != len(plan):
+        raise PublishError(
+            f"A plan of {len(plan)} mechanisms takes one reading for all, or {len(plan)} of them. "
+            "Nothing was published and nothing was charged."
+        )
+    parts = [_Part(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     _check(parts, ledger, unit, request, None, data, bits)
     title = f"plan of {len(plan)}: {', '.join(labels)}"
     title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
@@ -124,7 +140,7 @@ def _publish(
             "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
         )
     releases = [
-        Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group)
+        Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group, reading=part.reading)
         for part, output in zip(parts, outputs, strict=True)
     ]
     _record(ledger, receipt, releases, charge.label)
@@ -181,6 +197,19 @@ def _check_part(part: _Part) -> None:
         raise PublishError(_nothing(part.label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
         raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))
+    _check_reading(part)
+
+
+def _check_reading(part: _Part) -> None:
+    """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
+    if part.reading not in (None, NO_READING):
+        raise PublishError(_nothing(part.label, f"reading may be {NO_READING!r} or left out; got {part.reading!r}"))
+    if part.reading is None and (why := why_unreadable(part.mechanism)) is not None:
+        raise PublishError(
+            f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "
+            "was charged. Change what is asked; or, to publish it without a posterior, declare "
+            f"reading = {NO_READING!r}."
+        )
 
 
 def _can_be_read_back(mechanism: Mechanism, label: str) -> bool:

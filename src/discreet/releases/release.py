@@ -39,6 +39,9 @@ else:
 
 LONGEST_LABEL = 500
 LONGEST_REASON = 5000
+NO_READING = "none"
+"""What a release says under `reading` if it was published although no engine can read it."""
+
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
 
@@ -177,6 +180,8 @@ class Release(Generic[ModelT]):
         unit = _read_unit(read.unit)
         if read.group is not None and not is_label(read.group):
             raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
+        if read.reading not in (None, NO_READING):
+            raise DocumentError(f"A release's reading is {NO_READING!r} or left out; got {read.reading!r}.")
         given = _promised(mechanism, unit, read.group)
         if not is_text(stated.reason) or len(stated.reason) > LONGEST_REASON:
             raise DocumentError(f"The reason of a guarantee is a text of up to {LONGEST_REASON} characters.")

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
-from discreet.inference import NetworkPosterior
-from discreet.inference.network import read_network
+from discreet.inference import NetworkPosterior, infer
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
@@ -55,7 +54,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         secret = self.network_.statistics(self._columns(table) | {_TARGET: as_levels(labels, target.levels)})
         label = f"naive Bayes of {self.n_features_in_} features"
         self.release_ = published(mechanism, secret, self.ledger, self.epsilon, label)
-        self.posterior_: NetworkPosterior = read_network(self.release_)
+        self.posterior_: NetworkPosterior = infer(self.release_)
         self.classes_ = np.array(self.network_.variables[0].levels)
         return self
 

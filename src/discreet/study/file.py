@@ -62,6 +62,7 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     delta: Number | None = None
     prior: Prior = 1.0
     label: str | None = None
+    reading: str | None = None
 
 
 class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):

@@ -7,13 +7,13 @@ declared gets the one that suits it, chosen by declarations alone, and the reaso
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Unit
-from discreet.inference.readable import Reading, exact_refusal, reading_of, reading_refusal
 from discreet.mechanisms import (
     BallDraw,
     FamilyGaussians,
@@ -26,9 +26,11 @@ from discreet.mechanisms import (
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import Categories, EquivalentSize, LinearRegression, Network
 from discreet.models.moments import Bounds
+from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases.document import MECHANISMS
+from discreet.releases.release import NO_READING
 from discreet.study.file import DeclaredQuestion, Prior
 from discreet.study.regressions import Numbers, default_moments, regression_model
 
@@ -47,7 +49,8 @@ _NO_PRIOR = "none"
 class Question:
     """One question of a study: what to publish, by which mechanism, under which label.
 
-    `reason` says why the mechanism was chosen, if the study did not declare one.
+    `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if it was declared
+    that nobody will read a posterior from the release.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Question:
     mechanism: Mechanism
     unit: Unit
     reason: str = ""
+    reading: str | None = None
 
     @property
     def model(self) -> Any:
@@ -85,8 +89,17 @@ class Question:
 
     @property
     def refusal(self) -> str | None:
-        """Tell why no reader could read the release, or nothing if it can be read."""
-        return reading_refusal(self.mechanism) if isinstance(self.mechanism, NetworkCounts) else None
+        """Tell why nobody could read the release, or nothing if it can be read or if that was declared."""
+        return None if self.reading == NO_READING else self._unreadable
+
+    @property
+    def no_posterior(self) -> str | None:
+        """Tell why there will be no posterior, if that was declared; nothing if it can be read nevertheless."""
+        return self._unreadable if self.reading == NO_READING else None
+
+    @cached_property
+    def _unreadable(self) -> str | None:
+        return why_unreadable(self.mechanism)
 
 
 def read_question(
@@ -109,7 +122,12 @@ def read_question(
         place = f"questions.{name}"
         words = str(problem)
         raise DeclarationError(words if words.startswith(place) else f"{place}: {words}") from None
-    return Question(name, declared.label or name, mechanism, unit, reason)
+    if declared.reading not in (None, NO_READING):
+        raise DeclarationError(
+            f"questions.{name}.reading is {declared.reading!r}; it may be {NO_READING!r}, for a release that nobody "
+            "will read a posterior from, or be left out."
+        )
+    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading)
 
 
 def _check_keys(name: str, declared: DeclaredQuestion) -> None:
@@ -225,8 +243,8 @@ def _readable_default(network: Network, size: int, epsilon: Exact, delta: Exact)
     chosen = min(others, key=lambda other: other.count_sd())
     if (
         not isinstance(mechanism, JointHistograms)
-        or reading_of(mechanism) is reading_of(chosen) is not Reading.APPROXIMATE
+        or exactness_of(mechanism) is exactness_of(chosen) is not Exactness.APPROXIMATE
     ):
         return mechanism, why
-    refusal = exact_refusal(mechanism)
+    refusal = why_not_exact(mechanism)
     return chosen, f"the usual choice, {type(mechanism).__name__}, could not be read here exactly: {refusal}"

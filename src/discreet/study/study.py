@@ -115,11 +115,12 @@ class Study:
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question = self.question(name)
+        _refuse_unreadable(question)
         secret = self._fitting(question, self.statistics(question))
         data = self._data_name
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
-            unit=self.unit, request=f"{name} of {data}", data=data,
+            unit=self.unit, request=f"{name} of {data}", data=data, reading=question.reading,
         )  # fmt: skip
 
     def plan(self) -> Plan:
@@ -131,21 +132,20 @@ class Study:
     def publish_all(self) -> list[Release]:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
         plan, data = self.plan(), self._data_name
+        for question in self.questions.values():
+            _refuse_unreadable(question)
         labels = [question.label for question in self.questions.values()]
         source, questions = self.source(), list(self.questions.values())
         counted = _OnePass(source, questions)
         sources = [counted if question.families else source for question in questions]
         secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]
         request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
-        return publish_plan(plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data)
+        return publish_plan(
+            plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data,
+            reading=[question.reading for question in questions],
+        )  # fmt: skip
 
     def _fitting(self, question: Question, secret: Statistics) -> Statistics:
-        if question.refusal is not None:
-            raise PublishError(
-                f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
-                "Nothing was published and nothing was charged. Change the graph, the levels or the mechanism; "
-                "or, to read it by means of your own, call discreet.publish from Python."
-            )
         if not secret.describes(question.model, self.size):  # before a ledger is begun
             raise PublishError(
                 f"Cannot publish {question.label!r}: the data do not have the {self.size} records that the study "
@@ -163,6 +163,16 @@ class Study:
         if declared.bands is not None:
             return Column.banded(name, declared.bands, str(declared.outside), declared.names)
         return Column(name, declared.levels or (), declared.outside)
+
+
+def _refuse_unreadable(question: Question) -> None:
+    """Refuse what nobody could read, before any record is looked at."""
+    if question.refusal is not None:
+        raise PublishError(
+            f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
+            "Nothing was published and nothing was charged. Change the question, its levels or the mechanism; or, to "
+            f"publish it without a posterior, declare reading = 'none' in [questions.{question.name}]."
+        )
 
 
 def _is_counted(name: str, declared: DeclaredColumn) -> bool:

@@ -18,7 +18,6 @@ from discreet.distributions.dirichlet import log_dirichlet_rows
 from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.categories import Reading
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
@@ -28,6 +27,7 @@ from discreet.inference.posteriors.row import Row
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.models import Categories, Cell
+from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 from discreet.releases import Release
@@ -46,7 +46,9 @@ class CategoriesPosterior(EventPosterior[Categories]):
 
     subject = "a table of categories"
 
-    def __init__(self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[Reading]) -> None:
+    def __init__(
+        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
+    ) -> None:
         super().__init__(model, releases)
         self.readings = tuple(readings)
         self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))

@@ -1,7 +1,7 @@
 """The noise-aware posterior of the one parameter of a family, on a fine grid of values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,28 +17,10 @@ from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.models.bounded_family import Law
+from discreet.reading.families import FamilyReading
 from discreet.releases import Release
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class ParameterGrid:
-    """Cells of a grid of parameters between `edges`: log prior masses, posterior weights, and what the draws tell.
-
-    `mean_total` is the expected total of the records.
-    """
-
-    edges: Floats
-    log_masses: Floats
-    weights: Floats
-    log_evidence: float
-    mean_total: float
-
-    @cached_property
-    def middles(self) -> Floats:
-        """Return the middle of each cell."""
-        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
 
 
 class FamilyPosterior(Posterior[Any]):
@@ -46,11 +28,12 @@ class FamilyPosterior(Posterior[Any]):
 
     subject = "a family with one parameter"
 
-    def __init__(self, model: Any, releases: Sequence[Release[Any]], prior: Law, grid: ParameterGrid) -> None:
-        super().__init__(model, releases)
-        self.prior = prior
-        self._edges, self._middles, self._weights = grid.edges, grid.middles, grid.weights
-        self._masses, self._mean_total, self._log_evidence = grid.log_masses, grid.mean_total, grid.log_evidence
+    def __init__(self, reading: FamilyReading, releases: Sequence[Release[Any]]) -> None:
+        super().__init__(reading.model, releases)
+        self.reading, self.prior = reading, reading.prior
+        self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
+        self._masses, self._mean_total = reading.log_masses, reading.mean_total
+        self._log_evidence = reading.log_evidence
 
     def __repr__(self) -> str:
         return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"

@@ -20,16 +20,16 @@ from discreet.divergences import kullback_leibler
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
-from discreet.inference.naive_bayes import NaiveBayesCounts
 from discreet.inference.network_queries import both, codes_of, levels_of, read_event
-from discreet.inference.network_reading import NetworkReading
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.row import Row
-from discreet.inference.states import log_chances
 from discreet.models.network import Network
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
+from discreet.reading.counts.states import log_chances
+from discreet.reading.readings import NetworkReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 from discreet.releases import Release

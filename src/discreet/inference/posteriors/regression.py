@@ -8,7 +8,7 @@ target changes by if the feature goes from one of its bounds to the other, or fr
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,10 @@ from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
-from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Bounds
-
-if TYPE_CHECKING:
-    from discreet.inference.regression import MomentDensity
+from discreet.reading.moments import MomentReading, coefficients_given
+from discreet.releases import Release
 
 Floats = NDArray[np.float64]
 _CHUNK = 4096  # states that are decomposed together
@@ -48,11 +46,10 @@ class RegressionPosterior(Posterior[LinearRegression]):
 
     subject = "a regression"
 
-    def __init__(self, density: "MomentDensity", chains: Floats) -> None:
-        super().__init__(density.model, density.releases)
-        self.density = density
-        self.chains = chains
-        self._states = chains.reshape(-1, chains.shape[-1])
+    def __init__(self, reading: MomentReading, releases: Sequence[Release[LinearRegression]]) -> None:
+        super().__init__(reading.model, releases)
+        self.reading, self.density, self.chains = reading, reading.density, reading.chains
+        self._states = reading.states
 
     def __repr__(self) -> str:
         return f"<posterior of {self.model.target!r} given {self.releases[0].label!r}: R-hat {self.r_hat:.3f}>"
@@ -161,21 +158,15 @@ class RegressionPosterior(Posterior[LinearRegression]):
         bounds = self.model.ranges[name]
         return f"{name} ({float(bounds.low):g} to {float(bounds.high):g})"
 
-    @cached_property
-    def _centres(self) -> Floats:
-        """Return E[w | moments] for every state of the chains: steps x walkers x coordinates."""
-        parts = np.array_split(self.chains, -(-len(self._states) // _CHUNK))
-        return np.concatenate([self.density.coefficients(*self.density.parts(part))[0] for part in parts])
-
     @property
     def r_hat(self) -> float:
         """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
-        return float(split_r_hat(self._centres.swapaxes(0, 1)).max())
+        return self.reading.r_hat
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws the chains are worth, for the worst coefficient."""
-        return float(effective_size(self._centres.swapaxes(0, 1)).min())
+        return self.reading.effective_size
 
     @cached_property
     def _kept(self) -> Floats:
@@ -187,7 +178,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
     @cached_property
     def mean(self) -> dict[str, float]:
         """Return the expected coefficients."""
-        return self._by_name(self.model.in_units(self._centres.mean(axis=(0, 1))))
+        return self._by_name(self.model.in_units(self.reading.centres.mean(axis=(0, 1))))
 
     @cached_property
     def sd(self) -> dict[str, float]:
@@ -205,7 +196,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
         Given the moments a coefficient is Gaussian; the mean width of these intervals is what sampling leaves open.
         """
         model, states = self.model, self._states[:: -(-len(self._states) // _CHUNK)]
-        roots = self.density.coefficients(*self.density.parts(states))[1]
+        roots = coefficients_given(self.density, *self.density.parts(states))[1]
         jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
         deviations = np.sqrt(np.square(np.einsum("ji,njk->nik", jacobian, roots)).sum(axis=-1)).mean(axis=0)
         known = 2 * ndtri(tails(level)[1]) * deviations
@@ -230,7 +221,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
         few = count <= len(self._states)
         states = self._states[generator.choice(len(self._states), count, replace=not few)]
         moments, variance = self.density.parts(states)
-        means, roots = self.density.coefficients(moments, variance)
+        means, roots = coefficients_given(self.density, moments, variance)
         steps = generator.standard_normal(means.shape)
         return means + np.einsum("...ij,...j->...i", roots, steps), variance
 
@@ -257,7 +248,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
         weights, _ = self._weights(min(_KEPT, len(self._states)), np.random.default_rng(0))
         variances = np.einsum("ij,jk,ik->i", design, np.atleast_2d(np.cov(weights.T)), design)
         noise = float(np.mean(self.density.parts(self._states)[1]))
-        means = design @ self._centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
+        means = design @ self.reading.centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
         return means, half * np.sqrt(variances + noise)
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError
-from discreet.inference.row_counts import groups, log_prior_constant, log_prior_factors
-from discreet.inference.states import States, blocks, represented
+from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
+from discreet.reading.counts.states import States, blocks, represented
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError
-from discreet.inference.row_counts import RowCounts, log_prior_constant, log_prior_factors
-from discreet.inference.states import States, blocks, likely, log_chances, represented
+from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.reading.counts.states import States, blocks, likely, log_chances, represented
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -114,6 +114,8 @@ class NaiveBayesCounts:
     themselves (rows: classes, columns: counts; zero if nothing was), `log_constant` all that does not depend on counts.
     """
 
+    method = "read exactly"
+
     def __init__(
         self, classes: Sequence[ClassReading], alpha: Floats, log_class: Floats, log_constant: float = 0.0
     ) -> None:
@@ -204,6 +206,11 @@ class NaiveBayesCounts:
             own = (alpha + states.totals) / (self.alpha.sum() + self.size)
             columns.append(log_chances(np.log(states.chances * own), states.features, codes))
         return np.stack(columns, axis=1)
+
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
+        """Draw tables (draws, rows, levels) of every variable: the class, if there is one, then the features."""
+        totals, features = self.draw(count, generator)
+        return features if len(self.classes) == 1 else [totals[:, None, :], *features]
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
         """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""

@@ -20,14 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.certificates import compositions
-from discreet.errors import DeclarationError, DiscreetError
-from discreet.inference.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.errors import DiscreetError
+from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-
-_MOST_WORK = 2e10  # products of two numbers in all convolutions of one edge
-_MOST_STATES = 2_000_000  # vectors of counts of one variable with children
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +53,8 @@ class TreeNode:
 
 class TreeCounts:
     """The joint posterior of all tables of a tree or forest; `nodes` hold parents before children."""
+
+    method = "read exactly"
 
     def __init__(self, nodes: Sequence[TreeNode], size: int, centres: Sequence[Floats], log_constant: float = 0.0):
         self.nodes, self.size = tuple(nodes), size
@@ -103,9 +102,8 @@ class TreeCounts:
 
     def _full_message(self, place: int) -> Floats:
         """Return the message of a variable with children, for every vector of counts of its parent."""
-        node, parent = self.nodes[place], self.nodes[place].parent
+        parent = self.nodes[place].parent
         assert parent is not None
-        self._check_work(node, self.nodes[parent])
         apart, together = self._from_children(place)
         spread = self._spread(apart)
         self._wide[place] = spread if together is None else spread + together
@@ -114,16 +112,6 @@ class TreeCounts:
         for counts in compositions(self.size, levels):
             message[tuple(counts[1:])] = self._message(place, tuple(counts))
         return message
-
-    def _check_work(self, node: TreeNode, parent: TreeNode) -> None:
-        states = (self.size + 1) ** (node.levels - 1)
-        work = comb(self.size + parent.levels - 1, parent.levels - 1) * (states / 2.0) ** 2
-        if work > _MOST_WORK or states > _MOST_STATES or (self.size + 1) ** (parent.levels - 1) > _MOST_STATES:
-            raise DeclarationError(
-                f"Reading {node.name!r} given {parent.name!r} exactly is too much work: {self.size} records, "
-                f"{parent.levels} and {node.levels} levels, and children below. Feasible are about 4,000 records if "
-                "both have two levels, 60 if one has three, and any number for variables without children."
-            )
 
     def _spread(self, apart: Floats) -> Floats:
         """Return sum_x W_x(t_x) over all vectors of counts t; -inf where these exceed the size."""
@@ -166,7 +154,7 @@ class TreeCounts:
         with np.errstate(divide="ignore"):
             return float(np.log((self._sums(laws)[-1] * np.exp(below - peak)).sum()) + peak + scale)
 
-    def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, parent levels, levels) of every variable."""
         tables: list[Counts] = []
         for place, node in enumerate(self.nodes):
@@ -191,6 +179,11 @@ class TreeCounts:
                 drawn[draw, :, 1:] = _split(total, laws, sums, generator)
                 drawn[draw, :, 0] = counts - drawn[draw, :, 1:].sum(axis=1)
         return drawn
+
+
+def products(size: int, parent_levels: int, levels: int) -> float:
+    """Return how many products of two numbers all convolutions of one edge add, if the child has children too."""
+    return comb(size + parent_levels - 1, parent_levels - 1) * ((size + 1.0) ** (levels - 1) / 2) ** 2
 
 
 def _pick(weights: Floats, count: int, generator: np.random.Generator) -> Counts:

@@ -9,23 +9,17 @@ vectors of class counts are enumerated. That is exact, and feasible for two clas
 from collections.abc import Sequence
 from functools import cached_property
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.certificates import compositions
-from discreet.errors import DeclarationError
-from discreet.inference.row_counts import groups, log_prior_constant, log_prior_factors
-from discreet.models.network import Network
-from discreet.releases import Release
+from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
-_MOST_WORK = 1.5e10  # products of two numbers
-_MOST_NUMBERS = 1.5e8  # held in memory
+NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
 
 
 class DistanceRow:
@@ -87,6 +81,8 @@ class DistanceRow:
 class JointCounts:
     """The joint posterior of class counts, radius and tables; `noisy[i][y]` is a row, of feature i and class y."""
 
+    method = "read exactly"
+
     def __init__(
         self,
         noisy: Sequence[Counts],
@@ -98,8 +94,6 @@ class JointCounts:
     ) -> None:
         self.size, self.epsilon, self._noisy, self._alpha = size, epsilon, noisy, alpha
         classes = len(class_alpha)
-        if comb(size + classes - 1, classes - 1) > _MOST_NUMBERS / 100:
-            self._refuse(classes)
         self._vectors = np.array(list(compositions(size, classes)), dtype=np.int64).reshape(-1, classes)
         factors = log_prior_factors(class_alpha, size)
         self._log_classes = factors[np.arange(classes), self._vectors].sum(axis=1)
@@ -107,19 +101,12 @@ class JointCounts:
         self._radius_until_negligible()
         self.log_evidence = log_constant + self._log_total + float(np.log(-np.expm1(-epsilon)))
 
-    def _refuse(self, classes: int) -> None:
-        raise DeclarationError(
-            f"Reading {len(self._noisy)} tables of {classes} classes and {self.size} records through one shared radius "
-            "is too much work: its cost grows with the number of vectors of class counts and with the square of the "
-            "radius. Feasible are about 2,000 records with two classes and 40 with three. Ask for FamilyHistograms."
-        )
-
     def _radius_until_negligible(self) -> None:
         """Widen the radius until what lies beyond is negligible, or nothing does: q^rho bounds every later weight."""
         spans = [np.maximum(np.abs(z), np.abs(self.size - z)).sum() for z in self._noisy]
         farthest = int(max(spans)) // 2 + 1
         free = sum(z.size - 1 for z in self._noisy)
-        last = min(farthest, int((free + _NEGLIGIBLE + 20) / self.epsilon) + 2)
+        last = min(farthest, int((free + NEGLIGIBLE + 20) / self.epsilon) + 2)
         while True:
             self._weigh(last)
             tail = -np.log(-np.expm1(-self.epsilon))
@@ -127,18 +114,13 @@ class JointCounts:
                 self._logs[:, -1] += tail
             self._log_total = _log_sum(self._logs)
             beyond = -self.epsilon * (last + 1) + tail
-            if last == farthest or beyond <= self._log_total - _NEGLIGIBLE:
+            if last == farthest or beyond <= self._log_total - NEGLIGIBLE:
                 return
-            more = (beyond - self._log_total + _NEGLIGIBLE) / self.epsilon if self._log_total > -np.inf else last
+            more = (beyond - self._log_total + NEGLIGIBLE) / self.epsilon if self._log_total > -np.inf else last
             last = min(farthest, last + int(more) + 2)
 
     def _weigh(self, last: int) -> None:
         """Set the log weight of every vector of class counts (rows) and radius 0, ..., last (columns)."""
-        classes = self._vectors.shape[1]
-        work = len(self._vectors) * len(self._noisy) * max(1, classes - 1) * float(last) ** 2 / 2
-        held = sum(z.size for z in self._noisy) * (self.size + 1) * (2.0 * last)
-        if work > _MOST_WORK or held > _MOST_NUMBERS:
-            self._refuse(classes)
         self._rows = [
             [DistanceRow(row, alpha, self.size, 2 * last) for row in z]
             for z, alpha in zip(self._noisy, self._alpha, strict=True)
@@ -169,6 +151,11 @@ class JointCounts:
         places = np.arange(last + 1) - (first + 1) // 2
         table = np.concatenate([[0.0], np.cumsum(weights)])
         return np.asarray(table[np.clip(places + 1, 0, len(weights))])
+
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
+        """Draw tables (draws, rows, levels) of every variable: the class, if there is one, then the features."""
+        totals, features = self.draw(count, generator)
+        return features if self._vectors.shape[1] == 1 else [totals[:, None, :], *features]
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
         """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""
@@ -207,21 +194,14 @@ class JointCounts:
         return np.stack(drawn[::-1])
 
 
-def read_joint(release: Release, model: Network) -> JointCounts:
-    """Read a naive Bayes network, or variables without parents, through one shared radius."""
-    mechanism: Any = release.mechanism
-    if model.target is None and any(model.parents):
-        raise DeclarationError(
-            "JointHistograms can be read for naive Bayes networks and for variables without parents; this is another "
-            "tree. Ask for FamilyHistograms."
-        )
-    tables = model.split(release.counts)
-    noisy = [table.reshape(-1, table.shape[-1]) for table in tables]
-    has_class = model.target is not None
-    alpha = [np.array(prior) for prior in (model.prior[1:] if has_class else model.prior)]
-    class_alpha = np.array(model.prior[0]) if has_class else np.ones(1)
-    constant = float(mechanism.log_noise(np.zeros(mechanism.length, dtype=np.int64)))
-    return JointCounts(noisy, class_alpha, alpha, float(mechanism.epsilon), mechanism.size, constant)
+def usual_radius(cells: Sequence[int], epsilon: float) -> float:
+    """Return the radius up to which a reading of tables with so many cells looks first; it seldom looks farther."""
+    return (sum(cells) - len(cells) + NEGLIGIBLE + 20) / epsilon + 2
+
+
+def products(size: int, classes: int, tables: int, radius: float) -> float:
+    """Return how many products of two numbers `JointCounts` adds up to this radius."""
+    return comb(size + classes - 1, classes - 1) * tables * max(1, classes - 1) * radius**2 / 2
 
 
 def _pick(weights: Floats, generator: np.random.Generator) -> int:

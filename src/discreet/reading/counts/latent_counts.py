@@ -16,9 +16,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import gammaln
 
 from discreet.errors import DiscreetError
 from discreet.mathematics.tilting import tilted_to
+from discreet.special import log_gamma_ratio
 
 Floats = NDArray[np.float64]
 Spectrum = NDArray[np.complex128]
@@ -28,7 +30,7 @@ _MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to
 _NEGLIGIBLE = 40.0  # and is widened until its edges lie this many factors e below the peak: e^-40 = 4e-18
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
 _BLOCK = 256  # cells whose spectra are held in memory together
-_MOST_WEIGHTS = 200_000_000
+_MOST_WEIGHTS = 800_000_000  # four times what is allowed before anything is charged: windows may have to be widened
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 _TRIM_PAIRS = 1e-14
 _MOST_PAIRS = 400_000  # more pairs of sums than this are replaced by exact draws
@@ -227,6 +229,13 @@ class LatentCounts:
                 part = order[ends[number] - repeats[number] : ends[number]]
                 steps[part] = np.searchsorted(row, marks[part] * row[-1])
         return steps
+
+
+def log_prior(alpha: Floats, counts: Counts) -> Floats:
+    """Return log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
+    if (alpha == 1).all():
+        return np.zeros(np.broadcast(alpha, counts).shape)
+    return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
 
 
 def _leave_one_out(spectra: Spectrum) -> Spectrum:

@@ -5,27 +5,19 @@ below 1.01 for every probability, with an effective size of 400 or more. What th
 """
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import ConvergenceWarning
-from discreet.inference.consistent_tables import AGREEING_KINDS, consistent_tables
-from discreet.inference.latent_tables import Chains, Counts, Families, Fit, Floats
 from discreet.mathematics.convergence import effective_size, split_r_hat
-from discreet.mechanisms.family_gaussians import FamilyGaussians
-from discreet.mechanisms.family_histograms import FamilyHistograms
-from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.models.network import Network
-from discreet.releases import Release
+from discreet.reading.counts.latent_tables import Chains, Counts, Families, Fit, Floats
 
-MOST_COMBINATIONS = 2**10
-"""A network of more combinations of levels is not sampled."""
+CHAINS = 8
+_WARM_UP = 250  # sweeps
+LONGEST = 8_000
+"""So many sweeps at most."""
 
-_CHAINS = 8
-_WARM_UP, _LONGEST = 250, 8_000  # sweeps
 _WANTED_R_HAT, _WANTED_SIZE = 1.01, 400
 _KEPT = 8_000  # draws of the tables, of all chains together
 _CHECKED = 1_000  # draws of each chain from which agreement is judged
@@ -40,8 +32,8 @@ class SampledCounts:
 
     log_evidence = float("nan")
 
-    def __init__(self, model: Network, size: int, fit: Fit, shapes: Floats, longest: int = _LONGEST) -> None:
-        chains = Chains(model, size, fit, shapes, _CHAINS, _SEED)
+    def __init__(self, model: Network, size: int, fit: Fit, shapes: Floats, longest: int = LONGEST) -> None:
+        chains = Chains(model, size, fit, shapes, CHAINS, _SEED)
         self._families = Families(model)
         for number in range(_WARM_UP):
             chains.sweep(gain=1.0 / (1 + number / 25))
@@ -75,42 +67,15 @@ class SampledCounts:
         pool = draws.reshape(-1, draws.shape[-1])
         self._pool = pool[:: -(-len(pool) // _KEPT)]
 
-    def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:
+    @property
+    def method(self) -> str:
+        """Say how long the chains ran, and how well they agree."""
+        r_hat, size = f"R-hat {self.r_hat:.3f}", f"effective size {self.effective_size:,.0f}"
+        return f"read by Markov chains ({self.sweeps:,} sweeps, {r_hat}, {size})"
+
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable: any of those kept, none twice before all were once."""
         rounds = [generator.permutation(len(self._pool)) for _ in range(-(-count // len(self._pool)) or 1)]
         drawn = self._pool[np.concatenate(rounds)[:count]]
         parts = [drawn[:, self._families.part(v)] for v in range(len(self._families.shape))]
         return [part.reshape(count, -1, levels) for part, levels in zip(parts, self._families.shape, strict=True)]
-
-
-def read_by_sampling(releases: Sequence[Release], model: Network) -> SampledCounts:
-    """Read a network of few combinations of levels through any noise."""
-    families, size = Families(model), releases[0].mechanism.size
-    shapes = families.priors.copy()
-    if all(isinstance(release.mechanism, AGREEING_KINDS) for release in releases):
-        fitted = consistent_tables(*releases)
-        tables = np.concatenate([fitted.table(*family).ravel() for family in model.families])
-        shapes = shapes + np.maximum(0.0, tables) / 8  # rightly placed, but far more spread out than the posterior
-    return SampledCounts(model, size, fit_of(releases), shapes)
-
-
-def fit_of(releases: Sequence[Release]) -> Fit:
-    """Return the log-likelihood of all releases, up to a constant, for rows of counts of the maximal families."""
-    parts = [_fit(release) for release in releases]
-    return parts[0] if len(parts) == 1 else lambda counts: np.sum([part(counts) for part in parts], axis=0)
-
-
-def _fit(release: Release) -> Fit:
-    mechanism: Any = release.mechanism
-    output: NDArray[np.int64] = release.counts
-    if isinstance(mechanism, FamilyHistograms):
-        sizes = [int(np.prod(mechanism.model.shape(family))) for family in mechanism.model.maximal_families]
-        rates = np.repeat([float(epsilon) / 2 for epsilon in mechanism.family_epsilons], sizes)
-        return lambda counts: -(np.abs(output - counts) @ rates)
-    if isinstance(mechanism, FamilyGaussians):
-        precision = 1 / float(mechanism.variance)
-        return lambda counts: -0.5 * precision * np.square(output - counts, dtype=float).sum(axis=1)
-    if isinstance(mechanism, JointHistograms):
-        rate, starts = float(mechanism.epsilon) / 2, np.cumsum([0, *mechanism.tables[:-1]])
-        return lambda counts: -rate * np.add.reduceat(np.abs(output - counts), starts, axis=1).max(axis=1)
-    return lambda counts: mechanism.log_likelihood(output, counts)

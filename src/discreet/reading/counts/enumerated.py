@@ -4,18 +4,13 @@ P(k | z) ~ P(z | k) P(k) is worked out for every table k of n counts, which is e
 as there are few enough tables. It answers the same questions as `LatentCounts`.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
-from discreet.errors import DiscreetError
-from discreet.models import Categories
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -39,22 +34,6 @@ class EnumeratedCounts:
         self.total = tables.size
         self._tables, self._logs = tables, np.asarray(log_weights)
         self._probabilities = np.exp(self._logs - logsumexp(self._logs))
-
-    @classmethod
-    def of(cls, mechanisms: Sequence[Any], outputs: Sequence[Counts], model: Categories) -> "EnumeratedCounts":
-        """Read outputs of mechanisms that saw the same counts, under a model's prior."""
-        size, cells = mechanisms[0].size, len(model.cells)
-        most = most_tables(cells)
-        if number_of_tables(size, cells, most) > most:
-            raise DiscreetError(
-                f"Reading this release goes through all tables of {size} records in {cells} cells, more than {most}. "
-                "Ask for fewer cells or records, or publish with GeometricHistogram."
-            )
-        tables = Tables(model.concentration, size)
-        logs = model.log_evidence(tables.all)
-        for mechanism, output in zip(mechanisms, outputs, strict=True):
-            logs = logs + mechanism.log_likelihood(np.asarray(output), tables.all)
-        return cls(tables, logs)
 
     @property
     def first(self) -> Counts:

@@ -11,17 +11,15 @@ neighbouring cells are a little dependent, and what the rest of the graph says a
 apart to a sixteenth of the noise.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from discreet.inference.consistent_tables import consistent_tables
-from discreet.inference.row_counts import RowCounts
 from discreet.models.network import Network
-from discreet.releases import Release
+from discreet.reading.consistent_tables import ConsistentTables
+from discreet.reading.counts.row_counts import RowCounts
 from discreet.special import log_gamma_ratio
 
 Counts = NDArray[np.int64]
@@ -78,15 +76,15 @@ class ApproximateCounts:
     """Draws of the tables of all families, each row by itself. The evidence is not known."""
 
     log_evidence = float("nan")
+    method = "read approximately, row by row: the graph is too large for chains"
 
-    def __init__(self, releases: Sequence[Release], model: Network) -> None:
-        fitted, size = consistent_tables(*releases), releases[0].mechanism.size
+    def __init__(self, fitted: ConsistentTables, model: Network) -> None:
         self._rows: list[list[ApproximateRow]] = []
         for family, prior in zip(model.families, model.prior, strict=True):
             table, deviation = fitted.table(*family), fitted.standard_error(*family)
             rows = table.reshape(-1, table.shape[-1])
-            self._rows.append([ApproximateRow(row, deviation, np.array(prior), size) for row in rows])
+            self._rows.append([ApproximateRow(row, deviation, np.array(prior), fitted.size) for row in rows])
 
-    def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable."""
         return [np.stack([row.draw(count, generator) for row in rows], axis=1) for rows in self._rows]

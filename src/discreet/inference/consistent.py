@@ -1,0 +1,23 @@
+"""Tables of releases made to agree by least squares."""
+
+from discreet.errors import DeclarationError
+from discreet.models import Categories
+from discreet.models.network import Network
+from discreet.reading.case import Case
+from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
+from discreet.releases import Release
+
+
+def consistent_tables(*releases: Release) -> ConsistentTables:
+    """Return the best linear unbiased estimate of all tables, from one release or several of the same tables.
+
+    It reads measured cells and contrasts, whatever the law of their noise is; choices and draws measure nothing.
+    """
+    case = Case.of(releases)
+    parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
+    if parts is None or not isinstance(case.model, Network | Categories):
+        raise DeclarationError(
+            f"Tables are made consistent from measured cells and contrasts of tables; {case.label!r} holds something "
+            "else. Read it with infer."
+        )
+    return fit(case.model, case.size, parts)

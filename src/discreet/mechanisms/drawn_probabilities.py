@@ -1,0 +1,68 @@
+"""What draws from a posterior tell their readers: which rows were drawn, and what their likelihood costs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import DeclarationError
+from discreet.mechanisms.evidence import Cost, Counts, Draw, DrawnRows, Floats
+from discreet.mechanisms.truncation import MOST_SUMMED_BITS
+
+_STICK = 5e5  # operations of the certified mass of one cell of the grid
+_SUMMED = 3000.0  # operations for each cell over which a truncated row is summed
+
+
+class DrawnProbabilities:
+    """Draws of rows of probabilities from Dirichlet(alpha + power * counts), by breaking a stick for each row."""
+
+    model: Any
+    size: int
+    power: Any
+    draws: int
+    grid_bits: int
+    least: Any
+
+    def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
+        """Return of each table its columns, the prior of a row, and how many rows it has; nothing if none is drawn."""
+        raise NotImplementedError
+
+    def evidence(self, output: Counts) -> Draw:
+        """Return the cells of the grid that were drawn."""
+        return Draw(np.asarray(output), self)
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        raise NotImplementedError
+
+    def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
+        """Return the rows of each table that is drawn."""
+        tables = self.drawn_tables()
+        lengths = [rows * (len(alpha) - 1) for _, alpha, rows in tables]
+        parts = np.split(np.asarray(output).reshape(-1, max(1, sum(lengths))), np.cumsum(lengths)[:-1], axis=1)
+        facts = (float(self.power), self.draws, self.grid_bits, float(self.least))
+        return tuple(
+            DrawnRows(names, alpha, *facts, count=rows, sticks=part.reshape(-1, rows, len(alpha) - 1))
+            for (names, alpha, rows), part in zip(tables, parts, strict=False)
+        )
+
+    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+        """Return log P(output | total of the records' values): all that a family's posterior depends on."""
+        if self.drawn_tables():
+            raise DeclarationError("Draws of probabilities do not depend on one total alone.")
+        unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
+        for cell in output.tolist():
+            ends = cell * unit, (cell + 1) * unit
+            logs += self.model.draw_log_mass(totals, self.size, float(self.power), ends)
+        return logs
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return about a millisecond for each stick; truncated rows of several need a sum over the whole grid."""
+        tables = self.drawn_tables()
+        sticks = self.draws * sum(rows * (len(alpha) - 1) for _, alpha, rows in tables) or self.draws
+        bits = self.grid_bits * max((len(alpha) - 2 for _, alpha, _ in tables), default=0) if self.least else 0
+        if bits > MOST_SUMMED_BITS:
+            words = f"the likelihood of truncated draws is a sum over 2^{bits} cells of the grid"
+            return Cost(0.0, refusal=f"{words}, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
+        return Cost(_STICK * sticks + _SUMMED * sticks * 2.0**bits, sticks)

@@ -1,0 +1,59 @@
+"""Few tables, whatever the evidence is: the likelihood of every table is worked out, which is exact."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.posterior_distances import Tables
+from discreet.models import Categories
+from discreet.reading.case import Case, Observed
+from discreet.reading.counts.enumerated import EnumeratedCounts, most_tables
+from discreet.reading.engines.engine import Engine
+from discreet.reading.readings import TableReading
+from discreet.reading.work import Work
+
+Floats = NDArray[np.float64]
+_PART = 4e6  # numbers that one call of a likelihood may make
+
+
+class EnumerationEngine(Engine):
+    """Sums over all tables of n counts, one by one: for choices, coarse or truncated draws, and mixed evidence."""
+
+    models = (Categories,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse more tables than can be listed, and outputs whose likelihood is not known in numbers."""
+        cells, most = len(case.model.cells), most_tables(len(case.model.cells))
+        if number_of_tables(case.size, cells, most) > most:
+            return (
+                f"the likelihood is no product over cells, so a reading goes through all tables of {case.size} records "
+                f"in {cells} cells, and at most {most} can be listed: ask for fewer cells or records, or publish noisy "
+                "counts, which are read at any size"
+            )
+        return next((why for each in case.observed if (why := each.likelihood_refusal) is not None), None)
+
+    def work(self, case: Case) -> Work:
+        """Return the operations of all likelihoods, at the cost of one table that each of them states."""
+        tables = number_of_tables(case.size, len(case.model.cells), most_tables(len(case.model.cells)))
+        each = sum(cost.operations for observed in case.observed for cost in observed.costs)
+        return Work(f"working out the likelihood of {tables} tables", tables * each, 20.0 * tables)
+
+    def read(self, case: Case) -> TableReading:
+        """Return the posterior of every table."""
+        tables = Tables(case.model.concentration, case.size)
+        logs = case.model.log_evidence(tables.all)
+        for observed in case.observed:
+            logs = logs + _likelihoods(observed, tables)
+        return TableReading(case.model, EnumeratedCounts(tables, logs), 0.0)
+
+
+def few_records(case: Case) -> bool:
+    """Tell whether all tables can be listed."""
+    cells = len(case.model.cells)
+    return number_of_tables(case.size, cells, most_tables(cells)) <= most_tables(cells)
+
+
+def _likelihoods(observed: Observed, tables: Tables) -> Floats:
+    """Return log P(output | table) for all tables, some at a time if a likelihood holds many numbers for each."""
+    parts = max(1, int(len(tables.all) * max(cost.numbers for cost in observed.costs) / _PART))
+    return np.concatenate([observed.log_likelihood(part) for part in np.array_split(tables.all, parts)])

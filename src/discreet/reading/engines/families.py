@@ -1,0 +1,48 @@
+"""Families with one parameter from draws of their posterior: exact sums over the total of the records."""
+
+from fractions import Fraction
+from math import log2
+from typing import Any
+
+from discreet.errors import DeclarationError
+from discreet.models.bounded_family import BoundedFamily, ReadableFamily
+from discreet.reading.case import Case
+from discreet.reading.counts.record_totals import RecordTotals
+from discreet.reading.engines.engine import Engine
+from discreet.reading.families import CELLS, FamilyReading, read_parameter
+from discreet.reading.work import Work
+
+_LAWS = ("support", "log_mass", "guess", "log_density")
+_EACH = 10.0  # operations of a transform, for each number and each doubling of their number
+
+
+class FamiliesEngine(Engine):
+    """Sums over the total of all records, on a grid of the parameter."""
+
+    models = (BoundedFamily,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse families that do not say what is drawn given a total, and what is no draw."""
+        if not isinstance(case.model, ReadableFamily):
+            return (
+                f"a {type(case.model).__name__} does not say how likely its levels are (level_probabilities) and what "
+                "is drawn given a total (posterior_given_total, draw_log_mass)"
+            )
+        if any(observed.draw is None for observed in case.observed):
+            return "a family's parameter is read from draws of its posterior"
+        return RecordTotals.refusal(case.model)
+
+    def work(self, case: Case) -> Work:
+        """Return one transform for each cell of the grid of parameters, of the longest that may be needed."""
+        length = RecordTotals(case.model, case.size).longest
+        words = f"summing over the total of {case.size} records (declare fewer levels or bands)"
+        return Work(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
+
+    def read(self, case: Case) -> FamilyReading:
+        """Return the law of the parameter under the declared prior or the reader's own."""
+        model: Any = case.model
+        law = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
+        if not all(hasattr(law, name) for name in _LAWS):
+            raise DeclarationError("The prior of a family's parameter is a law, such as GammaLaw or NormalLaw.")
+        draws = [observed.draw for observed in case.observed if observed.draw is not None]
+        return read_parameter(model, case.size, draws, law, case.label)

@@ -1,0 +1,126 @@
+"""Naive Bayes networks through noise or draws that are a product over cells: exact, for any number of classes.
+
+Noisy tables and drawn ones may come together: each says something about every cell of a row given the row's total, and
+the totals of all rows of a class are one number, the class count.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanisms.evidence import DrawnRows
+from discreet.models.network import Network
+from discreet.reading.case import Case
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass
+from discreet.reading.counts.row_counts import log_prior_factors
+from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
+from discreet.reading.engines.engine import Engine
+from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
+from discreet.reading.readings import EXACTLY, NetworkReading
+from discreet.reading.work import Work
+
+Floats = NDArray[np.float64]
+_DRAWS = 400  # of the tables, to find about what rows to expect where a factor was made linear
+
+
+class NaiveBayesEngine(Engine):
+    """Sums over all class counts, and for each over all tables of its features."""
+
+    models = (Network,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse other graphs, noise that is no product over cells, choices, truncated draws and coarse grids."""
+        if case.model.target is None:
+            return "the graph is no naive Bayes network"
+        if measured_tables(case) is None:
+            return "its noise is no product over the cells of tables"
+        for observed in case.observed:
+            if observed.draw is not None:
+                if (why := coarse(observed.draw.rows)) is not None:
+                    return why
+            elif not observed.measurements:
+                return "the likelihood of a choice is no product over cells"
+        return None
+
+    def work(self, case: Case) -> Work:
+        """Return the direct convolutions of all rows, about nine of each level, over the counts that noise allows."""
+        model, tables = case.model, measured_tables(case) or []
+        width = min([case.size + 1.0, *(2 * table.reach for table in tables)])
+        classes, *features = (len(variable.levels) for variable in model.variables)
+        rows = classes * sum(features)
+        numbers = 8.0 * rows * (case.size + 1)
+        return Work(f"summing over {rows} cells of {case.size} records", 9.0 * rows * width**2, numbers)
+
+    def read(self, case: Case) -> NetworkReading:
+        """Return the exact joint posterior of all tables."""
+        drawn = [observed.draw.rows for observed in case.observed if observed.draw is not None]
+        linear = any(
+            RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
+        )
+
+        def read(expected: Floats | None) -> tuple[NaiveBayesCounts, Floats]:
+            counts = _read(case, [_Drawn(rows, case.size, expected) for rows in drawn])
+            counts.method = LINEAR if linear else EXACTLY
+            return counts, _expected_cells(counts) if linear else np.zeros(1)
+
+        return NetworkReading(case.model, until_settled(read, linear))
+
+
+def _read(case: Case, drawn: Sequence["_Drawn"]) -> NaiveBayesCounts:
+    model, size = case.model, case.size
+    noise, centres = log_noise(case), rough_margins(case, [each.margins() for each in drawn])
+    alpha = [np.array(prior) for prior in model.prior]
+    target, features = model.variables[0].name, model.variables[1:]
+    priors = [log_prior_factors(a, size) for a in alpha[1:]]
+
+    def factors(y: int) -> list[Floats]:
+        own = zip(priors, features, range(1, len(alpha)), strict=True)
+        return [p + noise[v.name][y] + sum(each.cells(place, y) for each in drawn) for p, v, place in own]
+
+    middles = centres[target].tolist()
+    classes = [ProductClass(factors(y), alpha[1:], middle) for y, middle in enumerate(middles)]
+    log_class = noise[target][0] + sum(each.cells(0, 0) + each.totals() for each in drawn)
+    constant = log_constant(case) + sum(each.log_constant() for each in drawn)
+    return NaiveBayesCounts(classes, alpha[0], np.asarray(log_class), constant)
+
+
+def _expected_cells(counts: NaiveBayesCounts) -> Floats:
+    """Return about the expected count of every cell of every table, one after another."""
+    tables = counts.tables(_DRAWS, np.random.default_rng(0))
+    return np.concatenate([table.mean(axis=0).ravel() for table in tables])
+
+
+class _Drawn:
+    """The drawn tables of one release: the class first, then the features."""
+
+    def __init__(self, tables: Sequence[DrawnRows], size: int, expected: Floats | None) -> None:
+        self._counts, self._size = np.arange(size + 1.0), size
+        self._names = [rows.names[-1] for rows in tables]
+        self._rows: list[list[RowKernel]] = []
+        first = 0
+        for rows in tables:
+            kernels = []
+            for row in range(rows.count):
+                cells = None if expected is None else expected[first : first + len(rows.alpha)]
+                kernels.append(RowKernel(rows, row, size, cells))
+                first += len(rows.alpha)
+            self._rows.append(kernels)
+
+    def margins(self) -> dict[str, Floats]:
+        """Return about how many records each class has."""
+        return {self._names[0]: self._size * self._rows[0][0].theta.mean(axis=0)}
+
+    def cells(self, place: int, row: int) -> Floats:
+        """Return the log factor of each level and count of a row of a table."""
+        kernel = self._rows[place][row]
+        return kernel(np.arange(len(kernel.alpha))[:, None], self._counts)
+
+    def totals(self) -> Floats:
+        """Return the log factor of the totals of all rows of a class, for each class count."""
+        return np.asarray(sum(kernels[0].log_total(self._counts) for kernels in self._rows[1:]))
+
+    def log_constant(self) -> float:
+        """Return what does not depend on the counts: the total of the class, priors, and the size of grid cells."""
+        own = sum(kernel.log_constant for kernels in self._rows for kernel in kernels)
+        return own + float(self._rows[0][0].log_total(self._size))

@@ -1,0 +1,45 @@
+"""Graphs that are too large for chains, row by row: an approximation, for tables with noise of any law."""
+
+from discreet.models.network import Network
+from discreet.reading.case import Case
+from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet.reading.counts.rows import ApproximateCounts
+from discreet.reading.engines.engine import Engine, Exactness
+from discreet.reading.readings import NetworkReading
+from discreet.reading.work import Work
+
+
+class RowsEngine(Engine):
+    """Makes all tables agree by least squares, then reads every row by itself."""
+
+    models = (Network,)
+    exactness = Exactness.APPROXIMATE
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse everything but measured tables, and measurements that leave a table of the network unknown."""
+        if not case.is_measured:
+            return "only measured tables of so large a network can be read, row by row"
+        parts = noisy_parts(case.measurements, case.size)
+        if parts is None:
+            return "only cells and contrasts of tables can be made to agree"
+        seen = {name for part in parts for name in part.names}
+        if missing := [v.name for v in case.model.variables if v.name not in seen]:
+            return f"nothing was measured about {missing[0]!r}"
+        return None
+
+    def work(self, case: Case) -> Work:
+        """Return a few convolutions of a few hundred steps for each row."""
+        cells = sum(len(prior) * _rows(case.model, place) for place, prior in enumerate(case.model.prior))
+        return Work(f"reading {cells} cells row by row", 1e6 * cells, 1e3 * cells)
+
+    def read(self, case: Case) -> NetworkReading:
+        """Return draws of all tables, each row by itself."""
+        fitted = fit(case.model, case.size, noisy_parts(case.measurements, case.size) or ())
+        return NetworkReading(case.model, ApproximateCounts(fitted, case.model))
+
+
+def _rows(model: Network, place: int) -> int:
+    rows = 1
+    for levels in model.shape(model.parents[place]):
+        rows *= levels
+    return rows

@@ -1,0 +1,171 @@
+"""Tables of categories through noise or draws whose likelihood is a product over cells: exact, at any size."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from discreet.mechanisms.evidence import DrawnRows, Measurement
+from discreet.models import Categories
+from discreet.reading.case import Case, Observed
+from discreet.reading.counts.latent_counts import LatentCounts, log_prior
+from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
+from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.enumeration import EnumerationEngine, few_records
+from discreet.reading.readings import EXACTLY, TableReading
+from discreet.reading.work import Work
+from discreet.special import log_gamma_ratio
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
+
+
+class TablesEngine(Engine):
+    """Sums over all tables by a fast Fourier transform: cells are independent but for the known total.
+
+    Two cells whose draws can be listed are left to enumeration, which knows the mass of grid cells to all digits.
+    """
+
+    models = (Categories,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse noise that is no product over cells, choices, and draws that are truncated or on a coarse grid."""
+        if len(case.model.cells) == 2 and few_records(case) and any(each.draw is not None for each in case.observed):
+            return "draws of two probabilities are read table by table"
+        return next((why for each in case.observed if (why := _misfit(each)) is not None), None)
+
+    def work(self, case: Case) -> Work:
+        """Return the size of the windows, and about three transforms of each."""
+        cells, width = (
+            len(case.model.cells),
+            min(case.size + 1.0, max(_width(each, case.size) for each in case.observed)),
+        )
+        length = width + 24 * np.sqrt(cells) * width / 90
+        operations = 100 * cells * length * np.log2(length + 2)
+        return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * width)
+
+    def read(self, case: Case) -> TableReading:
+        """Return the exact joint posterior of all counts."""
+        kernels = [_kernel(each, case, None) for each in case.observed]
+        linear = any(kernel.is_linear for kernel in kernels)
+        if linear and (enumeration := EnumerationEngine()).refusal(case) is None:
+            return enumeration.read(case)
+
+        def read(expected: Floats | None) -> tuple[TableReading, Floats]:
+            found = _read(
+                case, [_kernel(each, case, expected) for each in case.observed], LINEAR if linear else EXACTLY
+            )
+            return found, found.mean_counts if linear else np.zeros(1)
+
+        settled: TableReading = until_settled(read, linear)
+        return settled
+
+
+class _Kernel(Protocol):
+    """The likelihood of one output: a product over cells, a constant, and where to look for counts first."""
+
+    is_linear: bool
+    log_constant: float
+    low: Counts
+    high: Counts
+    reach: float
+
+    def __call__(self, places: Counts, counts: Counts) -> Floats: ...
+
+
+def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
+    alpha, size = case.model.concentration, case.size
+
+    def log_weight(places: Counts, counts: Counts) -> Floats:
+        seen = np.asarray(sum(kernel(places, counts) for kernel in kernels))
+        return np.asarray(log_prior(alpha[places], counts) + seen)
+
+    low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
+    latent = LatentCounts(log_weight, low, high, min(kernel.reach for kernel in kernels), size)
+    constant = gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1)
+    return TableReading(case.model, latent, float(constant + sum(kernel.log_constant for kernel in kernels)), method)
+
+
+class MeasuredCells:
+    """Noisy numbers of single cells; of a cell that was not measured nothing is known."""
+
+    is_linear = False
+
+    def __init__(self, measurement: Measurement, cells: int, size: int) -> None:
+        self._measurement, places = measurement, measurement.of.single_cells
+        assert places is not None
+        self._numbers = np.full(cells, -1)
+        self._numbers[places] = np.arange(len(places))
+        self.low, self.high = np.zeros(cells, dtype=np.int64), np.full(cells, size)
+        self.low[places] = self.high[places] = measurement.values
+        self.reach = float(measurement.noise.reach.max())
+        self.log_constant = -measurement.noise.log_normaliser
+
+    def __call__(self, places: Counts, counts: Counts) -> Floats:
+        """Return the log kernel of given cells at given counts."""
+        numbers, counts = np.broadcast_arrays(self._numbers[places], counts)
+        if (numbers >= 0).all():
+            return self._measurement.log_terms(counts, numbers)
+        return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
+
+
+class DrawnCells:
+    """Draws of the probabilities of all cells."""
+
+    def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
+        self._row = RowKernel(rows, 0, size, expected)
+        self.is_linear = self._row.is_linear
+        middle = np.clip(self._row.theta.mean(axis=0) * size, 0, size)
+        self.low = self.high = middle.astype(np.int64)
+        self.reach = float(np.sqrt(size)) / 20 + 0.1
+        self.log_constant = self._row.log_constant + float(self._row.log_total(size))
+
+    def __call__(self, places: Counts, counts: Counts) -> Floats:
+        """Return the log factor of given cells at given counts."""
+        return self._row(places, counts)
+
+
+class _Together:
+    """All measurements of one output."""
+
+    is_linear = False
+
+    def __init__(self, parts: Sequence[MeasuredCells]) -> None:
+        self._parts = parts
+        self.low, self.high = (
+            np.min([part.low for part in parts], axis=0),
+            np.max([part.high for part in parts], axis=0),
+        )
+        self.reach = min(part.reach for part in parts)
+        self.log_constant = sum(part.log_constant for part in parts)
+
+    def __call__(self, places: Counts, counts: Counts) -> Floats:
+        return np.asarray(sum(part(places, counts) for part in self._parts))
+
+
+def _kernel(observed: Observed, case: Case, expected: Floats | None) -> _Kernel:
+    if (draw := observed.draw) is not None:
+        return DrawnCells(draw.rows[0], case.size, expected)
+    cells = len(case.model.cells)
+    parts = [MeasuredCells(measurement, cells, case.size) for measurement in observed.measurements]
+    return parts[0] if len(parts) == 1 else _Together(parts)
+
+
+def _misfit(observed: Observed) -> str | None:
+    if (draw := observed.draw) is not None:
+        return coarse(draw.rows)
+    if not observed.measurements:
+        return "the likelihood of a choice is no product over cells"
+    single = all(m.of.single_cells is not None and m.noise.is_product for m in observed.measurements)
+    return None if single else "its noise is no product over the cells of the table"
+
+
+def _width(observed: Observed, size: int) -> float:
+    """Return how many counts a cell's window has, about."""
+    if (draw := observed.draw) is not None:
+        rows = draw.rows[0]
+        return 20 * float(np.sqrt(size / (float(rows.power) * rows.draws))) + 5
+    return max(2 * _FACTORS * float(m.noise.reach.max()) + 5 for m in observed.measurements)

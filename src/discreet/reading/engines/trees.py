@@ -1,0 +1,61 @@
+"""Trees and forests through noise that is a product over cells: exact, by belief propagation over counts."""
+
+import numpy as np
+
+from discreet.models.network import Network
+from discreet.reading.case import Case
+from discreet.reading.counts.tree_counts import TreeCounts, TreeNode, products
+from discreet.reading.engines.engine import Engine
+from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
+from discreet.reading.readings import NetworkReading
+from discreet.reading.work import Work
+
+_EACH = 10.0  # operations that one product of a convolution over vectors costs
+_STATE = 100.0  # numbers held for each vector of counts
+
+
+class TreesEngine(Engine):
+    """Messages over the counts of each variable's levels, from the leaves to the roots."""
+
+    models = (Network,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse variables with several parents, and noise that is no product over the cells of tables."""
+        pairs = zip(case.model.variables, case.model.parents, strict=True)
+        several = [variable.name for variable, above in pairs if len(above) > 1]
+        if several:
+            return f"{several[0]!r} has several parents; naive Bayes networks, trees and forests can be read exactly"
+        if not case.is_measured or measured_tables(case) is None:
+            return "its noise is no product over the cells of tables"
+        return None
+
+    def work(self, case: Case) -> Work:
+        """Return the work of the worst variable in the middle of the tree: its convolutions over vectors of counts."""
+        model, size = case.model, case.size
+        above = dict(zip((variable.name for variable in model.variables), model.parents, strict=True))
+        inner = {parent for parents in above.values() for parent in parents}
+        cells = sum(np.prod(model.shape(family)) for family in model.families)
+        worst = Work("reading a tree", 9.0 * cells * (size + 1.0) ** 2, 8.0 * cells * (size + 1))
+        for name in sorted(inner):
+            for parent in above[name]:
+                parent_levels, levels = model.shape((parent, name))
+                operations = _EACH * products(size, parent_levels, levels)
+                states = max((size + 1.0) ** (levels - 1), (size + 1.0) ** (parent_levels - 1))
+                words = (
+                    f"exactly reading {name!r} given {parent!r} for {size} records, as {name!r} has children too "
+                    "(variables in the middle of a tree need two levels, and at most about 4,000 records),"
+                )
+                found = Work(words, operations, _STATE * states)
+                worst = found if found.refusal or operations > worst.operations else worst
+        return worst
+
+    def read(self, case: Case) -> NetworkReading:
+        """Return the exact joint posterior of all tables."""
+        model, noise, centres = case.model, log_noise(case), rough_margins(case)
+        places = {variable.name: place for place, variable in enumerate(model.variables)}
+        nodes = [
+            TreeNode(v.name, places[above[0]] if above else None, np.array(prior), noise[v.name])
+            for v, above, prior in zip(model.variables, model.parents, model.prior, strict=True)
+        ]
+        middles = [centres[variable.name] for variable in model.variables]
+        return NetworkReading(model, TreeCounts(nodes, case.size, middles, log_constant(case)))

@@ -1,0 +1,136 @@
+"""The one parameter of a family behind draws of its posterior: a sum over the total of the records.
+
+A draw is no draw of the reader's own posterior: it was made with a tempered likelihood, and says about the total s of
+the records what its likelihood says. The records themselves say about the parameter what the family says:
+
+    p(theta | draws) ~ p(theta) sum_s P(s | theta) prod_draws P(cell of the draw | s).
+
+The sum over totals is `RecordTotals`; theta is a number, so a fine grid holds the rest.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+from scipy.special import logsumexp
+
+from discreet.errors import MisfitWarning
+from discreet.mechanisms.evidence import Draw
+from discreet.models.bounded_family import Law
+from discreet.reading.counts.record_totals import RecordTotals
+
+Floats = NDArray[np.float64]
+
+CELLS = 600
+_KNOTS = 4_001
+_SEARCHED = 65
+_ROUNDS = 60
+_FAR = 45.0  # nats below the peak: e^-45 of the largest density
+_CONTRADICTION = 7.0  # standard deviations of the total from what the family expects, beyond which readers are told
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyReading:
+    """The parameter on a grid: `weights` of cells between `edges`, the prior's `log_masses`, and the mean total."""
+
+    model: Any
+    prior: Law
+    edges: Floats
+    weights: Floats
+    log_masses: Floats
+    mean_total: float
+    log_evidence: float
+    method: str = "read exactly, on a grid of the parameter"
+
+    @property
+    def middles(self) -> Floats:
+        """Return the middles of the cells."""
+        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
+
+
+def read_parameter(model: Any, size: int, draws: Sequence[Draw], prior: Law, label: str) -> FamilyReading:
+    """Return what draws say about the parameter of a family under a prior.
+
+    Records that the family cannot explain are read nevertheless, as far as it goes, with a warning: what was charged
+    can be read.
+    """
+    totals = RecordTotals(model, size)
+    kernel = DrawKernel(draws, totals.ends)
+    edges = _edges(totals, kernel, prior)
+    middles = (edges[:-1] + edges[1:]) / 2
+    told = totals.log_expectations(middles, kernel, kernel.peak_near)
+    masses = np.asarray(prior.log_mass(edges[:-1], edges[1:]))
+    log_evidence = float(logsumexp(told.logs + masses))
+    weights = np.exp(told.logs + masses - log_evidence)
+    mean, spread = totals.about(middles)
+    if float(weights @ (np.abs(told.totals - mean) / spread)) > _CONTRADICTION:
+        warnings.warn(
+            f"What {label!r} says about the records contradicts the family {model!r}: for no parameter is their total "
+            f"within {_CONTRADICTION:g} standard deviations of what it should be. Do not trust intervals of it.",
+            MisfitWarning,
+            stacklevel=2,
+        )
+    return FamilyReading(model, prior, edges, weights, masses, float(weights @ told.totals), log_evidence)
+
+
+class DrawKernel:
+    """log prod P(cell of the draw | total), a spline over the totals that count; -infinity elsewhere."""
+
+    def __init__(self, draws: Sequence[Draw], ends: tuple[float, float]) -> None:
+        self._draws, (low, high) = draws, ends
+        for _ in range(_ROUNDS):
+            self.totals = np.linspace(low, high, _KNOTS)
+            self.logs = self._exact(self.totals)
+            inside = np.flatnonzero(self.logs > self.logs.max() - 4 * _FAR)
+            if len(inside) > _KNOTS // 4:
+                break
+            low, high = self.totals[max(inside[0] - 1, 0)], self.totals[min(inside[-1] + 1, _KNOTS - 1)]
+        self._spline = CubicSpline(self.totals, self.logs)
+
+    def _exact(self, totals: Floats) -> Floats:
+        logs = np.zeros(len(totals))
+        for draw in self._draws:
+            logs += draw.log_likelihood_of_totals(totals)
+        return np.maximum(logs, -1e9)
+
+    def __call__(self, totals: Floats) -> Floats:
+        """Return the log likelihood of totals."""
+        inside = (totals >= self.totals[0]) & (totals <= self.totals[-1])
+        return np.where(inside, self._spline(totals), -np.inf)
+
+    def peak_near(self, mean: float, spread: float) -> float:
+        """Return where this times a normal law is largest, about."""
+        return float(self.totals[(self.logs - ((self.totals - mean) / spread) ** 2 / 2).argmax()])
+
+    def smoothed(self, mean: Floats, spread: Floats) -> Floats:
+        """Return log E g(total) for totals that are normal, and no narrower than the knots."""
+        wide = np.maximum(spread, self.totals[1] - self.totals[0])
+        squares = ((self.totals - mean[:, None]) / wide[:, None]) ** 2
+        return np.asarray(logsumexp(self.logs - squares / 2, axis=1) - np.log(wide))
+
+
+def _edges(totals: RecordTotals, kernel: DrawKernel, prior: Law) -> Floats:
+    """Return the edges of a grid of parameters that holds all but a negligible part of the posterior.
+
+    Found with a normal approximation of the total, which has no noise of its own far away from the peak.
+    """
+    on_half_line = prior.support[0] is not None
+    lows, highs = (prior.guess(p) for p in (1e-15, 1 - 1e-15))
+    low, high = (np.log(max(lows, 1e-200)), np.log(highs)) if on_half_line else (lows, highs)
+
+    def scaled(places: Floats) -> Floats:
+        return np.exp(places) if on_half_line else places
+
+    for _ in range(_ROUNDS):
+        edges = np.linspace(low, high, _SEARCHED + 1)
+        logs = np.asarray(prior.log_mass(scaled(edges[:-1]), scaled(edges[1:])))
+        found = logs + kernel.smoothed(*totals.about(scaled((edges[:-1] + edges[1:]) / 2)))
+        inside = np.flatnonzero(found > found.max() - _FAR)
+        if len(inside) > _SEARCHED // 3:
+            break
+        low, high = edges[max(inside[0] - 1, 0)], edges[min(inside[-1] + 2, _SEARCHED)]
+    return np.asarray(scaled(np.linspace(low, high, CELLS + 1)))

@@ -1,0 +1,104 @@
+"""Measured tables in a form that engines share: which cells of which table, what was seen, and through which law.
+
+A measurement is a row of numbers, and its quantities say which of them are the cells of which table (`parts`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanisms.evidence import Measurement
+from discreet.mechanisms.quantities import Part
+from discreet.reading.case import Case
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Names = tuple[str, ...]
+
+_UNSEEN = 667.0  # factors e below which a weight is not told from zero: 1e-290
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredTable:
+    """The cells of one table with axes `names`, through noise that is a product over cells once totals are known."""
+
+    measurement: Measurement
+    part: Part
+
+    @property
+    def names(self) -> Names:
+        """Return the table's columns: the parents, then the variable itself."""
+        return self.part.names
+
+    @property
+    def rows(self) -> Counts:
+        """Return the places of the cells among the measured numbers, one row for each combination of parents."""
+        return np.asarray(self.part.places.reshape(-1, self.part.places.shape[-1]))
+
+    @property
+    def values(self) -> Counts:
+        """Return the noisy cells, by rows."""
+        return np.asarray(self.measurement.values[self.rows])
+
+    def log_kernel(self, counts: Floats) -> Floats:
+        """Return the log kernel of every cell (rows, levels) at each of some counts (last axis)."""
+        return self.measurement.log_terms(counts, self.rows[:, :, None])
+
+    @property
+    def reach(self) -> float:
+        """Return how far away from a noisy cell a count is seen at all, in either direction: public."""
+        law, place = self.measurement.noise, int(self.rows.flat[0])
+        farthest = float(law.reach[place])
+        while float(law.log_terms(np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
+            farthest *= 2
+        low = farthest / 2
+        for _ in range(8):
+            middle = (low + farthest) / 2
+            seen = float(law.log_terms(np.array([middle]), np.array([place]))[0]) > -_UNSEEN
+            low, farthest = (middle, farthest) if seen else (low, middle)
+        return farthest
+
+
+def measured_tables(case: Case) -> list[MeasuredTable] | None:
+    """Return all measured tables of a network, or nothing if something else was measured or the noise is no product."""
+    found = []
+    for measurement in case.measurements:
+        parts = measurement.of.parts
+        if parts is None or not measurement.noise.is_product or not all(all(part.cells) for part in parts):
+            return None
+        found += [MeasuredTable(measurement, part) for part in parts]
+    return found
+
+
+def log_constant(case: Case) -> float:
+    """Return what makes the kernels of all measurements likelihoods."""
+    return -float(sum(measurement.noise.log_normaliser for measurement in case.measurements))
+
+
+def log_noise(case: Case) -> dict[str, Floats]:
+    """Return the log kernel of every cell of every family at every count: arrays (parent rows, levels, counts)."""
+    model, counts = case.model, np.arange(case.size + 1.0)
+    shapes = {family[-1]: model.shape(family) for family in model.families}
+    logs = {name: np.zeros((prod(shape[:-1]), shape[-1], case.size + 1)) for name, shape in shapes.items()}
+    for table in measured_tables(case) or ():
+        logs[table.names[-1]] += table.log_kernel(counts)
+    return logs
+
+
+def rough_margins(case: Case, others: Sequence[Mapping[str, Floats]] = ()) -> dict[str, Floats]:
+    """Return a rough count of each level of each variable: the mean of all margins that were seen, made to fit n."""
+    size = float(case.size)
+    levels = {variable.name: len(variable.levels) for variable in case.model.variables}
+    margins: dict[str, list[Floats]] = {name: [] for name in levels}
+    for table in measured_tables(case) or ():
+        margins[table.names[-1]].append(table.values.sum(axis=0))
+        for parent in table.names[:-1]:  # at most one: the graph is a tree
+            margins[parent].append(table.values.sum(axis=1))
+    for other in others:
+        for name, margin in other.items():
+            margins[name].append(margin)
+    rough = {n: np.clip(np.mean(each or [np.ones(levels[n])], axis=0), 0.5, size) for n, each in margins.items()}
+    return {name: counts * size / counts.sum() for name, counts in rough.items()}

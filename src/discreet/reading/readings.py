@@ -1,0 +1,99 @@
+"""What engines give back: the true tables under one prior, however they were found, and the evidence for that prior."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.distributions import BetaMixture
+from discreet.models import Categories
+from discreet.models.network import Network
+from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Tables = dict[str, Floats]
+EXACTLY = "read exactly"
+
+
+@dataclass(frozen=True, eq=False)
+class TableReading:
+    """The true counts of a table of categories under one prior, and the evidence for that prior."""
+
+    model: Categories
+    counts: LatentCounts | EnumeratedCounts
+    log_constant: float
+    method: str = EXACTLY
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior)."""
+        return self.counts.log_sum + self.log_constant
+
+    @cached_property
+    def mean_counts(self) -> Floats:
+        """Return the expected true count of every cell."""
+        return np.asarray(self.counts.first + self.counts.marginals @ np.arange(self.counts.marginals.shape[1]))
+
+
+class TableCounts(Protocol):
+    """The joint posterior of the tables of all variables of a network."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior), not a number where it is not known."""
+
+    @property
+    def method(self) -> str:
+        """Say in words how the tables were found."""
+
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
+        """Draw true tables (draws, parent levels, levels) of every variable."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkReading:
+    """The true tables of a network under one prior, and the evidence for that prior."""
+
+    model: Network
+    counts: TableCounts
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior), not a number where it is not known."""
+        return self.counts.log_evidence
+
+    @property
+    def method(self) -> str:
+        """Say in words how the release was read."""
+        return self.counts.method
+
+    def draw(self, count: int, generator: np.random.Generator) -> dict[str, Counts]:
+        """Draw true tables (draws, parent levels, levels) of every variable."""
+        names = [variable.name for variable in self.model.variables]
+        return dict(zip(names, self.counts.tables(count, generator), strict=True))
+
+    def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
+        """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
+        counts = self.counts
+        if not isinstance(counts, NaiveBayesCounts):
+            return None
+        place = [variable.name for variable in self.model.variables].index(name)
+        first = 0 if self.model.target is None else 1
+        split = counts.class_split(inside) if place < first else counts.feature_split(place - first, row, inside)
+        alpha = np.array(self.model.prior[place])
+        return BetaMixture(split.chances, alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside)
+
+    def shapes(self, count: int, generator: np.random.Generator) -> Tables:
+        """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""
+        drawn = self.draw(count, generator)
+        pairs = zip(self.model.variables, self.model.prior, strict=True)
+        return {variable.name: np.array(prior) + drawn[variable.name] for variable, prior in pairs}
+
+
+Reading = Any
+"""What an engine gives: it has `model`, `method` and `log_evidence`; posteriors know the rest."""

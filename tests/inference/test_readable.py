@@ -1,0 +1,247 @@
+"""What is charged can be read: what is refused before a charge is what infer refuses, for every mechanism and model."""
+
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+import discreet as dc
+from discreet.certificates import compositions
+from discreet.reading import Case, engine_for, why_unreadable
+from discreet.releases.document import MECHANISMS
+
+TWO, THREE = (0, 1), (0, 1, 2)
+COIN = dc.Categories("x", levels=("a", "b"))
+DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2))
+CROSSED = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")})
+TABLES = (COIN, DIE, CROSSED)
+ITEMS = dc.Network.from_edges("a", "b", levels={"a": TWO, "b": TWO})
+NAIVE = dc.Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO})
+WIDE = dc.Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": THREE, "b": TWO})
+CHAIN = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO))
+LOOP = dc.Network.from_edges("a -> b", "a -> c", "b -> d", "c -> d", levels=dict.fromkeys("abcd", TWO))
+LARGE = dc.Network.from_edges(
+    *(f"v{i} -> v{i + 1}" for i in range(10)), "v0 -> v2", levels={f"v{i}": TWO for i in range(11)}
+)
+GRAPHS = (ITEMS, NAIVE, WIDE, CHAIN, LOOP, LARGE)
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+UNKNOWN = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.InverseGamma(2, "0.1"))
+LINES = (LINE, UNKNOWN)
+FAMILIES = (
+    dc.Poisson("falls", most=5),
+    dc.Exponential("wait", high=10, bands=20),
+    dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
+)
+MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES)
+SIZES = {"HellingerTable": 6}
+FACTS: dict[str, dict[str, Any]] = {
+    "FamilyGaussians": {"delta": "1e-3"},
+    "ContrastGaussians": {"delta": "1e-3"},
+    "DiscreteGaussianCounts": {"delta": "1e-3"},
+    "DiscreteGaussianHistogram": {"delta": "1e-3"},
+    "GaussianMoments": {"delta": "1e-3"},
+    "HellingerSmooth": {"delta": "1e-3"},
+    "HellingerSmoothProved": {"delta": "1e-3"},
+    "BallDraw": {"steps": 8},
+}
+MAKERS: dict[str, Any] = {
+    "PosteriorSampling": lambda model, size: dc.PosteriorSampling.tempered(
+        model, size=size, epsilon=2, delta="1e-2", grid_bits=20
+    ),
+    "NetworkSampling": lambda model, size: dc.NetworkSampling.tempered(model, size=size, epsilon=4, delta="1e-2"),
+    "RoundedLaplace": lambda model, size: dc.RoundedLaplace(model, size, 1, 2, len(model.cells)),
+    "FlooredLaplace": lambda model, size: dc.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),
+    "TruncatedLaplace": lambda model, size: dc.TruncatedLaplace(model, size, 1, 2, len(model.cells)),
+    "ClampedLaplace": lambda model, size: dc.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),
+}
+
+
+def made(kind: str, model: Any, size: int = 30) -> Any:
+    """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse."""
+    build = MAKERS.get(kind, lambda m, n: MECHANISMS[kind](m, size=n, epsilon=1, **FACTS.get(kind, {})))
+    try:
+        return build(model, SIZES.get(kind, size))
+    except dc.DeclarationError:
+        return None
+    except (TypeError, AttributeError):
+        if kind in MAKERS:  # made from a model's cells; only tables of categories have a number of them
+            return None
+        raise
+
+
+def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
+    """Return made-up statistics of a model."""
+    if isinstance(model, dc.Network):
+        records = {v.name: generator.integers(len(v.levels), size=size) for v in model.variables}
+        tables = []
+        for family in model.maximal_families:
+            table = np.zeros(model.shape(family), dtype=np.int64)
+            np.add.at(table, tuple(records[name] for name in family), 1)
+            tables.append(table.ravel())
+        return np.concatenate(tables)
+    if isinstance(model, dc.LinearRegression):
+        return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
+    return generator.multinomial(size, np.full(len(model.cells), 1 / len(model.cells)))
+
+
+PAIRS = [(kind, place) for kind in sorted(MECHANISMS) for place in range(len(MODELS))]
+
+
+@pytest.fixture
+def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is sampled run for a few steps only: how well it mixes is not what is tested here."""
+    monkeypatch.setattr("discreet.reading.counts.chains._WARM_UP", 10)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1e9)
+    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 0)
+    for name, few in (("WARM_UP", 5), ("STEPS", 20), ("ROUNDS", 1)):
+        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", few)
+
+
+def in_words(words: str) -> bool:
+    """Tell whether a refusal is a sentence for people, not the words of a raw exception."""
+    return len(words.split()) > 5 and "object has no attribute" not in words and "NoneType" not in words
+
+
+@pytest.mark.usefixtures("short_runs")
+@pytest.mark.parametrize("kind", sorted(MECHANISMS))
+def test_what_is_refused_before_a_charge_is_what_infer_refuses_and_nothing_else(kind: str) -> None:
+    """One line of the table: every model that a mechanism accepts, an output, and what infer says to it."""
+    accepted = [mechanism for model in MODELS if (mechanism := made(kind, model)) is not None]
+    assert accepted, f"{kind} accepts none of the models of this table: add one"
+    for mechanism in accepted:
+        generator = np.random.default_rng(20261116)
+        release = dc.simulate(mechanism, counts_of(mechanism.model, mechanism.size, generator), dc.SeededBits(7))
+        why = why_unreadable(mechanism)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if why is None:
+                assert dc.infer(release).releases == (release,)
+            else:
+                assert in_words(why)
+                with pytest.raises(dc.DeclarationError, match="cannot be read"):
+                    dc.infer(release)
+
+
+@pytest.mark.usefixtures("short_runs")
+@pytest.mark.parametrize("kind", sorted(MECHANISMS))
+def test_accuracy_and_variances_are_known_or_refused_in_words_for_every_mechanism(kind: str) -> None:
+    for mechanism in [each for model in MODELS if (each := made(kind, model)) is not None]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = known_or_refused(lambda: dc.planning.expected_accuracy(mechanism, repeats=2))  # noqa: B023
+            variances = known_or_refused(lambda: dc.planning.cell_variances(mechanism))  # noqa: B023
+        assert (found is None) == (why_unreadable(mechanism) is not None)
+        if found is not None:
+            assert 0 < found.width < np.inf
+            assert 0 < found.non_private_width < np.inf
+            assert 0 <= found.error < np.inf
+        assert all(0 < variance < np.inf for variance in (variances or {}).values())
+        assert (
+            variances
+            or not Case.before(mechanism).is_measured
+            or isinstance(mechanism.model, dc.LinearRegression)
+            or (Case.before(mechanism).measurements[0].of.parts is None)
+        )
+
+
+def known_or_refused(ask: Callable[[], Any]) -> Any:
+    """Return an answer, or nothing if it is refused in words; any other exception goes through."""
+    refusal = ""
+    try:
+        return ask()
+    except dc.DeclarationError as words:
+        refusal = str(words)
+    assert in_words(refusal)
+    return None
+
+
+def test_what_decides_about_a_charge_looks_at_no_output() -> None:
+    """Engines are asked with no output at all, so a refusal cannot depend on one."""
+    for kind, place in PAIRS:
+        mechanism = made(kind, MODELS[place])
+        if mechanism is not None:
+            assert Case.before(mechanism).observed[0].output is None
+
+
+def hellinger_question() -> dc.HellingerGlobal:
+    """600 records in 4 levels: 36,361,101 candidates, which can be drawn from and not be read."""
+    return dc.HellingerGlobal(dc.Categories("x", levels=("a", "b", "c", "d")), size=600, epsilon=6)
+
+
+def test_a_hellinger_question_that_nobody_could_read_is_refused_before_the_charge(tmp_path: Path) -> None:
+    mechanism = hellinger_question()
+    secret = mechanism.model.statistics({"x": ["a"] * 300 + ["b"] * 300})
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", 10)
+    before = ledger.head
+    with pytest.raises(dc.PublishError, match="Nothing was published and nothing was charged") as refusal:
+        dc.publish(mechanism, secret, ledger, "opinions")
+    assert "fewer cells or records" in str(refusal.value)
+    assert "reading = 'none'" in str(refusal.value)
+    with pytest.raises(dc.PublishError, match="nobody could read it"):
+        dc.publish_plan(dc.Plan([mechanism]), [secret], ledger, ["opinions"])
+    assert ledger.head == before
+
+
+def test_what_was_declared_to_have_no_reading_is_published_and_says_so(tmp_path: Path) -> None:
+    mechanism = hellinger_question()
+    secret = mechanism.model.statistics({"x": ["a"] * 300 + ["b"] * 300})
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", 20)
+    release = dc.publish(mechanism, secret, ledger, "opinions", reading="none")
+    (planned,) = dc.publish_plan(dc.Plan([mechanism]), [secret], ledger, ["again"], reading="none")
+    with pytest.raises(dc.PublishError, match="reading may be 'none' or left out"):
+        dc.publish(mechanism, secret, ledger, "x", reading="never")
+    with pytest.raises(dc.PublishError, match="one reading for all"):
+        dc.publish_plan(dc.Plan([mechanism]), [secret], ledger, ["x"], reading=["none", "none"])
+    assert release.reading == planned.reading == "none"
+    again = dc.Release.from_json(release.to_json())
+    assert again == release
+    with pytest.raises(dc.DeclarationError, match="cannot be read"):
+        dc.infer(again)
+
+
+def test_a_release_that_can_be_read_writes_nothing_about_its_reading() -> None:
+    release = dc.simulate(dc.GeometricHistogram(COIN, 10, 1), [4, 6], dc.SeededBits(1))
+    assert release.reading is None
+    assert '"reading"' not in release.to_json()
+    strange = release.to_json().replace('"receipt"', '"reading":"later","receipt"')
+    with pytest.raises(dc.DocumentError, match="reading is 'none' or left out"):
+        dc.Release.from_json(strange)
+
+
+def test_noisy_counts_and_draws_are_read_together() -> None:
+    """Both are products over cells, so one transform reads them; the slow twin lists all tables."""
+    draw = dc.PosteriorSampling.tempered(DIE, size=30, epsilon=2, delta="1e-3")
+    noisy = dc.GeometricHistogram(DIE, 30, 1)
+    releases = [dc.simulate(each, [15, 9, 6], dc.SeededBits(4)) for each in (draw, noisy)]
+    tables = np.array(list(compositions(30, 3)))
+    logs = DIE.log_evidence(tables) + sum(r.mechanism.log_likelihood(r.counts, tables) for r in releases)
+    assert dc.infer(*releases).log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["RoundedLaplace", "FlooredLaplace", "TruncatedLaplace", "ClampedLaplace"])
+def test_published_laplaces_are_read_by_windows_as_enumeration_reads_them(kind: str) -> None:
+    mechanism = made(kind, DIE)
+    assert type(engine_for(Case.before(mechanism))).__name__ == "TablesEngine"
+    release = dc.simulate(mechanism, [16, 14, 0], dc.SeededBits(5))
+    tables = np.array(list(compositions(30, 3)))
+    logs = DIE.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
+    weights = np.exp(logs - logsumexp(logs))
+    posterior = dc.infer(release)
+    assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
+    means = weights @ (tables + DIE.concentration) / (30 + DIE.concentration.sum())
+    assert list(posterior.mean.values()) == pytest.approx(list(means), rel=1e-8)
+
+
+def test_many_candidates_of_a_maximum_are_read_some_tables_at_a_time() -> None:
+    """19,900 candidates and 1,326 tables would be 80 million numbers at once; the answer is the same in parts."""
+    mechanism = dc.MaximumPosterior(DIE, size=50, epsilon=1, resolution=201)
+    release = dc.simulate(mechanism, [25, 15, 10], dc.SeededBits(6))
+    tables = np.array(list(compositions(50, 3)))[::100]
+    found = dc.infer(release).readings[0].counts.log_weights(tables)
+    wanted = DIE.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
+    assert found == pytest.approx(wanted, rel=1e-9)
