@@ -76,7 +76,8 @@ def _shared(wanted: Counts, sizes: Sequence[int]) -> Counts:
     left, found = wanted.copy(), []
     for size in sizes:
         total = int(left.sum())
-        part = largest_remainders(np.asarray(left * (size / total), dtype=float), size) if total else np.zeros_like(left)
+        share = np.asarray(left * (size / max(1, total)), dtype=float)
+        part = largest_remainders(share, size) if total else np.zeros_like(left)
         found.append(part)
         left = left - part
     return np.array(found)
