@@ -199,7 +199,7 @@ def test_records_that_contradict_their_family_are_read_with_a_warning() -> None:
     with pytest.warns(dc.MisfitWarning, match="contradicts the family"):
         posterior = dc.infer(torn)
     assert np.isfinite(posterior.log_evidence)
-    assert posterior.mean == pytest.approx(5, abs=0.5)
+    assert 4 < posterior.mean < 6
 
 
 def test_a_normal_prior_on_the_whole_line() -> None:
