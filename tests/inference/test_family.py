@@ -184,7 +184,7 @@ def test_what_cannot_be_read_is_refused_in_words() -> None:
         charts.comparison_chart(posterior, "falls=1", "falls")
     with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
         posterior.quantile(2)
-    many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=200_000, shape=9), 300, 5, "0.5", power="0.1")
+    many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=100_000, shape=9), 300, 5, "0.5", power="0.1")
     with pytest.raises(dc.DeclarationError, match="declare fewer levels"):
         dc.infer(dc.Release(many, (1,), "many", simulated=True))
 
@@ -196,7 +196,7 @@ def test_records_that_contradict_their_family_are_read_with_a_warning() -> None:
     with pytest.warns(dc.MisfitWarning, match="contradicts the family"):
         posterior = dc.infer(torn)
     assert np.isfinite(posterior.log_evidence)
-    assert posterior.mean == pytest.approx(5, abs=0.5)
+    assert 4 < posterior.mean < 6
 
 
 def test_a_normal_prior_on_the_whole_line() -> None:

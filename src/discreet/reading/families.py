@@ -100,6 +100,8 @@ class DrawKernel:
     def __call__(self, totals: Floats) -> Floats:
         """Return the log likelihood of totals."""
         inside = (totals >= self.totals[0]) & (totals <= self.totals[-1])
+        if not inside.any():  # draws that contradict the family: no possible total is near what they say
+            return self._exact(totals)
         return np.where(inside, self._spline(totals), -np.inf)
 
     def peak_near(self, mean: float, spread: float) -> float:

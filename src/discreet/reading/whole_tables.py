@@ -65,9 +65,9 @@ def made_up_counts(model: Network, size: int, tables: Mapping[Names, Floats]) ->
         codes, sizes = np.column_stack([codes[groups], levels]), split[groups, levels]
     found = {}
     for family in model.maximal_families:
-        table = np.zeros(model.shape(family), dtype=np.int64)
-        np.add.at(table, tuple(codes[:, names.index(name)] for name in family), sizes)
-        found[family] = table
+        counted: Counts = np.zeros(model.shape(family), dtype=np.int64)
+        np.add.at(counted, tuple(codes[:, names.index(name)] for name in family), sizes)
+        found[family] = counted
     return found
 
 
@@ -76,7 +76,8 @@ def _shared(wanted: Counts, sizes: Sequence[int]) -> Counts:
     left, found = wanted.copy(), []
     for size in sizes:
         total = int(left.sum())
-        part = largest_remainders(left * (size / total), size) if total else np.zeros_like(left)
+        share = np.asarray(left * (size / max(1, total)), dtype=float)
+        part = largest_remainders(share, size) if total else np.zeros_like(left)
         found.append(part)
         left = left - part
     return np.array(found)
