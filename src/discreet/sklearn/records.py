@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from discreet.exact import Exact
@@ -65,14 +66,32 @@ def _columns(records: Any) -> list[list[Any]]:
         table = np.asarray(records)
         if table.ndim != 2:
             raise ValueError(f"Expected 2D array, got {table.ndim}D array instead. Reshape your data.")
-        return [column.tolist() for column in table.T]
+        return [_values(column) for column in table.T]
     return _transposed([_row(row) for row in records])
+
+
+def _values(column: NDArray[Any]) -> list[Any]:
+    """Return the values of an array as they were before one odd record gave all of them its type.
+
+    A complex number makes all others complex, a duration makes whole numbers durations, a text turns bytes and short
+    floats into texts: each is taken for what the others would have been without it.
+    """
+    kind = column.dtype.kind
+    if kind == "c":
+        return [value.real if value.imag == 0 else None for value in column.tolist()]
+    if kind == "m":
+        return [None if np.isnat(value) else int(value.view(np.int64)) for value in column]
+    if kind == "S":
+        return [value.decode("utf-8", "replace") for value in column.tolist()]
+    if kind == "f" and column.dtype.itemsize != 8:
+        return [float(str(value)) for value in column]
+    return list(column.tolist())
 
 
 def _row(row: Any) -> list[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data.")
-    return row.tolist() if isinstance(row, np.ndarray) else list(row)
+    return _values(row) if isinstance(row, np.ndarray) else list(row)
 
 
 def _transposed(rows: list[list[Any]]) -> list[list[Any]]:
@@ -87,6 +106,8 @@ def _one_column(targets: Any) -> list[Any]:
         return values
     if hasattr(targets, "shape") and len(targets.shape) != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {targets.shape} instead.")
+    if isinstance(targets, np.ndarray):
+        return _values(targets)
     if hasattr(targets, "tolist"):
         return list(targets.tolist())
     return list(targets.to_list()) if hasattr(targets, "to_list") else list(targets)
