@@ -82,3 +82,21 @@ def test_bounds_that_are_none_are_refused_in_words(bounds: tuple[Any, Any]) -> N
     estimator = PrivateBayesianRidge(1, *bounds)
     with pytest.raises(DeclarationError):
         estimator.fit(np.random.default_rng(1).random((20, 2)), np.zeros(20))
+
+
+@pytest.mark.parametrize(
+    ("ordinary", "odd"),
+    [([1.0, 0.0, 1.0], 2j), ([1, 0, 1], np.timedelta64(3, "D")), ([b"1", b"0", b"1"], "x")],
+    ids=["complex", "duration", "bytes"],
+)
+def test_one_record_does_not_give_its_type_to_the_others_in_an_array(ordinary: list[Any], odd: Any) -> None:
+    alone, mixed = (np.array([[value] for value in values]) for values in (ordinary, [*ordinary, odd]))
+    model = PrivateNaiveBayes()
+    columns = [labelled(model, table, [0] * len(table))[0][0] for table in (alone, mixed)]
+    assert columns[0] == columns[1][: len(ordinary)]
+
+
+def test_short_floats_mean_what_is_written_also_beside_a_text() -> None:
+    short = np.array([[0.1], [0.5]], dtype=np.float32)
+    assert labelled(PrivateNaiveBayes(), short, [0, 0])[0] == [[0.1, 0.5]]
+    assert labelled(PrivateNaiveBayes(), short.astype(str), [0, 0])[0] == [["0.1", "0.5"]]

@@ -2,8 +2,7 @@
 
 Values are taken one by one. A table is never turned into one array first: that would give all records the type of the
 oddest among them, so that one record would change what all others mean. Tables that come as arrays have gone through
-that already, so a truth value, its text, 1 and 0 are the same here, and arrays of types that change what values mean
-(bytes, short floats, complex numbers, dates) are refused: give rows, a frame or an array of objects instead.
+that already, so a truth value, its text, 1 and 0 are the same here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +22,7 @@ from discreet.records.values import text_of
 from discreet.releases import Release, publish
 
 _TRUTH = {"true": 1, "false": 0}
-_NUMBERS = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
+_NUMBERS = {"1": True, "0": False}
 
 
 def labelled(estimator: Any, records: Any, targets: Any) -> tuple[list[list[Any]], list[Any]]:
@@ -64,28 +63,35 @@ def _columns(records: Any) -> list[list[Any]]:
     if hasattr(records, "column_names"):
         return [records.column(place).to_pylist() for place in range(records.num_columns)]
     if hasattr(records, "__array__"):
-        table = _of_plain_type(np.asarray(records))
+        table = np.asarray(records)
         if table.ndim != 2:
             raise ValueError(f"Expected 2D array, got {table.ndim}D array instead. Reshape your data.")
-        return [column.tolist() for column in table.T]
+        return [_values(column) for column in table.T]
     return _transposed([_row(row) for row in records])
 
 
-def _of_plain_type(array: NDArray[Any]) -> NDArray[Any]:
-    """Refuse an array of a type that one record may have forced on all others, and that then means something else."""
-    if array.dtype.kind in "ObiuU" or array.dtype == np.float64:
-        return array
-    raise TypeError(
-        f"Arrays of the type {array.dtype} are not taken: NumPy gives all records the type of one of them, and values "
-        "of this type do not mean what they meant before. Nothing was published and nothing was charged. Give rows, a "
-        "frame, or an array of whole numbers, 64-bit floats, truth values, texts or objects."
-    )
+def _values(column: NDArray[Any]) -> list[Any]:
+    """Return the values of an array as they were before one odd record gave all of them its type.
+
+    A complex number makes all others complex, a duration makes whole numbers durations, a text turns bytes and short
+    floats into texts: each is taken for what the others would have been without it.
+    """
+    kind = column.dtype.kind
+    if kind == "c":
+        return [value.real if value.imag == 0 else None for value in column.tolist()]
+    if kind == "m":
+        return [None if np.isnat(value) else int(value.view(np.int64)) for value in column]
+    if kind == "S":
+        return [value.decode("utf-8", "replace") for value in column.tolist()]
+    if kind == "f" and column.dtype.itemsize != 8:
+        return [float(str(value)) for value in column]
+    return list(column.tolist())
 
 
 def _row(row: Any) -> list[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data.")
-    return row.tolist() if isinstance(row, np.ndarray) else list(row)
+    return _values(row) if isinstance(row, np.ndarray) else list(row)
 
 
 def _transposed(rows: list[list[Any]]) -> list[list[Any]]:
@@ -101,7 +107,7 @@ def _one_column(targets: Any) -> list[Any]:
     if hasattr(targets, "shape") and len(targets.shape) != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {targets.shape} instead.")
     if isinstance(targets, np.ndarray):
-        return list(_of_plain_type(targets).tolist())
+        return _values(targets)
     if hasattr(targets, "tolist"):
         return list(targets.tolist())
     return list(targets.to_list()) if hasattr(targets, "to_list") else list(targets)
@@ -120,17 +126,17 @@ def _number(value: Any) -> Any:
 
 def as_levels(values: Sequence[Any], levels: Sequence[Any]) -> list[Any]:
     """Return values as they are meant: 1 and 0 are truth values where such are declared, and the other way round."""
-    declared = {str(text_of(level)).lower(): level for level in levels}
-    if not set(declared) & set(_TRUTH):
+    declared = {str(text_of(level)).lower() for level in levels}
+    if not declared & set(_TRUTH):
         return as_numbers(values)
-    return [declared.get(_truth_text(value), value) for value in values]
+    return [_NUMBERS.get(str(_level_text(value)), value) for value in values]
 
 
-def _truth_text(value: Any) -> str:
-    """Return 'true' or 'false' for a truth value, its text, 1 or 0, however they are written; else no level's text."""
-    text = text_of(value)
-    plain = "" if text is None else text.lower()
-    return plain if plain in _TRUTH else _NUMBERS.get(plain, "")
+def _level_text(value: Any) -> Any:
+    """Return the text of a whole number, however it is written; anything else is left alone."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | str):
+        return None
+    return {"1.0": "1", "0.0": "0"}.get(str(value), str(value))
 
 
 def names_of(features: int) -> list[str]:
