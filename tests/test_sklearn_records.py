@@ -82,3 +82,22 @@ def test_bounds_that_are_none_are_refused_in_words(bounds: tuple[Any, Any]) -> N
     estimator = PrivateBayesianRidge(1, *bounds)
     with pytest.raises(DeclarationError):
         estimator.fit(np.random.default_rng(1).random((20, 2)), np.zeros(20))
+
+
+@pytest.mark.parametrize(
+    ("ordinary", "odd"),
+    [([1.0, 0.0, 1.0], 2j), ([1, 0, 1], np.timedelta64(3, "D")), ([1, 0, 1], b"x"), ([b"1", b"0"], b"x")],
+    ids=["complex", "duration", "bytes among numbers", "bytes"],
+)
+def test_an_array_of_a_type_that_one_record_decides_is_refused(ordinary: list[Any], odd: Any) -> None:
+    """No reading of such an array is right: as bytes b'1' is no text, and 1 beside b'x' becomes b'1'."""
+    table = np.array([[value] for value in [*ordinary, odd]])
+    with pytest.raises(TypeError, match="type"):
+        labelled(PrivateNaiveBayes(), table, [0] * len(table))
+
+
+def test_short_floats_are_refused_and_long_ones_taken() -> None:
+    short = np.array([[0.1], [0.5]], dtype=np.float32)
+    with pytest.raises(TypeError, match="float32"):
+        labelled(PrivateNaiveBayes(), short, [0, 0])
+    assert labelled(PrivateNaiveBayes(), short.astype(float), [0, 0])[0] == [[0.10000000149011612, 0.5]]

@@ -35,6 +35,10 @@ class Fields:
         raw = self.block[start : start + max(0, int(self.lengths[place]))].tobytes()
         return raw.replace(b'""', b'"') if self.quoted[place] else raw
 
+    def at(self, places: NDArray[np.intp]) -> "Fields":
+        """Return some of the fields."""
+        return Fields(self.block, self.starts[places], self.lengths[places], self.quoted[places])
+
     def word(self, number: int) -> Words:
         """Return eight bytes of every field, zeros after its end."""
         size = len(self.block) - 7
@@ -45,21 +49,40 @@ class Fields:
 
 def looked_up(fields: Fields, codes: Mapping[bytes, int], home: int) -> NDArray[np.intp]:
     """Return the code of every field; what is not declared, byte by byte, is at home."""
-    texts = list(codes)
-    size = max(1, -(-max(map(len, texts)) // 8))
-    words = [fields.word(number) for number in range(size)]
-    declared = np.zeros((len(texts), 8 * size), dtype=np.uint8)
-    for row, text in zip(declared, texts, strict=True):
-        row[: len(text)] = np.frombuffer(text, dtype=np.uint8)
-    keys = declared.view("<u8")
-    lengths = np.array([len(text) for text in texts])
-    multipliers, order, hashes = _hashed(keys, lengths)
+    declared, lengths = _declared(list(codes))
+    needed = _telling(declared, lengths)
+    words = [fields.word(number) for number in range(needed)]
+    multipliers, order, hashes = _hashed(declared[:, :needed], lengths)
     found = np.searchsorted(hashes, _hash(words, fields.lengths, multipliers))
     places = order[np.minimum(found, len(order) - 1)]
     same = fields.lengths == lengths[places]
     for number, word in enumerate(words):
-        same &= keys[places, number] == word
+        same &= declared[places, number] == word
+    left = np.flatnonzero(same & (fields.lengths > 8 * needed))
+    for number in range(needed, declared.shape[1]):  # only what agreed so far, and is longer
+        left = left[fields.lengths[left] > 8 * number]
+        if not len(left):
+            break
+        agrees = declared[places[left], number] == fields.at(left).word(number)
+        same[left[~agrees]] = False
+        left = left[agrees]
     return np.where(same, np.array(list(codes.values()))[places], home)
+
+
+def _declared(texts: list[bytes]) -> tuple[Words, NDArray[np.int64]]:
+    """Return declared texts as rows of words with zeros after their ends, and their lengths."""
+    lengths = np.array([len(text) for text in texts])
+    rows = np.zeros((len(texts), 8 * max(1, -(-int(lengths.max()) // 8))), dtype=np.uint8)
+    for row, text in zip(rows, texts, strict=True):
+        row[: len(text)] = np.frombuffer(text, dtype=np.uint8)
+    return rows.view("<u8"), lengths
+
+
+def _telling(declared: Words, lengths: NDArray[np.int64]) -> int:
+    """Return how many words, with the lengths, tell all declared texts apart."""
+    keyed = np.column_stack([lengths.astype(np.uint64), declared])
+    needed = (n for n in range(1, declared.shape[1]) if len(np.unique(keyed[:, : n + 1], axis=0)) == len(keyed))
+    return next(needed, declared.shape[1])
 
 
 def _hash(words: Any, lengths: NDArray[np.int64], multipliers: Words) -> Words:

@@ -63,7 +63,7 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
 
 def _parquet(place: Path, _: str | None, __: str | None) -> Any:
     table = _PARQUET.format(literal(_plain(place)))
-    return _opened(place, lambda: EngineSource.of_table(_database().cursor(), table))
+    return _opened(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
 
 
 def _plain(place: Path) -> str:
@@ -82,7 +82,7 @@ def _arrow(place: Path, _: str | None, __: str | None) -> ArrowSource:
 
 
 def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
-    connection = _opened(place, lambda: duckdb.connect(str(place.absolute()), read_only=True))
+    connection = _opened(place, lambda: _quiet(duckdb.connect(str(place.absolute()), read_only=True)))
     tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
     tables += [
         name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
@@ -99,6 +99,11 @@ def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
 def _database() -> Any:
     """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
     return duckdb.connect()
+
+
+def _quiet(connection: Any) -> Any:
+    """Return a connection that shows no progress on the screen."""
+    return connection.execute("SET enable_progress_bar = false")
 
 
 def _opened(place: Path, work: Callable[[], Any]) -> Any:

@@ -2,8 +2,7 @@
 
 Values are taken one by one. A table is never turned into one array first: that would give all records the type of the
 oddest among them, so that one record would change what all others mean. Tables that come as arrays have gone through
-that already, so a truth value, its text, 1 and 0 are the same here, and arrays of types that change what values mean
-(bytes, short floats, complex numbers, dates) are refused: give rows, a frame or an array of objects instead.
+that already, so a truth value, its text, 1 and 0 are the same here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -64,28 +63,32 @@ def _columns(records: Any) -> list[list[Any]]:
     if hasattr(records, "column_names"):
         return [records.column(place).to_pylist() for place in range(records.num_columns)]
     if hasattr(records, "__array__"):
-        table = _of_plain_type(np.asarray(records))
+        table = np.asarray(records)
         if table.ndim != 2:
             raise ValueError(f"Expected 2D array, got {table.ndim}D array instead. Reshape your data.")
-        return [column.tolist() for column in table.T]
+        return [_values(column) for column in table.T]
     return _transposed([_row(row) for row in records])
 
 
-def _of_plain_type(array: NDArray[Any]) -> NDArray[Any]:
-    """Refuse an array of a type that one record may have forced on all others, and that then means something else."""
-    if array.dtype.kind in "ObiuU" or array.dtype == np.float64:
-        return array
+def _values(column: NDArray[Any]) -> list[Any]:
+    """Return the values of an array; refuse a type that one record may have forced on all others.
+
+    Bytes, short floats, complex numbers and durations mean one thing in an array of their own and another beside a
+    text, a gap or a number, so that no reading of them is right in every array.
+    """
+    if column.dtype.kind in "ObiuU" or column.dtype == np.float64:
+        return list(column.tolist())
     raise TypeError(
-        f"Arrays of the type {array.dtype} are not taken: NumPy gives all records the type of one of them, and values "
-        "of this type do not mean what they meant before. Nothing was published and nothing was charged. Give rows, a "
-        "frame, or an array of whole numbers, 64-bit floats, truth values, texts or objects."
+        f"Arrays of the type {column.dtype} are not taken: one record of another type would change what all others "
+        "mean. Nothing was published and nothing was charged. Give rows, a frame, or an array of whole numbers, 64-bit "
+        "floats, truth values, texts or objects."
     )
 
 
 def _row(row: Any) -> list[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data.")
-    return row.tolist() if isinstance(row, np.ndarray) else list(row)
+    return _values(row) if isinstance(row, np.ndarray) else list(row)
 
 
 def _transposed(rows: list[list[Any]]) -> list[list[Any]]:
@@ -101,7 +104,7 @@ def _one_column(targets: Any) -> list[Any]:
     if hasattr(targets, "shape") and len(targets.shape) != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {targets.shape} instead.")
     if isinstance(targets, np.ndarray):
-        return list(_of_plain_type(targets).tolist())
+        return _values(targets)
     if hasattr(targets, "tolist"):
         return list(targets.tolist())
     return list(targets.to_list()) if hasattr(targets, "to_list") else list(targets)
