@@ -24,6 +24,8 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/counting.py --only memory
+	$(BIN)/python benchmarks/spark.py
 	$(BIN)/python benchmarks/alarm.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/moments.py

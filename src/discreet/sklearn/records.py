@@ -22,7 +22,7 @@ from discreet.records.values import text_of
 from discreet.releases import Release, publish
 
 _TRUTH = {"true": 1, "false": 0}
-_NUMBERS = {"1": True, "0": False}
+_NUMBERS = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 
 
 def labelled(estimator: Any, records: Any, targets: Any) -> tuple[list[list[Any]], list[Any]]:
@@ -71,21 +71,18 @@ def _columns(records: Any) -> list[list[Any]]:
 
 
 def _values(column: NDArray[Any]) -> list[Any]:
-    """Return the values of an array as they were before one odd record gave all of them its type.
+    """Return the values of an array; refuse a type that one record may have forced on all others.
 
-    A complex number makes all others complex, a duration makes whole numbers durations, a text turns bytes and short
-    floats into texts: each is taken for what the others would have been without it.
+    Bytes, short floats, complex numbers and durations mean one thing in an array of their own and another beside a
+    text, a gap or a number, so that no reading of them is right in every array.
     """
-    kind = column.dtype.kind
-    if kind == "c":
-        return [value.real if value.imag == 0 else None for value in column.tolist()]
-    if kind == "m":
-        return [None if np.isnat(value) else int(value.view(np.int64)) for value in column]
-    if kind == "S":
-        return [value.decode("utf-8", "replace") for value in column.tolist()]
-    if kind == "f" and column.dtype.itemsize != 8:
-        return [float(str(value)) for value in column]
-    return list(column.tolist())
+    if column.dtype.kind in "ObiuU" or column.dtype == np.float64:
+        return list(column.tolist())
+    raise TypeError(
+        f"Arrays of the type {column.dtype} are not taken: one record of another type would change what all others "
+        "mean. Nothing was published and nothing was charged. Give rows, a frame, or an array of whole numbers, 64-bit "
+        "floats, truth values, texts or objects."
+    )
 
 
 def _row(row: Any) -> list[Any]:
@@ -126,17 +123,17 @@ def _number(value: Any) -> Any:
 
 def as_levels(values: Sequence[Any], levels: Sequence[Any]) -> list[Any]:
     """Return values as they are meant: 1 and 0 are truth values where such are declared, and the other way round."""
-    declared = {str(text_of(level)).lower() for level in levels}
-    if not declared & set(_TRUTH):
+    declared = {str(text_of(level)).lower(): level for level in levels}
+    if not set(declared) & set(_TRUTH):
         return as_numbers(values)
-    return [_NUMBERS.get(str(_level_text(value)), value) for value in values]
+    return [declared.get(_truth_text(value), value) for value in values]
 
 
-def _level_text(value: Any) -> Any:
-    """Return the text of a whole number, however it is written; anything else is left alone."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | str):
-        return None
-    return {"1.0": "1", "0.0": "0"}.get(str(value), str(value))
+def _truth_text(value: Any) -> str:
+    """Return 'true' or 'false' for a truth value, its text, 1 or 0, however they are written; else no level's text."""
+    text = text_of(value)
+    plain = "" if text is None else text.lower()
+    return plain if plain in _TRUTH else _NUMBERS.get(plain, "")
 
 
 def names_of(features: int) -> list[str]:
