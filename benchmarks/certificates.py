@@ -13,7 +13,7 @@ from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 
 SIZE, EPSILONS, REPEATS = 2_000, (0.1, 0.2, 0.3, 0.4), 5
-COIN = dc.Categories("coin", levels=("heads", "tails"))
+COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 
 
 def dense(scales: NDArray[np.float64], size: int) -> tuple[float, list[float]]:

@@ -45,7 +45,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def mechanism(size: int, cells: int) -> HellingerSmooth:
-    return HellingerSmooth(dc.Categories("x", levels=tuple(range(cells))), size, 1, "1e-8")
+    return HellingerSmooth(dc.Categories("x", levels=tuple(range(cells)), outside=0), size, 1, "1e-8")
 
 
 def balanced(size: int, cells: int) -> Counts:
@@ -122,7 +122,7 @@ def exponent(times: dict[int, float]) -> float:
 def naive_batch(rows: Counts) -> None:
     for row in rows:
         n = int(row.sum())
-        scale = float(HellingerReciprocal(dc.Categories("x", levels=(0, 1)), n, 1).scales(row[None])[0])
+        scale = float(HellingerReciprocal(dc.Categories("x", levels=(0, 1), outside=0), n, 1).scales(row[None])[0])
         a, b = 1.0 + row, 1.0 + slices(n, 2)[0]
         logs = (gammaln((a + b) / 2) - (gammaln(a) + gammaln(b)) / 2).sum(axis=1)
         weights = np.exp(-scale * np.sqrt(np.maximum(0.0, -np.expm1(logs))))
@@ -133,7 +133,7 @@ def batches() -> None:
     sizes = GENERATOR.integers(5, 51, 10_000)
     heads = GENERATOR.binomial(sizes, GENERATOR.random(10_000))
     rows = np.column_stack([heads, sizes - heads])
-    coin = dc.Categories("x", levels=(0, 1))
+    coin = dc.Categories("x", levels=(0, 1), outside=0)
     fast = seconds(lambda: simulate_batch(lambda n: HellingerReciprocal(coin, n, 1), rows, GENERATOR)) / len(rows)
     slow = seconds(lambda: naive_batch(rows[:300])) / 300
     print(f"batch of 10,000 tables of 5 to 50 records in 2 cells: {1 / fast:,.0f} a second", end=", ")
@@ -189,7 +189,7 @@ if __name__ == "__main__":
         print(f"E[H] at ({size:,}, {cells}): {known.distance.middle:.9f}, known to {width:.0e}", end=", ")
         print(f"uniform share {share:.3g}; {1e3 * time:.0f} ms")
     for size, cells, prior, epsilon in WIDTHS:
-        model = dc.Categories("x", levels=tuple(range(cells)), prior=prior)
+        model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)
         bounds = HellingerReciprocal(model, size, epsilon).moments(balanced(size, cells)).distance
         print(f"E[H] at ({size:,}, {cells}), prior {prior:g}, epsilon {epsilon}: {bounds.middle:.3g}", end=", ")
         print(f"known to {bounds.upper - bounds.lower:.0e}")

@@ -13,7 +13,7 @@ LEVELS, SIZE, REPEATS = 50, 100_000, 20
 
 if __name__ == "__main__":
     generator = np.random.default_rng(1)
-    model = dc.Categories("x", levels=tuple(range(LEVELS)), prior=1)
+    model = dc.Categories("x", levels=tuple(range(LEVELS)), prior=1, outside=0)
     counts = generator.multinomial(SIZE, generator.dirichlet(np.ones(LEVELS)))
     release = dc.simulate(dc.GeometricHistogram(model, size=SIZE, epsilon=1), counts, dc.SeededBits(1))
     reading = read(Case.of([release]))

@@ -23,7 +23,7 @@ from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.models.network import Network
 
 FEATURES = [f"x{number}" for number in range(16)]
-NETWORK = Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)))
+NETWORK = Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)
 SIZES, EPSILONS, TEST = (50, 1000, 10_000), ("0.1", "0.5", "1", "2", "5", "10"), 1000
 TARGETS = {(50, "1"): (0.80, 0.45), (1000, "0.1"): (0.88, 0.27)}
 REPEATS = {50: 40, 1000: 12, 10_000: 12}

@@ -65,10 +65,10 @@ def attempts(data: Any, folder: Path) -> list[Callable[[], Any]]:
     other = dc.Categories("x", levels=("a", "c"), outside="a")
     return [
         lambda: repr(secret),
-        lambda: repr(dc.Categories("x", levels=("a", "b")).statistics(data)),
+        lambda: repr(dc.Categories("x", levels=("a", "b"), outside="a").statistics(data)),
         lambda: dc.publish(wrong_size, secret, ledger=ledger, label="wrong size"),
         lambda: dc.publish(dc.GeometricHistogram(other, size=9, epsilon=1), secret, ledger=ledger, label="other"),
-        lambda: dc.Categories("z", levels=("a", "b")).statistics(data),
+        lambda: dc.Categories("z", levels=("a", "b"), outside="a").statistics(data),
         lambda: dc.simulate(wrong_size, secret, dc.SeededBits(1)),
         lambda: right.sample(secret, dc.SeededBits(1)),  # type: ignore[arg-type]
         lambda: MODEL.posterior(secret),
@@ -110,7 +110,7 @@ def test_an_engines_own_words_are_withheld() -> None:
 
 def test_a_record_outside_the_declared_levels_changes_nothing_that_is_seen(tmp_path: Path) -> None:
     """Leave out one level and watch: the run must look the same whether or not the odd record is there."""
-    model = dc.Categories("x", levels=("a", "b"))
+    model = dc.Categories("x", levels=("a", "b"), outside="a")
     mechanism = dc.GeometricHistogram(model, size=3, epsilon="0.5")
     for number, values in enumerate(
         (["a", "b", "b"], [WORD, "b", "b"], [None, "b", "b"], [3.7, "b", "b"], [[1], "b", "b"])

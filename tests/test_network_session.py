@@ -19,7 +19,7 @@ from discreet.session import (
 )
 
 LOOP = dc.Network.from_edges(
-    "a -> b", "a -> c", "b -> d", "c -> d", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1)}
+    "a -> b", "a -> c", "b -> d", "c -> d", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1)}, outside=0
 )
 DATA = {"a": [0, 1, 1, 0], "b": [2, 1, 0, 0], "c": [1, 1, 0, 0], "d": [0, 1, 1, 0]}
 MECHANISM = dc.NetworkSampling.truncated(LOOP, size=4, epsilon="8", least="0.05")
@@ -68,8 +68,8 @@ def test_every_fresh_answer_is_charged_and_nonsense_is_not(session: QuerySession
 
 def test_outermost_cells_of_the_finest_grid_are_probabilities_above_zero() -> None:
     """The middle of the last cell of 2^53 or more is 1 as a float: 50 bits are the most, for all draws."""
-    pair = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, prior=0.01)
-    coin = dc.Categories("x", levels=("no", "yes"))
+    pair = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, prior=0.01, outside="no")
+    coin = dc.Categories("x", levels=("no", "yes"), outside="no")
     for bits in (51, 56):
         with pytest.raises(dc.DeclarationError, match="grid_bits"):
             dc.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=bits, power="0.0005")

@@ -29,7 +29,9 @@ from discreet.session import (
 )
 
 FORK = multiprocessing.get_context("fork")
-WARDS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, prior=30)
+WARDS = dc.Categories(
+    ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, prior=30, outside={"ward": "A", "fall": "no"}
+)
 DATA = {"ward": ["A", "A", "B", "B", "B"], "fall": ["no", "yes", "no", "no", "yes"]}
 MECHANISM = PosteriorSampling(WARDS, size=5, epsilon="0.1", delta="0.07", grid_bits=40)
 

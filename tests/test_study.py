@@ -240,10 +240,21 @@ def networks(study: dc.Study, tmp_path: Path) -> dc.Study:
 
 def test_network_questions_give_the_same_objects_as_python(networks: dc.Study) -> None:
     columns = networks.columns
-    signs = dc.Network.naive_bayes("fall", ["smoking", "age"], {n: columns[n] for n in ("fall", "smoking", "age")})
+    signs = dc.Network.naive_bayes(
+        "fall",
+        ["smoking", "age"],
+        {n: columns[n] for n in ("fall", "smoking", "age")},
+        outside={name: each[0] for name, each in ({n: columns[n] for n in ("fall", "smoking", "age")}).items()},
+    )
     assert networks.question("signs").mechanism == dc.FamilyHistograms(signs, 6, "0.5")
     levels = {name: columns[name] for name in ("smoking", "fall", "age")}
-    arrows = dc.Network.from_edges("smoking -> fall", "age", levels=levels, prior=dc.EquivalentSize(4))
+    arrows = dc.Network.from_edges(
+        "smoking -> fall",
+        "age",
+        levels=levels,
+        prior=dc.EquivalentSize(4),
+        outside={name: each[0] for name, each in levels.items()},
+    )
     assert networks.question("arrows").model == arrows
     file = networks.question("file")
     assert (file.mechanism, file.reason) == dc.default_mechanism(file.model, 6, "0.2", "1e-7")
@@ -339,7 +350,7 @@ READINGS = [
 def test_how_a_release_is_read_is_known_beforehand(
     kind: Any, edges: str, size: int, levels: int, reading: Exactness
 ) -> None:
-    network = dc.Network.from_edges(edges, levels=dict.fromkeys(edges.split(" -> "), tuple(range(levels))))
+    network = dc.Network.from_edges(edges, levels=dict.fromkeys(edges.split(" -> "), tuple(range(levels))), outside=0)
     mechanism = kind(network, size, 1)
     assert exactness_of(mechanism) is reading
     assert (why_not_exact(mechanism) is None) == (reading is Exactness.EXACT)

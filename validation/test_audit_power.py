@@ -19,8 +19,8 @@ from discreet.mechanisms.published_laplace import RoundedLaplace
 from discreet.planning.audit import audit
 
 Counts = NDArray[np.int64]
-COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
-HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20)
+COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
+HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a")
 FAULTY_RUNS, HONEST_RUNS = 40, 100
 
 

@@ -19,7 +19,7 @@ def _little_information_is_expected() -> Iterator[None]:
 
 
 def model_of(levels: int) -> dc.Categories:
-    return dc.Categories("x", levels=tuple(range(levels)), prior=1)
+    return dc.Categories("x", levels=tuple(range(levels)), prior=1, outside=0)
 
 
 @pytest.mark.parametrize("size", [20, 100, 1000])

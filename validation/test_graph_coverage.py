@@ -14,11 +14,12 @@ from discreet.models.network import Network
 from discreet.planning.network_accuracy import counts_of, made_up_records, made_up_tables
 from discreet.reading import Case, read
 
-LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)))
+LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)
 NAMES = [f"v{number}" for number in range(14)]
 LARGE = Network.from_edges(
     *(f"v{p} -> v{c}" for c in range(2, 14) for p in (c - 1, c - 2)),
     levels={n: (0, 1, 2)[: 2 + (n > "v5")] for n in NAMES},
+    outside={name: each[0] for name, each in ({n: (0, 1, 2)[: 2 + (n > "v5")] for n in NAMES}).items()},
 )
 
 

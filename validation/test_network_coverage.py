@@ -23,8 +23,8 @@ from discreet.models.network import Network
 
 DATA_SETS = 200
 FEATURES = [f"x{number}" for number in range(6)]
-NAIVE = Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)))
-CHAIN = Network.from_edges("a -> b -> c", "b -> d", levels=dict.fromkeys("abcd", (0, 1)))
+NAIVE = Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)
+CHAIN = Network.from_edges("a -> b -> c", "b -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)
 
 
 def gaussians(network: Network, size: int, epsilon: str) -> FamilyGaussians:
@@ -158,9 +158,13 @@ def joint_law(
 
 YES_NO = (0, 1)
 PRIOR = {"y": (1.0, 1.5), "a": (0.5, 2.0), "b": (3.0, 1.0)}  # all different, so that none is taken for another
-PAIR = Network.from_edges("a", "b", levels=dict.fromkeys("ab", YES_NO), prior={name: PRIOR[name] for name in "ab"})
-ONE = Network.naive_bayes("y", ["a"], dict.fromkeys("ya", YES_NO), {name: PRIOR[name] for name in "ya"})
-TWO = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", YES_NO), PRIOR)
+PAIR = Network.from_edges(
+    "a", "b", levels=dict.fromkeys("ab", YES_NO), prior={name: PRIOR[name] for name in "ab"}, outside=YES_NO[0]
+)
+ONE = Network.naive_bayes(
+    "y", ["a"], dict.fromkeys("ya", YES_NO), {name: PRIOR[name] for name in "ya"}, outside=YES_NO[0]
+)
+TWO = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", YES_NO), PRIOR, outside=YES_NO[0])
 ENUMERATED = [  # how far outputs reach, and the probability of those that are left out
     pytest.param(CubeCounts(PAIR, 4, 2), 20, 1e-6, id="two items"),
     pytest.param(CubeCounts(ONE, 4, 8, "1/2"), 9, 1e-6, id="one feature"),

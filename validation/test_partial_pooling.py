@@ -12,7 +12,7 @@ WARDS = tuple(f"w{number:02}" for number in range(STRATA))
 
 def test_pooling_lowers_the_error_by_a_quarter_and_its_intervals_cover() -> None:
     """Rates ~ Beta(6, 12), as alike as the rates of wards: mean 1/3, standard deviation 0.11."""
-    model = dc.Categories([dc.Column("ward", WARDS), dc.Column("fall", ("no", "yes"))])
+    model = dc.Categories([dc.Column("ward", WARDS, outside=WARDS[0]), dc.Column("fall", ("no", "yes"), outside="no")])
     mechanism = dc.GeometricHistogram(model, size=STRATA * EACH, epsilon="0.3")
     generator, bits = np.random.default_rng(20261115), dc.SeededBits(20261115)
     errors, covered = np.empty((REPEATS, 3)), np.empty(REPEATS)

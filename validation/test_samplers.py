@@ -42,7 +42,7 @@ def test_discrete_laplace(rate: Fraction) -> None:
 
 @pytest.mark.parametrize("cells", [2, 3, 4])
 def test_geometric_histogram(cells: int) -> None:
-    mechanism = dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(cells))), size=1, epsilon=1)
+    mechanism = dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(cells)), outside=0), size=1, epsilon=1)
     noise = balanced_noise(Fraction(1), cells, DRAWS, dc.SeededBits(2027))
     seen, observed = np.unique(noise, axis=0, return_counts=True)
     law = np.exp(mechanism.log_likelihood(seen, np.zeros(cells, dtype=np.int64)))

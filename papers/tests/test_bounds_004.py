@@ -45,7 +45,7 @@ def settings() -> Iterator[tuple[Pair, Pair, int]]:
 def naive_bayes_release(size: int, epsilon: str, seed: int) -> tuple[dc.LaplaceUpdates, np.ndarray, np.ndarray]:
     """Return a mechanism, its true tables and 4,000 noisy ones, cell by cell, for 16 features."""
     names = [f"x{number}" for number in range(16)]
-    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     mechanism = dc.LaplaceUpdates(network, size, epsilon)
     counts = np.tile([size // 10, 2 * size // 5, 2 * size // 5, size // 10], 16)
     true = mechanism.measured(counts)

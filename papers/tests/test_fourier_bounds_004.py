@@ -128,7 +128,7 @@ def test_cells_of_sixteen_features_have_their_digits() -> None:
 @pytest.mark.parametrize(("levels", "expected"), [(3, 1394), (5, 1659)])
 def test_maximal_tables_of_more_levels_have_their_digits(levels: int, expected: float) -> None:
     names = [f"x{place}" for place in range(16)]
-    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], tuple(range(levels))))
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], tuple(range(levels))), outside=0)
     tables = dict.fromkeys(network.maximal_families, 2 * 32.0**2)
     assert variances_of_cells(network, fitted_blocks(network, tables))["x0"] == pytest.approx(expected, rel=1e-3)
 

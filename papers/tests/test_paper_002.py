@@ -311,7 +311,7 @@ def test_pinsker_and_data_processing_hold() -> None:
 
 
 def test_the_range_of_theorem_2_is_what_the_library_charges() -> None:
-    fall = dc.Categories("fall", levels=("no", "yes"))
+    fall = dc.Categories("fall", levels=("no", "yes"), outside="no")
     mechanism = dc.PosteriorSampling(fall, size=10, epsilon="2.7726", least=Fraction(1, 5))
     assert mechanism.power == 1
     with pytest.raises(dc.DeclarationError, match="above the stated"):

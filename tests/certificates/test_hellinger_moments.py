@@ -109,7 +109,7 @@ def test_bounds_are_narrow_for_large_priors_of_few_tables(prior: float) -> None:
 
 @pytest.mark.parametrize(("size", "wanted"), [(100, 0.348103779044), (400, 0.068972100053), (1000, 0.043161881564)])
 def test_expected_distances_of_the_published_mechanism(size: int, wanted: float) -> None:
-    coin = dc.Categories("coin", levels=("heads", "tails"))
+    coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     found = HellingerSmooth(coin, size, 1, "1e-8").moments(np.array([size // 2, size // 2])).distance
     assert Bounds(found.lower - 6e-13, found.upper + 6e-13).holds(wanted)
 
@@ -142,13 +142,13 @@ def test_draws_where_nothing_can_be_listed_have_the_mean_that_the_bounds_say(
 
 
 def test_the_bound_for_one_pair_holds_and_is_about_half_of_the_plain_one() -> None:
-    model = dc.Categories("x", levels=("a", "b", "c"))
+    model = dc.Categories("x", levels=("a", "b", "c"), outside="a")
     for mechanism in (HellingerReciprocal(model, 60, 1), HellingerSmooth(model, 60, 1, "1e-6")):
         found = mechanism.neighbours()
         for first, second, loss in list(zip(found.first, found.second, found.losses, strict=True))[::997]:
             assert loss <= mechanism.pair_epsilon(first, second)
             assert mechanism.pair_epsilon(first, second) <= float(mechanism.guarantee.epsilon) * 1.6
-    large = HellingerGlobal(dc.Categories("x", levels=tuple(range(20))), 10**6, 1)
+    large = HellingerGlobal(dc.Categories("x", levels=tuple(range(20)), outside=0), 10**6, 1)
     one = np.full(20, 50_000)
     two = one + np.eye(20, dtype=np.int64)[0] - np.eye(20, dtype=np.int64)[1]
     scale = float(large.scales(one[None])[0])
@@ -167,7 +167,7 @@ def test_a_pair_bound_knows_which_scale_is_smaller() -> None:
 
 @pytest.mark.parametrize(("prior", "epsilon"), [(2e-5, 18), (1e-3, 18), (0.02, 100), (1e-6, 1000)])
 def test_bounds_are_narrow_where_all_records_lie_in_one_cell(prior: float, epsilon: int) -> None:
-    mechanism = HellingerGlobal(dc.Categories("x", levels=tuple("abcd"), prior=prior), 149, epsilon)
+    mechanism = HellingerGlobal(dc.Categories("x", levels=tuple("abcd"), prior=prior, outside="a"), 149, epsilon)
     table = np.array([149, 0, 0, 0])
     distances = Tables(np.full(4, prior), 149).distances(table[None])[0]
     weights = np.exp(-float(mechanism.scales(table[None])[0]) * distances)

@@ -296,7 +296,7 @@ def test_a_batch_needs_neither_a_name_nor_a_file(folder: Path) -> None:
 
 
 def test_small_groups_are_pooled_on_request(folder: Path) -> None:
-    wards = [dc.Column("ward", tuple("ABCDE")), dc.Column("fall", ("no", "yes"))]
+    wards = [dc.Column("ward", tuple("ABCDE"), outside="A"), dc.Column("fall", ("no", "yes"), outside="no")]
     mechanism = dc.GeometricHistogram(dc.Categories(wards), size=50, epsilon="2")
     release = dc.simulate(mechanism, (8, 2, 7, 3, 9, 1, 8, 2, 5, 5), dc.SeededBits(4))
     (folder / "r.json").write_text(release.to_json())

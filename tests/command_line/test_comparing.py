@@ -12,7 +12,7 @@ import discreet as dc
 from discreet.command_line import main
 from discreet.command_line.comparing import read_mechanism_file
 
-COIN = dc.Categories("coin", levels=("heads", "tails"))
+COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 STUDY = """
 [data]
 path = "survey.csv"
@@ -97,7 +97,7 @@ def test_a_false_claim_is_shown_and_the_command_fails(monkeypatch: pytest.Monkey
 
 
 def test_a_network_is_certified_and_audited() -> None:
-    network = dc.Network([dc.Column(name, ("no", "yes")) for name in "ab"], [(), ("a",)])
+    network = dc.Network([dc.Column(name, ("no", "yes"), outside="no") for name in "ab"], [(), ("a",)])
     mechanism: Any = dc.FamilyHistograms(network, 20, "1")
     counts = (10, 10, 0, 0)
     document = as_json("verify", "--mechanism", released(mechanism, counts), "--draws", "4000")

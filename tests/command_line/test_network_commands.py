@@ -118,6 +118,7 @@ ASIA = dc.Network.from_edges(
     *("asia -> tub", "smoke -> lung", "smoke -> bronc", "tub -> either", "lung -> either", "either -> xray"),
     *("either -> dysp", "bronc -> dysp"),
     levels=dict.fromkeys(("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp"), ("no", "yes")),
+    outside="no",
 )
 BIF_STUDY = """
 [data]
@@ -162,7 +163,7 @@ def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path, monkeypatch: pytes
 def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path) -> None:
     names = [f"v{number}" for number in range(12)]
     edges = [f"v{p} -> v{c}" for c in range(2, 12) for p in (c - 1, c - 2)]
-    write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes"))))
+    write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes")), outside="no"))
     run("publish", "graph.toml", "--ask", "graph")
     read = as_json("infer", "graph.release.json", "--plot", "graph.png")
     assert "row by row" in read["method"]
@@ -210,7 +211,7 @@ def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
     assert row["count_sd"] == other.count_sd()
     assert row["class_sd"] is None
     (cube,) = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "2")["rows"]
-    classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b")), 80, "0.2")  # a tenth of epsilon
+    classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 80, "0.2")  # a tenth of epsilon
     noise = classes.noise.sample(20_000, dc.SeededBits(1))[:, 0]
     assert cube["class_sd"] == pytest.approx(noise.std(), rel=0.03)
     assert "counts of the classes themselves" in run("plan", "study.toml", "--ask", "signs").output
@@ -239,7 +240,7 @@ def test_a_batch_of_tables_and_networks_is_published_together(folder: Path) -> N
 
 def test_a_large_network_shows_its_first_lines_and_says_how_to_get_all(folder: Path) -> None:
     names = [f"item {number}" for number in range(40)]
-    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, ("no", "yes")))
+    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, ("no", "yes")), outside="no")
     mechanism = dc.FamilyHistograms(network, size=30, epsilon=40)
     release = dc.simulate(mechanism, [20, 10] * 40, dc.SeededBits(5), label="Forty items")
     (folder / "r.json").write_text(release.to_json())
@@ -285,7 +286,7 @@ def test_what_does_not_fit_a_network_is_refused_in_words() -> None:
 
 
 def test_a_slash_in_a_name_is_refused_where_the_file_could_not_hold_it(folder: Path) -> None:
-    network = dc.Network.from_edges("a/b", "c", levels={"a/b": (0, 1), "c": (0, 1)})
+    network = dc.Network.from_edges("a/b", "c", levels={"a/b": (0, 1), "c": (0, 1)}, outside=0)
     release = dc.simulate(dc.CubeCounts(network, 20, 2), [10, 10, 5, 15], dc.SeededBits(1))
     (folder / "r.json").write_text(release.to_json())
     assert "it has a slash" in run("infer", "r.json", "--arviz", "x.nc", code=1).stderr

@@ -29,11 +29,17 @@ LEVEL = 1e-5  # of the test that samples follow the likelihood; each setting has
 
 
 def table_of(*prior: float) -> dc.Categories:
-    return dc.Categories("x", levels=tuple("abcd"[: len(prior)]), prior=prior)
+    return dc.Categories("x", levels=tuple("abcd"[: len(prior)]), prior=prior, outside="a")
 
 
 def network_of(*edges: str, **levels: int) -> dc.Network:
-    return dc.Network.from_edges(*edges, levels={name: tuple(range(count)) for name, count in levels.items()})
+    return dc.Network.from_edges(
+        *edges,
+        levels={name: tuple(range(count)) for name, count in levels.items()},
+        outside={
+            name: each[0] for name, each in ({name: tuple(range(count)) for name, count in levels.items()}).items()
+        },
+    )
 
 
 COIN, SKEWED, THREE, FOUR = table_of(1, 1), table_of(0.1, 7), table_of(1, 1, 1), table_of(7, 4, 5, 4)

@@ -11,10 +11,12 @@ from discreet.mechanisms import NoisyCounts
 from discreet.releases.document import MECHANISMS
 
 MODELS = [
-    dc.Categories("x", levels=("a", "b")),
+    dc.Categories("x", levels=("a", "b"), outside="a"),
     dc.Categories("x", levels=(0, 1, 2), prior=(0.1, 2, 3.5), outside=2),
-    dc.Categories([dc.Column.banded("age", (0, 18.5, 65)), dc.Column("smoker", (False, True))], prior=0.3),
-    dc.Categories('größe, "é"', levels=("ja = nein", "<b>", "日本", ">5")),
+    dc.Categories(
+        [dc.Column.banded("age", (0, 18.5, 65)), dc.Column("smoker", (False, True), outside=False)], prior=0.3
+    ),
+    dc.Categories('größe, "é"', levels=("ja = nein", "<b>", "日本", ">5"), outside="ja = nein"),
 ]
 
 
@@ -87,7 +89,9 @@ def test_a_variance_too_small_for_what_is_promised_is_refused(kind: Any) -> None
 
 @pytest.mark.parametrize("kind", [[], {}, 3, None, "Unknown"])
 def test_a_model_of_no_kind_is_refused_in_words(kind: Any) -> None:
-    release = dc.simulate(dc.GeometricHistogram(dc.Categories("x", levels=("a", "b")), 4, 1), (1, 3), dc.SeededBits(1))
+    release = dc.simulate(
+        dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 4, 1), (1, 3), dc.SeededBits(1)
+    )
     document = json.loads(release.to_json())
     document["mechanism"]["model"]["kind"] = kind
     with pytest.raises(dc.DocumentError):

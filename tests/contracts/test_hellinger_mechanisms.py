@@ -38,7 +38,7 @@ SETTINGS = [((1, 1), 1, "0.3"), ((1, 1), 6, "1"), ((0.1, 7), 9, "2.5"), ((1, 1, 
 
 
 def mechanism_of(kind: Any, prior: tuple[float, ...], size: int, epsilon: str) -> Any:
-    model = dc.Categories("x", levels=tuple("abcd"[: len(prior)]), prior=prior)
+    model = dc.Categories("x", levels=tuple("abcd"[: len(prior)]), prior=prior, outside="a")
     if kind in LAPLACE:
         return kind(model, size, epsilon, 2, len(prior) - 1)
     delta = {"delta": "1e-3"} if kind in (HellingerSmooth, HellingerSmoothProved, HellingerCalibrated) else {}

@@ -20,7 +20,12 @@ Counts = NDArray[np.int64]
 
 
 def network_of(*edges: str, prior: Any = 1, **levels: int) -> dc.Network:
-    return dc.Network.from_edges(*edges, levels={n: tuple(range(k)) for n, k in levels.items()}, prior=prior)
+    return dc.Network.from_edges(
+        *edges,
+        levels={n: tuple(range(k)) for n, k in levels.items()},
+        prior=prior,
+        outside={name: each[0] for name, each in ({n: tuple(range(k)) for n, k in levels.items()}).items()},
+    )
 
 
 CHAIN = network_of("a -> b", a=2, b=2)
@@ -125,7 +130,7 @@ def test_drawn_tables_have_their_places() -> None:
 @pytest.mark.parametrize(("prior", "most"), [(1, 50.2), (10, 10.07), (100, 2.69), (500, 1.13)])
 def test_one_draw_of_naive_bayes_with_sixteen_features(prior: float, most: float) -> None:
     names = [f"x{i}" for i in range(16)]
-    net = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), prior=prior)
+    net = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), prior=prior, outside=0)
     mechanism = NetworkSampling.plain(net, size=50, delta="1e-6")
     assert 0.98 * most < mechanism.epsilon <= most
     assert mechanism.privacy_loss().delta_at(mechanism.epsilon) <= 1e-6
@@ -161,7 +166,7 @@ def test_the_least_probability_for_a_pure_epsilon() -> None:
 
 def test_the_published_rule_has_its_true_epsilon_and_its_empty_set() -> None:
     names = [f"x{i}" for i in range(16)]
-    net = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    net = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     true = {"1.5": 3.762, "2": 18.405, "3": 42.416, "5": 82.088, "10": 169.770}
     for claimed, digits in true.items():
         mechanism = NetworkSampling.published(net, size=50, claimed=claimed)

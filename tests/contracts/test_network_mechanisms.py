@@ -32,7 +32,13 @@ Counts = NDArray[np.int64]
 
 
 def network_of(*edges: str, **levels: int) -> Network:
-    return Network.from_edges(*edges, levels={name: tuple(range(count)) for name, count in levels.items()})
+    return Network.from_edges(
+        *edges,
+        levels={name: tuple(range(count)) for name, count in levels.items()},
+        outside={
+            name: each[0] for name, each in ({name: tuple(range(count)) for name, count in levels.items()}).items()
+        },
+    )
 
 
 def naive_bayes(features: int, classes: int = 2, levels: int = 2) -> Network:

@@ -95,7 +95,7 @@ def test_honest_mechanisms_are_not_refused(contracts: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CLAIMED))
 def test_false_claims_are_refused(contracts: Any, name: str) -> None:
-    mechanism = MECHANISMS[name](dc.Categories("x", levels=("a", "b", "c"), prior=20), 40, 1)
+    mechanism = MECHANISMS[name](dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a"), 40, 1)
     with pytest.raises(dc.VerificationError):
         dc.verify(mechanism)
 
@@ -132,7 +132,7 @@ def test_an_enumeration_above_what_is_proved_is_a_contradiction_and_not_the_smal
         def strength(self) -> arb:
             return 10 * super().strength()
 
-    mechanism = Strong(dc.Categories("x", levels=("a", "b")), 8, 1)
+    mechanism = Strong(dc.Categories("x", levels=("a", "b"), outside="a"), 8, 1)
     for ask in (lambda: mechanism.guarantee, lambda: mechanism.rho, lambda: dc.verify(mechanism)):
         with pytest.raises(dc.VerificationError, match="contradicts its proof"):
             ask()
@@ -146,4 +146,4 @@ def test_noise_that_is_stated_to_be_none_is_refused() -> None:
 
     false = planted(honest, log_likelihood=log_likelihood, sample=lambda self, counts, bits: counts)
     with pytest.raises(dc.VerificationError, match="inf"):
-        dc.verify(false(dc.Categories("x", levels=("a", "b")), 10**6, Fraction(1)))
+        dc.verify(false(dc.Categories("x", levels=("a", "b"), outside="a"), 10**6, Fraction(1)))

@@ -40,21 +40,45 @@ PLACE = "patients.csv"
 NO_YES = ("no", "yes")
 SYMPTOMS = dict.fromkeys(("smoker", "cough", "fever"), NO_YES)
 
-one = dc.Categories("smoker", levels=NO_YES, prior=0.5)
-wards = dc.Categories("ward", levels=("A", "B", "C"), prior=(0.5, 1, 2))
-crossed = dc.Categories(("ward", "smoker"), levels={"ward": ("A", "B", "C"), "smoker": NO_YES}, prior=0.7)
-bands = dc.Categories([dc.Column.banded("age", (0, 30, 50, 120)), dc.Column("fever", NO_YES)], prior=0.7)
+one = dc.Categories("smoker", levels=NO_YES, prior=0.5, outside=NO_YES[0])
+wards = dc.Categories("ward", levels=("A", "B", "C"), prior=(0.5, 1, 2), outside="A")
+crossed = dc.Categories(
+    ("ward", "smoker"),
+    levels={"ward": ("A", "B", "C"), "smoker": NO_YES},
+    prior=0.7,
+    outside={"ward": "A", "smoker": NO_YES[0]},
+)
+bands = dc.Categories(
+    [dc.Column.banded("age", (0, 30, 50, 120)), dc.Column("fever", NO_YES, outside=NO_YES[0])], prior=0.7
+)
 outside = dc.Categories("smoking", levels=("never", "former", "current"), outside="other", prior=0.7)
-undecided = dc.Categories("ward", levels=("A", "B", "C"))
-naive = dc.Network.naive_bayes("smoker", ["cough", "fever"], SYMPTOMS, prior=0.7)
+undecided = dc.Categories("ward", levels=("A", "B", "C"), outside="A")
+naive = dc.Network.naive_bayes(
+    "smoker", ["cough", "fever"], SYMPTOMS, prior=0.7, outside={name: each[0] for name, each in SYMPTOMS.items()}
+)
 own_prior = {"smoker": 2, "cough": 0.5, "fever": 0.7}
-tree = dc.Network.from_edges("smoker -> cough -> fever", levels=SYMPTOMS, prior=own_prior)
-graph = dc.Network.from_edges("smoker -> fever", "cough -> fever", levels=SYMPTOMS, prior=dc.EquivalentSize(4))
-pair = dc.Network.from_edges("smoker -> cough", levels={"smoker": NO_YES, "cough": NO_YES}, prior=0.7)
-plain_graph = dc.Network.from_edges("ward -> cough", levels={"ward": ("A", "B", "C"), "cough": NO_YES})
+tree = dc.Network.from_edges(
+    "smoker -> cough -> fever",
+    levels=SYMPTOMS,
+    prior=own_prior,
+    outside={name: each[0] for name, each in SYMPTOMS.items()},
+)
+graph = dc.Network.from_edges(
+    "smoker -> fever",
+    "cough -> fever",
+    levels=SYMPTOMS,
+    prior=dc.EquivalentSize(4),
+    outside={name: each[0] for name, each in SYMPTOMS.items()},
+)
+pair = dc.Network.from_edges(
+    "smoker -> cough", levels={"smoker": NO_YES, "cough": NO_YES}, prior=0.7, outside=NO_YES[0]
+)
+plain_graph = dc.Network.from_edges(
+    "ward -> cough", levels={"ward": ("A", "B", "C"), "cough": NO_YES}, outside={"ward": "A", "cough": NO_YES[0]}
+)
 stays = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, noise="0.2")
 mixed = dc.LinearRegression(
-    "stay", [dc.Column("smoker", NO_YES)], {"stay": (0, 10)},
+    "stay", [dc.Column("smoker", NO_YES, outside=NO_YES[0])], {"stay": (0, 10)},
     prior_precision=2, noise=InverseGamma(3, "0.1"), missing={"stay": 4},
 )  # fmt: skip
 bounded = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, norm_bound=1, noise="0.5")

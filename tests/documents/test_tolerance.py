@@ -18,7 +18,7 @@ from discreet.models import Statistics
 from discreet.releases.document import mechanism_document, model_document, read_mechanism, read_model
 from discreet.releases.release import Signature
 
-WARDS = dc.Categories("ward", levels=("A", "B", "C"), prior=0.5)
+WARDS = dc.Categories("ward", levels=("A", "B", "C"), prior=0.5, outside="A")
 MECHANISM = dc.GeometricHistogram(WARDS, size=6, epsilon="1/2")
 NAMES = dict.fromkeys(("smoker", "cough"), ("no", "yes"))
 OTHER_WORDS = "noise of norm ||u||_1 / 2 on a histogram of known size (triangle inequality)"
@@ -192,8 +192,10 @@ def test_a_class_that_only_inherits_from_a_registered_one_is_not_published(tmp_p
 
 
 NO_PRIOR: list[Any] = [
-    dc.Categories("ward", levels=("A", "B", "C"), prior=None),
-    dc.Network.from_edges("smoker -> cough", levels=NAMES, prior=None),
+    dc.Categories("ward", levels=("A", "B", "C"), prior=None, outside="A"),
+    dc.Network.from_edges(
+        "smoker -> cough", levels=NAMES, prior=None, outside={name: each[0] for name, each in NAMES.items()}
+    ),
     dc.LinearRegression("y", ["x"], {"y": (0, 1), "x": (0, 1)}, prior_precision=None, norm_bound=1, noise="0.5"),
 ]
 
@@ -213,7 +215,7 @@ def test_that_no_prior_was_declared_is_kept_and_is_not_a_prior_of_ones(model: An
 
 
 def test_a_release_without_a_declared_prior_is_read_and_a_reader_may_bring_one() -> None:
-    none, ones = NO_PRIOR[0], dc.Categories("ward", levels=("A", "B", "C"), prior=1)
+    none, ones = NO_PRIOR[0], dc.Categories("ward", levels=("A", "B", "C"), prior=1, outside="A")
     release = dc.simulate(dc.GeometricHistogram(none, 600, 1), (300, 200, 100), dc.SeededBits(1))
     read = dc.Release.from_json(release.to_json())
     assert read == release

@@ -12,7 +12,7 @@ import discreet as dc
 from discreet.guarantees import zcdp_epsilon
 from discreet.releases.document import mechanism_document
 
-COIN = dc.Categories("x", levels=("no", "yes"))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DATA = {"x": ["no", "yes", "yes"]}
 CHEAP = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
 

@@ -14,8 +14,8 @@ from discreet.certificates.gaussian_loss import calibrated_variance, gaussian_lo
 from discreet.guarantees import compose, zcdp_epsilon, zcdp_limit
 from discreet.guarantees.composition import loss_epsilon
 
-COIN = dc.Categories("x", levels=("no", "yes"))
-ABC = dc.Categories("x", levels=("a", "b", "c"))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
+ABC = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 
 
 def exact_delta_of_coins(epsilon: float, each: float, times: int) -> float:

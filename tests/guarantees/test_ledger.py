@@ -22,7 +22,7 @@ from discreet.releases.document import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 
 FORK = multiprocessing.get_context("fork")
-COIN = dc.Categories("x", levels=("no", "yes"))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DATA = {"x": ["no", "yes", "yes"]}
 
 

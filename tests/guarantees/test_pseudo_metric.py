@@ -29,7 +29,7 @@ def test_remark_one_fails_when_both_are_above_zero() -> None:
 
 
 def test_geometric_noise_keeps_its_promise_at_every_distance() -> None:
-    model = dc.Categories("x", levels=("a", "b"))
+    model = dc.Categories("x", levels=("a", "b"), outside="a")
     mechanism = dc.GeometricHistogram(model, size=6, epsilon="0.5")
     promise = MetricGuarantee.of_records(mechanism.guarantee)
     outputs = mechanism.outputs_near(30)

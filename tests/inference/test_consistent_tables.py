@@ -12,13 +12,35 @@ from discreet.models.network import Network
 from discreet.reading.consistent_tables import NoisyPart, fit
 
 TWO, THREE = (0, 1), (0, 1, 2)
-LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels={"a": TWO, "b": THREE, "c": TWO, "d": TWO})
+LOOP = Network.from_edges(
+    "a -> b -> d",
+    "a -> c -> d",
+    levels={"a": TWO, "b": THREE, "c": TWO, "d": TWO},
+    outside={"a": TWO[0], "b": THREE[0], "c": TWO[0], "d": TWO[0]},
+)
 GRAPHS = {
     "loop": LOOP,
-    "chain": Network.from_edges("a -> b -> c -> d", levels={"a": THREE, "b": TWO, "c": TWO, "d": TWO}),
-    "complete": Network.from_edges("a -> b", "a -> c", "b -> c", levels={"a": TWO, "b": THREE, "c": TWO}),
-    "naive Bayes": Network.naive_bayes("y", ["a", "b", "c"], {"y": THREE, "a": TWO, "b": THREE, "c": TWO}),
-    "apart": Network.from_edges("a", "b -> c", levels={"a": THREE, "b": TWO, "c": TWO}),
+    "chain": Network.from_edges(
+        "a -> b -> c -> d",
+        levels={"a": THREE, "b": TWO, "c": TWO, "d": TWO},
+        outside={"a": THREE[0], "b": TWO[0], "c": TWO[0], "d": TWO[0]},
+    ),
+    "complete": Network.from_edges(
+        "a -> b",
+        "a -> c",
+        "b -> c",
+        levels={"a": TWO, "b": THREE, "c": TWO},
+        outside={"a": TWO[0], "b": THREE[0], "c": TWO[0]},
+    ),
+    "naive Bayes": Network.naive_bayes(
+        "y",
+        ["a", "b", "c"],
+        {"y": THREE, "a": TWO, "b": THREE, "c": TWO},
+        outside={"y": THREE[0], "a": TWO[0], "b": THREE[0], "c": TWO[0]},
+    ),
+    "apart": Network.from_edges(
+        "a", "b -> c", levels={"a": THREE, "b": TWO, "c": TWO}, outside={"a": THREE[0], "b": TWO[0], "c": TWO[0]}
+    ),
 }
 
 
@@ -115,7 +137,7 @@ def test_the_stated_error_is_that_of_many_releases(kind: str) -> None:
 
 def binary(*edges: str) -> Network:
     names = {name.strip() for edge in edges for name in edge.split("->")}
-    return Network.from_edges(*edges, levels=dict.fromkeys(names, TWO))
+    return Network.from_edges(*edges, levels=dict.fromkeys(names, TWO), outside=TWO[0])
 
 
 ASIA = binary("a -> t", "s -> l", "s -> b", "t -> e", "l -> e", "e -> x", "e -> d", "b -> d")
@@ -147,7 +169,7 @@ def test_several_releases_are_fitted_together() -> None:
 
 
 def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
-    naive = Network.naive_bayes("y", ["a"], {"y": TWO, "a": TWO})
+    naive = Network.naive_bayes("y", ["a"], {"y": TWO, "a": TWO}, outside=TWO[0])
     draw = dc.simulate(dc.NetworkSampling.plain(naive, size=4, delta="0.1"), [1, 1, 1, 1], dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="holds something else"):
         dc.consistent_tables(draw)
@@ -175,7 +197,7 @@ MEASURING = {
 
 @pytest.mark.parametrize("kind", MEASURING)
 def test_tables_of_any_measurement_are_unbiased_with_the_stated_error_and_add_up_in_whole_numbers(kind: str) -> None:
-    naive = Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO})
+    naive = Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO}, outside=TWO[0])
     mechanism = MEASURING[kind](naive)
     truth = np.array([60, 40, 30, 70, 20, 80, 55, 45])
     outputs = mechanism.sample(np.tile(truth, (400, 1)), dc.SeededBits(11))
@@ -203,7 +225,7 @@ def test_whole_tables_of_a_loop_and_of_categories_agree_too() -> None:
                 others = tuple(other for other in range(len(names)) if other != axis)
                 margins.setdefault(name, []).append(table.sum(axis=others).tolist())
         assert all(each == seen[0] for seen in margins.values() for each in seen)
-    crossed = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")})
+    crossed = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")}, outside={"x": "a", "y": "c"})
     release = dc.simulate(dc.DiscreteLaplaceCounts(crossed, 12, 1), [0, 5, 0, 4, 3, 0], dc.SeededBits(3))
     found = dc.consistent_tables(release)
     assert found.counts()["x", "y"].sum() == found.signed_counts()["x", "y"].sum() == 12

@@ -11,7 +11,7 @@ from discreet.reading import Case
 from discreet.reading.engines.chains import fit_of
 
 NET = dc.Network.naive_bayes(
-    "y", ["a", "b"], {"y": (0, 1), "a": (0, 1), "b": (0, 1, 2)}, prior={"y": 2, "a": 1, "b": 1.5}
+    "y", ["a", "b"], {"y": (0, 1), "a": (0, 1), "b": (0, 1, 2)}, prior={"y": 2, "a": 1, "b": 1.5}, outside=0
 )
 
 
@@ -104,7 +104,9 @@ def test_drawn_and_noisy_tables_are_read_together() -> None:
 def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
     """The quick form that chains use differs from the mechanism's own by one constant, also at the ends of the grid."""
     levels = {"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)}
-    chain = dc.Network.from_edges("a -> b -> c", levels=levels, prior=0.5)
+    chain = dc.Network.from_edges(
+        "a -> b -> c", levels=levels, prior=0.5, outside={name: each[0] for name, each in levels.items()}
+    )
     mechanism = dc.NetworkSampling(chain, 5, "500", "0.999")
     generator = np.random.default_rng(9)
     output = generator.integers(2**32, size=mechanism.length)

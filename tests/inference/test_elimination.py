@@ -11,11 +11,22 @@ from discreet.models.network import Network
 
 TWO, THREE = (0, 1), (0, 1, 2)
 GRAPHS = {
-    "loop": Network.from_edges("a -> b -> d", "a -> c -> d", levels={"a": TWO, "b": THREE, "c": TWO, "d": TWO}),
-    "two roots": Network.from_edges("a -> c", "b -> c", "c -> d", "b -> e", levels=dict.fromkeys("abcde", TWO)),
-    "apart": Network.from_edges("a -> b", "c", levels={"a": TWO, "b": THREE, "c": THREE}),
+    "loop": Network.from_edges(
+        "a -> b -> d",
+        "a -> c -> d",
+        levels={"a": TWO, "b": THREE, "c": TWO, "d": TWO},
+        outside={"a": TWO[0], "b": THREE[0], "c": TWO[0], "d": TWO[0]},
+    ),
+    "two roots": Network.from_edges(
+        "a -> c", "b -> c", "c -> d", "b -> e", levels=dict.fromkeys("abcde", TWO), outside=TWO[0]
+    ),
+    "apart": Network.from_edges(
+        "a -> b", "c", levels={"a": TWO, "b": THREE, "c": THREE}, outside={"a": TWO[0], "b": THREE[0], "c": THREE[0]}
+    ),
     "dense": Network.from_edges(
-        *(f"{p} -> {c}" for p, c in itertools.combinations("abcd", 2)), levels=dict.fromkeys("abcd", TWO)
+        *(f"{p} -> {c}" for p, c in itertools.combinations("abcd", 2)),
+        levels=dict.fromkeys("abcd", TWO),
+        outside=TWO[0],
     ),
 }
 
@@ -101,7 +112,7 @@ def test_the_most_probable_record_is_that_of_all_records(name: str) -> None:
 
 def test_a_question_that_is_too_wide_is_refused_in_words() -> None:
     names = [f"x{number}" for number in range(30)]
-    network = Network.from_edges(*names, levels=dict.fromkeys(names, TWO))
+    network = Network.from_edges(*names, levels=dict.fromkeys(names, TWO), outside=TWO[0])
     tables = {name: np.full((1, 2), 0.5) for name in names}
     with pytest.raises(ValueError, match="too large a table"):
         joint_chances(names, {}, tables, network)

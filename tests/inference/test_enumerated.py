@@ -15,7 +15,7 @@ from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.reading.readings import TableReading
 
-MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2))
+MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")
 
 
 def enumerated(mechanisms: list[Any], outputs: list[np.ndarray], model: dc.Categories) -> EnumeratedCounts:
@@ -66,7 +66,7 @@ def test_draws_follow_the_posterior() -> None:
 
 @pytest.mark.parametrize(("prior", "size"), [((1, 1), 30), ((0.5, 1, 2), 9)])
 def test_it_agrees_with_transforms_where_both_can_read(prior: tuple[float, ...], size: int) -> None:
-    model = dc.Categories("x", levels=tuple("abc"[: len(prior)]), prior=prior)
+    model = dc.Categories("x", levels=tuple("abc"[: len(prior)]), prior=prior, outside="a")
     mechanism = dc.GeometricHistogram(model, size=size, epsilon="0.7")
     release = dc.simulate(mechanism, (size, *[0] * (len(prior) - 1)), dc.SeededBits(19))
     reading = read(Case.of([release.with_prior(model.prior)]))
@@ -93,7 +93,7 @@ def test_a_posterior_can_be_made_of_it() -> None:
 
 
 def test_thousands_of_records_of_two_cells_are_read() -> None:
-    model = dc.Categories("x", levels=("a", "b"))
+    model = dc.Categories("x", levels=("a", "b"), outside="a")
     mechanism = HellingerReciprocal(model, 3_000, 1)
     found = enumerated([mechanism], [np.array([1_500, 1_500])], model)
     assert found.marginals[0].sum() == pytest.approx(1, abs=1e-12)

@@ -20,7 +20,7 @@ KINDS: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.DiscreteLaplac
 
 
 def model_of(levels: int, prior: float | tuple[float, ...] = 1) -> dc.Categories:
-    return dc.Categories("x", levels=tuple("abcdefghij"[:levels]), prior=prior)
+    return dc.Categories("x", levels=tuple("abcdefghij"[:levels]), prior=prior, outside="a")
 
 
 class BruteForce:
@@ -103,7 +103,12 @@ def test_outputs_far_outside_the_possible_counts_are_read_exactly(output: tuple[
 
 @pytest.fixture(scope="module")
 def crossed() -> tuple[dc.CategoriesPosterior, BruteForce]:
-    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, prior=(1, 0.5, 2, 1))
+    model = dc.Categories(
+        ("ward", "fall"),
+        levels={"ward": ("A", "B"), "fall": ("no", "yes")},
+        prior=(1, 0.5, 2, 1),
+        outside={"ward": "A", "fall": "no"},
+    )
     release = dc.simulate(dc.GeometricHistogram(model, size=20, epsilon="1"), (8, 2, 7, 3), dc.SeededBits(5))
     return dc.infer(release), BruteForce(release)
 
@@ -273,7 +278,12 @@ def test_large_sizes_lose_no_digits() -> None:
 
 
 def test_sparse_priors_give_no_nonsense() -> None:
-    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, prior=1e-3)
+    model = dc.Categories(
+        ("ward", "fall"),
+        levels={"ward": ("A", "B"), "fall": ("no", "yes")},
+        prior=1e-3,
+        outside={"ward": "A", "fall": "no"},
+    )
     release = dc.simulate(dc.GeometricHistogram(model, size=50, epsilon=8), (40, 10, 0, 0), dc.SeededBits(3))
     posterior = dc.infer(release)
     for law in (posterior.risk_ratio, posterior.odds_ratio, posterior.risk_difference):
@@ -341,7 +351,9 @@ def test_highest_density_intervals_are_no_longer_than_equal_tailed_ones() -> Non
 
 
 def test_synthetic_records_have_the_declared_columns_and_levels() -> None:
-    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": (False, True)})
+    model = dc.Categories(
+        ("ward", "fall"), levels={"ward": ("A", "B"), "fall": (False, True)}, outside={"ward": "A", "fall": False}
+    )
     posterior = dc.infer(
         dc.simulate(dc.GeometricHistogram(model, size=900, epsilon=5), (400, 100, 300, 100), dc.SeededBits(15))
     )
@@ -354,7 +366,7 @@ def test_synthetic_records_have_the_declared_columns_and_levels() -> None:
 
 def test_many_cells_are_read_in_blocks_as_in_one() -> None:
     levels = tuple(f"{place:03}" for place in range(600))
-    model = dc.Categories("x", levels=levels, prior=0.7)
+    model = dc.Categories("x", levels=levels, prior=0.7, outside=levels[0])
     table = np.random.default_rng(3).multinomial(6_000, np.full(600, 1 / 600))
     release = dc.simulate(dc.GeometricHistogram(model, size=6_000, epsilon=1), table, dc.SeededBits(16))
     posterior = dc.infer(release)

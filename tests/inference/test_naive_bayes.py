@@ -281,7 +281,7 @@ def test_few_values_have_a_block_each_and_many_share() -> None:
 def test_a_release_with_hardly_any_noise_is_read_too(seed: int) -> None:
     """With little noise the parity of a class count shows, so every second count is impossible."""
     names = [f"x{number}" for number in range(16)]
-    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     generator = np.random.default_rng(seed)
     y, x = generator.integers(0, 2, 50), generator.integers(0, 2, (50, 16))
     counts = np.concatenate([np.bincount(2 * y + x[:, i], minlength=4) for i in range(16)])

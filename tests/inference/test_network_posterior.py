@@ -25,13 +25,25 @@ from discreet.reading.engines.chains import ChainsEngine
 TWO, THREE = (0, 1), (0, 1, 2)
 NETWORKS: dict[str, tuple[Network, int]] = {
     "two classes": (
-        Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO}, {"y": 1, "a": (0.5, 2), "b": 3}),
+        Network.naive_bayes(
+            "y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO}, {"y": 1, "a": (0.5, 2), "b": 3}, outside=TWO[0]
+        ),
         4,
     ),
-    "three classes": (Network.naive_bayes("y", ["a", "b"], {"y": THREE, "a": TWO, "b": TWO}), 3),
-    "three levels": (Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": THREE, "b": TWO}, 0.7), 3),
-    "items": (Network.from_edges("a", "b", levels={"a": TWO, "b": TWO}), 5),
-    "chain": (Network.from_edges("a -> b -> c", levels={"a": TWO, "b": TWO, "c": TWO}), 4),
+    "three classes": (
+        Network.naive_bayes(
+            "y", ["a", "b"], {"y": THREE, "a": TWO, "b": TWO}, outside={"y": THREE[0], "a": TWO[0], "b": TWO[0]}
+        ),
+        3,
+    ),
+    "three levels": (
+        Network.naive_bayes(
+            "y", ["a", "b"], {"y": TWO, "a": THREE, "b": TWO}, 0.7, outside={"y": TWO[0], "a": THREE[0], "b": TWO[0]}
+        ),
+        3,
+    ),
+    "items": (Network.from_edges("a", "b", levels={"a": TWO, "b": TWO}, outside=TWO[0]), 5),
+    "chain": (Network.from_edges("a -> b -> c", levels={"a": TWO, "b": TWO, "c": TWO}, outside=TWO[0]), 4),
 }
 KINDS: dict[str, Any] = {
     "cube": CubeCounts,
@@ -160,7 +172,10 @@ def test_any_variable_of_a_tree_can_be_predicted() -> None:
 @pytest.fixture(scope="module")
 def posterior() -> NetworkPosterior:
     network = Network.from_edges(
-        "smoker -> cancer", "smoker -> cough", levels=dict.fromkeys(("smoker", "cancer", "cough"), ("no", "yes"))
+        "smoker -> cancer",
+        "smoker -> cough",
+        levels=dict.fromkeys(("smoker", "cancer", "cough"), ("no", "yes")),
+        outside="no",
     )
     counts = np.array([500, 20, 120, 160, 420, 100, 80, 200])
     return dc.infer(dc.simulate(CubeCounts(network, 800, 5), counts, dc.SeededBits(24)))

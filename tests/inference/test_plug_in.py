@@ -9,9 +9,11 @@ import discreet as dc
 from discreet.mechanisms import HellingerCalibrated, MaximumPosterior, Mechanism
 from discreet.show import charts
 
-COIN = dc.Categories("answer", levels=("no", "yes"))
-DIE = dc.Categories("d", levels=("a", "b", "c"))
-WARDS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+COIN = dc.Categories("answer", levels=("no", "yes"), outside="no")
+DIE = dc.Categories("d", levels=("a", "b", "c"), outside="a")
+WARDS = dc.Categories(
+    ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+)
 DRAW = dc.PosteriorSampling.tempered(COIN, size=100, epsilon=1, delta="1e-6")
 DEPENDENT: list[tuple[Any, list[int]]] = [
     (DRAW, [90, 10]),

@@ -12,7 +12,9 @@ from discreet.certificates import compositions
 from discreet.inference.pooling import PooledRates
 
 WARDS = ("A", "B", "C")
-MODEL = dc.Categories([dc.Column("ward", WARDS), dc.Column("fall", ("no", "yes"))], prior=0.7)
+MODEL = dc.Categories(
+    [dc.Column("ward", WARDS, outside=WARDS[0]), dc.Column("fall", ("no", "yes"), outside="no")], prior=0.7
+)
 SIZE = 5
 
 
@@ -60,7 +62,9 @@ def test_every_point_of_the_grid_agrees_with_a_sum_over_all_tables(mechanism: An
 
 
 def test_cells_of_further_columns_are_summed_out() -> None:
-    wide = dc.Categories([dc.Column("ward", WARDS), dc.Column("fall", ("no", "once", "often"))], prior=1)
+    wide = dc.Categories(
+        [dc.Column("ward", WARDS, outside=WARDS[0]), dc.Column("fall", ("no", "once", "often"), outside="no")], prior=1
+    )
     mechanism = dc.GeometricHistogram(wide, size=60, epsilon="50")  # hardly any noise
     release = dc.Release(mechanism, (12, 5, 3, 10, 6, 4, 11, 7, 2), "wide", simulated=True)
     falls: Any = [cell for cell in wide.cells if cell[1] != "no"]  # type: ignore[index]
@@ -92,7 +96,7 @@ def test_draws_follow_the_exact_means() -> None:
 
 def test_pooled_rates_lie_between_the_groups_own_and_the_overall_one() -> None:
     wards = tuple("ABCDEFGH")
-    model = dc.Categories([dc.Column("ward", wards), dc.Column("fall", ("no", "yes"))])
+    model = dc.Categories([dc.Column("ward", wards, outside=wards[0]), dc.Column("fall", ("no", "yes"), outside="no")])
     counts = np.array([[8, 2], [7, 3], [9, 1], [8, 2], [6, 4], [8, 2], [7, 3], [3, 7]])
     mechanism = dc.GeometricHistogram(model, size=80, epsilon="20")
     release = dc.Release(mechanism, tuple(int(k) for k in counts.ravel()), "wards", simulated=True)
@@ -104,7 +108,7 @@ def test_pooled_rates_lie_between_the_groups_own_and_the_overall_one() -> None:
 
 def test_large_groups_are_read_too_and_hardly_shrunk() -> None:
     wards = tuple("ABCDEFGH")
-    model = dc.Categories([dc.Column("ward", wards), dc.Column("fall", ("no", "yes"))])
+    model = dc.Categories([dc.Column("ward", wards, outside=wards[0]), dc.Column("fall", ("no", "yes"), outside="no")])
     hits = np.array([820, 700, 900, 640, 760, 820, 710, 850])
     counts = np.column_stack([5000 - hits, hits])
     release = dc.simulate(dc.GeometricHistogram(model, size=40_000, epsilon="0.5"), counts.ravel(), dc.SeededBits(2))

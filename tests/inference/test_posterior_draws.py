@@ -11,8 +11,8 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 
-COIN = dc.Categories("x", levels=("no", "yes"), prior=(2, 1))
-DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2))
+COIN = dc.Categories("x", levels=("no", "yes"), prior=(2, 1), outside="no")
+DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2), outside="a")
 
 
 def release_of(mechanism: PosteriorSampling, output: Any) -> dc.Release:
@@ -46,7 +46,7 @@ def test_several_releases_and_another_prior() -> None:
 
 def test_two_cells_are_covered_exactly() -> None:
     """Sum over all true counts and all cells of a coarse grid: a 90 % interval covers 90 %, a taken draw does not."""
-    size, model = 60, dc.Categories("x", levels=("no", "yes"), prior=1)
+    size, model = 60, dc.Categories("x", levels=("no", "yes"), prior=1, outside="no")
     power = PosteriorSampling.tempered(model, size=size, epsilon=1, delta="1e-4").power
     mechanism = PosteriorSampling(model, size, 1, "1e-4", power=power, grid_bits=6)
     counts = np.arange(size + 1)
@@ -69,7 +69,7 @@ def test_two_cells_are_covered_exactly() -> None:
 def test_three_cells_are_covered_in_simulation() -> None:
     """Parameters from the prior, records, a draw, a reading: 400 times; within 3.5 standard errors of 90 %."""
     repeats, size = 400, 100
-    model = dc.Categories("x", levels=("a", "b", "c"), prior=1)
+    model = dc.Categories("x", levels=("a", "b", "c"), prior=1, outside="a")
     mechanism = PosteriorSampling.tempered(model, size=size, epsilon=2, delta="1e-3")
     generator = np.random.default_rng(20261115)
     theta = generator.dirichlet(np.ones(3), size=repeats)
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_refused() -> None:
 
 @pytest.mark.parametrize("output", [(0, 2**32 - 1), (3, 0), (2**30, 2**32 - 2)])
 def test_draws_in_the_outermost_cells_are_read_by_the_mass_of_the_cells(output: tuple[int, int]) -> None:
-    model = dc.Categories("x", levels=("a", "b", "c"), prior=0.01)
+    model = dc.Categories("x", levels=("a", "b", "c"), prior=0.01, outside="a")
     mechanism = PosteriorSampling(model, 12, "500", "0.999", power="0.01")
     tables = np.array(list(compositions(12, 3)))
     logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
@@ -113,7 +113,7 @@ def test_early_sticks_at_the_far_end_and_coarse_grids_are_read_table_by_table(
     prior: float, power: Any, grid_bits: int, output: tuple[int, int]
 ) -> None:
     """Their likelihood is no product over cells; as long as all tables can be listed it is exact nevertheless."""
-    model = dc.Categories("x", levels=("a", "b", "c"), prior=prior)
+    model = dc.Categories("x", levels=("a", "b", "c"), prior=prior, outside="a")
     mechanism = PosteriorSampling(model, 12, "500", "0.999", power=power, grid_bits=grid_bits)
     tables = np.array(list(compositions(12, 3)))
     logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
@@ -125,7 +125,7 @@ def test_an_early_stick_at_the_far_end_is_read_among_many_records_too() -> None:
 
     With two records of a hundred thousand beyond the first cell at most, the slow twin lists all that matter.
     """
-    model = dc.Categories("x", levels=("a", "b", "c", "d"), prior=0.5)
+    model = dc.Categories("x", levels=("a", "b", "c", "d"), prior=0.5, outside="a")
     mechanism = PosteriorSampling(model, 1_000, "500", "0.999", power=1)
     output = (2**32 - 3, 2**31, 2**30)
     posterior = dc.infer(release_of(mechanism, output))

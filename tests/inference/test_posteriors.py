@@ -23,10 +23,16 @@ from discreet.show.tables import document_of, write_csv
 
 NASTY = "<script>alert(1)</script> & <b>"
 YES_NO = ("no", "yes")
-FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B", NASTY), "fall": YES_NO})
-SIGNS = dc.Network.naive_bayes("cancer", ["smoker", NASTY], {"cancer": YES_NO, "smoker": YES_NO, NASTY: YES_NO})
-CHAIN = dc.Network.from_edges("a -> b -> c", levels={"a": (0, 1), "b": (0, 1), "c": (0, 1, 2)})
-LINE = dc.LinearRegression("days", ["age", dc.Column("ward", ("A", NASTY))], {"age": (0, 80), "days": (0, 60)})
+FALLS = dc.Categories(
+    ("ward", "fall"), levels={"ward": ("A", "B", NASTY), "fall": YES_NO}, outside={"ward": "A", "fall": YES_NO[0]}
+)
+SIGNS = dc.Network.naive_bayes(
+    "cancer", ["smoker", NASTY], {"cancer": YES_NO, "smoker": YES_NO, NASTY: YES_NO}, outside=YES_NO[0]
+)
+CHAIN = dc.Network.from_edges("a -> b -> c", levels={"a": (0, 1), "b": (0, 1), "c": (0, 1, 2)}, outside=0)
+LINE = dc.LinearRegression(
+    "days", ["age", dc.Column("ward", ("A", NASTY), outside="A")], {"age": (0, 80), "days": (0, 60)}
+)
 
 
 def table(epsilon: str = "0.5") -> dc.CategoriesPosterior:
@@ -78,7 +84,7 @@ class Coin(Posterior[dc.Categories]):
 
 
 def coin() -> Coin:
-    model = dc.Categories("coin", levels=("head", "tail"))
+    model = dc.Categories("coin", levels=("head", "tail"), outside="head")
     return Coin(model, [dc.simulate(dc.GeometricHistogram(model, 10, 1), [5, 5], dc.SeededBits(1), NASTY)])
 
 
@@ -86,7 +92,7 @@ def coin() -> Coin:
 def posteriors() -> dict[str, Posterior[Any]]:
     draw = dc.PosteriorSampling(dc.Poisson(NASTY, most=3, shape=2, rate=2), 200, 5, "0.5", power="0.05")
     chain = dc.FamilyHistograms(CHAIN, 60, 2)
-    two = dc.Categories("x", levels=("a", "b"))
+    two = dc.Categories("x", levels=("a", "b"), outside="a")
     chosen = dc.HellingerGlobal(two, 30, 60)
     drawn = dc.PosteriorSampling(two, 50, 2, "0.5")
     return {
@@ -206,7 +212,7 @@ def test_every_posterior_goes_to_arviz_or_says_why_not(
 
 @pytest.mark.parametrize("names", [("draw", "b"), ("a", "a_level")])
 def test_names_that_a_tree_has_for_itself_are_refused_in_words(names: tuple[str, str]) -> None:
-    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, YES_NO))
+    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, YES_NO), outside=YES_NO[0])
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(network, 20, 5), [10, 10, 5, 15], dc.SeededBits(1)))
     with pytest.raises(dc.DiscreetError, match="one of its axes has that name"):
         posterior.to_arviz(draws=5)
@@ -268,7 +274,7 @@ def test_notebooks_show_rows_as_text_and_simulations_as_such(posteriors: dict[st
 
 
 def test_a_large_notebook_table_is_cut_and_says_so() -> None:
-    model = dc.Categories("x", levels=tuple(range(70)))
+    model = dc.Categories("x", levels=tuple(range(70)), outside=0)
     release = dc.simulate(dc.GeometricHistogram(model, 700, 1), [10] * 70, dc.SeededBits(8))
     page = dc.infer(release)._repr_html_()
     assert "the first 60 of 70 rows" in page
@@ -324,7 +330,7 @@ def test_the_shares_of_a_regression_are_what_exact_moments_would_save() -> None:
 
 
 def test_pooling_needs_counts_with_noise_of_their_own() -> None:
-    wards = dc.Categories(("w", "x"), levels={"w": ("a", "b", "c"), "x": YES_NO})
+    wards = dc.Categories(("w", "x"), levels={"w": ("a", "b", "c"), "x": YES_NO}, outside={"w": "a", "x": YES_NO[0]})
     chosen = dc.simulate(dc.HellingerGlobal(wards, 4, 2), [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "chosen")
     drawn = dc.PosteriorSampling(wards, 4, 5, "0.5")
     for release in (chosen, dc.simulate(drawn, [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "drawn")):

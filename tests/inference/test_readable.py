@@ -16,17 +16,22 @@ from discreet.reading import Case, engine_for, why_unreadable
 from discreet.releases.document import MECHANISMS
 
 TWO, THREE = (0, 1), (0, 1, 2)
-COIN = dc.Categories("x", levels=("a", "b"))
-DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2))
-CROSSED = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")})
+COIN = dc.Categories("x", levels=("a", "b"), outside="a")
+DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2), outside="a")
+CROSSED = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")}, outside={"x": "a", "y": "c"})
 TABLES = (COIN, DIE, CROSSED)
-ITEMS = dc.Network.from_edges("a", "b", levels={"a": TWO, "b": TWO})
-NAIVE = dc.Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO})
-WIDE = dc.Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": THREE, "b": TWO})
-CHAIN = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO))
-LOOP = dc.Network.from_edges("a -> b", "a -> c", "b -> d", "c -> d", levels=dict.fromkeys("abcd", TWO))
+ITEMS = dc.Network.from_edges("a", "b", levels={"a": TWO, "b": TWO}, outside=TWO[0])
+NAIVE = dc.Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO}, outside=TWO[0])
+WIDE = dc.Network.naive_bayes(
+    "y", ["a", "b"], {"y": TWO, "a": THREE, "b": TWO}, outside={"y": TWO[0], "a": THREE[0], "b": TWO[0]}
+)
+CHAIN = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO), outside=TWO[0])
+LOOP = dc.Network.from_edges("a -> b", "a -> c", "b -> d", "c -> d", levels=dict.fromkeys("abcd", TWO), outside=TWO[0])
 LARGE = dc.Network.from_edges(
-    *(f"v{i} -> v{i + 1}" for i in range(10)), "v0 -> v2", levels={f"v{i}": TWO for i in range(11)}
+    *(f"v{i} -> v{i + 1}" for i in range(10)),
+    "v0 -> v2",
+    levels={f"v{i}": TWO for i in range(11)},
+    outside={name: each[0] for name, each in ({f"v{i}": TWO for i in range(11)}).items()},
 )
 GRAPHS = (ITEMS, NAIVE, WIDE, CHAIN, LOOP, LARGE)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
@@ -170,7 +175,7 @@ def test_what_decides_about_a_charge_looks_at_no_output() -> None:
 
 def hellinger_question() -> dc.HellingerGlobal:
     """600 records in 4 levels: 36,361,101 candidates, which can be drawn from and not be read."""
-    return dc.HellingerGlobal(dc.Categories("x", levels=("a", "b", "c", "d")), size=600, epsilon=6)
+    return dc.HellingerGlobal(dc.Categories("x", levels=("a", "b", "c", "d"), outside="a"), size=600, epsilon=6)
 
 
 def test_a_hellinger_question_that_nobody_could_read_is_refused_before_the_charge(tmp_path: Path) -> None:

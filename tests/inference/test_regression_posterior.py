@@ -138,7 +138,7 @@ def test_the_box_beats_independent_noise_and_one_posterior_draw() -> None:
 
 
 def test_unknown_noise_is_learnt_and_levels_and_units_come_back() -> None:
-    ward = dc.Column("ward", ("A", "B"))
+    ward = dc.Column("ward", ("A", "B"), outside="A")
     bounds = {"age": (0, 100), "y": (0, 200)}
     model = LinearRegression("y", ["age", ward], bounds, prior_precision="0.1")
     generator, size = np.random.default_rng(7), 20_000
@@ -226,7 +226,7 @@ def test_a_release_that_says_nothing_gives_the_prior() -> None:
 
 
 def test_what_cannot_be_read_is_refused() -> None:
-    categories = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b")), 10, 1)
+    categories = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 10, 1)
     counted = dc.simulate(categories, [5, 5], dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="no noisy moments"):
         read_regression(counted)

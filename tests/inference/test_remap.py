@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def model_of(levels: int, prior: float | tuple[float, ...] = 1) -> dc.Categories:
-    return dc.Categories("x", levels=tuple("abcdefghij"[:levels]), prior=prior)
+    return dc.Categories("x", levels=tuple("abcdefghij"[:levels]), prior=prior, outside="a")
 
 
 def _expected_hellinger(

@@ -55,7 +55,7 @@ def test_fitted_counts_beyond_all_records_are_read_too() -> None:
 def test_tables_of_a_large_graph_are_drawn_for_every_variable() -> None:
     names = [f"v{number}" for number in range(12)]
     network = dc.Network.from_edges(
-        *(f"v{c - 1} -> v{c}" for c in range(1, 12)), levels=dict.fromkeys(names, (0, 1, 2))
+        *(f"v{c - 1} -> v{c}" for c in range(1, 12)), levels=dict.fromkeys(names, (0, 1, 2)), outside=0
     )
     mechanism = dc.FamilyHistograms(network, 900, 2)
     release = dc.simulate(mechanism, np.full(99, 100), dc.SeededBits(6))

@@ -19,7 +19,11 @@ from discreet.reading.engines.chains import ChainsEngine, fit_of
 
 TWO = (0, 1)
 LOOP = Network.from_edges(
-    "A -> B -> D", "A -> C -> D", levels=dict.fromkeys("ABCD", TWO), prior={"A": 1, "B": (0.5, 2), "C": 1, "D": (2, 1)}
+    "A -> B -> D",
+    "A -> C -> D",
+    levels=dict.fromkeys("ABCD", TWO),
+    prior={"A": 1, "B": (0.5, 2), "C": 1, "D": (2, 1)},
+    outside=TWO[0],
 )
 SIZE, COUNTS = 5, [2, 1, 0, 2, 1, 1, 2, 1, 2, 0, 0, 1, 1, 0, 0, 1]
 KINDS: dict[str, Any] = {
@@ -76,7 +80,7 @@ def test_a_loop_is_read_as_by_a_sum_over_all_data_sets(kind: str) -> None:
 
 
 def test_a_tree_is_read_by_chains_as_it_is_read_exactly() -> None:
-    network = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO))
+    network = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO), outside=TWO[0])
     counts = np.array([60, 30, 20, 90, 70, 10, 60, 60])
     release = dc.simulate(dc.FamilyHistograms(network, 200, "0.4"), counts, dc.SeededBits(5))
     exact, chains = dc.infer(release), ChainsEngine().read(Case.of([release])).counts

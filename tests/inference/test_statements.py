@@ -6,7 +6,7 @@ import discreet as dc
 
 
 def model_of(levels: int) -> dc.Categories:
-    return dc.Categories("x", levels=tuple("abc"[:levels]))
+    return dc.Categories("x", levels=tuple("abc"[:levels]), outside="a")
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_statements_that_cannot_be_read_are_refused(statement: str) -> None:
 
 
 def test_names_with_signs_and_numbers_are_understood() -> None:
-    model = dc.Categories("age", levels=("<18", "18-64", ">64"))
+    model = dc.Categories("age", levels=("<18", "18-64", ">64"), outside="<18")
     posterior = dc.infer(dc.simulate(dc.GeometricHistogram(model, size=100, epsilon=5), (20, 60, 20), dc.SeededBits(2)))
     assert posterior.probability_that(">64 > 0.5") < 0.01
     assert posterior.probability_that("18-64 > >64") > 0.99
-    coin = dc.Categories("heads", levels=(0, 1))
+    coin = dc.Categories("heads", levels=(0, 1), outside=0)
     posterior = dc.infer(dc.simulate(dc.GeometricHistogram(coin, size=100, epsilon=5), (20, 80), dc.SeededBits(2)))
     assert posterior.mean[1] > 0.7
     assert posterior.probability_that("heads=1 > 0.5") > 0.99

@@ -93,7 +93,9 @@ def test_whole_drawn_trees_follow_the_joint_law() -> None:
 
 def test_too_much_work_is_refused_with_words() -> None:
     levels = {"a": (0, 1, 2), "b": (0, 1, 2), "c": (0, 1)}
-    network = dc.Network.from_edges("a -> b -> c", levels=levels)
+    network = dc.Network.from_edges(
+        "a -> b -> c", levels=levels, outside={name: each[0] for name, each in levels.items()}
+    )
     case = Case.before(dc.FamilyHistograms(network, 200, 1))
     assert "exactly reading 'b' given 'a' for 200 records" in str(TreesEngine().refusal(case))
     assert TreesEngine().refusal(Case.before(dc.FamilyHistograms(network, 20, 1))) is None

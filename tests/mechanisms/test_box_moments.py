@@ -173,7 +173,7 @@ def test_noise_that_would_leave_64_bits_is_refused() -> None:
         BoxMoments(tiny(grid=2**15), 100, "1e-5")
     assert BoxMoments(tiny(grid=2**10), 100, "1e-5").guarantee.epsilon == Fraction(1, 10**5)
     with pytest.raises(dc.DeclarationError, match="LinearRegression"):
-        BoxMoments(dc.Categories("x", levels=("a", "b")), 100, 1)  # type: ignore[arg-type]
+        BoxMoments(dc.Categories("x", levels=("a", "b"), outside="a"), 100, 1)  # type: ignore[arg-type]
 
 
 def test_more_moments_than_can_be_read_are_refused_before_they_cost_anything() -> None:

@@ -20,12 +20,18 @@ Counts = NDArray[np.int64]
 
 
 def network_of(*edges: str, **levels: int) -> dc.Network:
-    return dc.Network.from_edges(*edges, levels={name: tuple(range(count)) for name, count in levels.items()})
+    return dc.Network.from_edges(
+        *edges,
+        levels={name: tuple(range(count)) for name, count in levels.items()},
+        outside={
+            name: each[0] for name, each in ({name: tuple(range(count)) for name, count in levels.items()}).items()
+        },
+    )
 
 
 def naive_bayes(features: int, levels: int = 2) -> dc.Network:
     names = [f"x{i}" for i in range(features)]
-    return dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], tuple(range(levels))))
+    return dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], tuple(range(levels))), outside=0)
 
 
 def yes_no(*edges: str) -> dc.Network:
@@ -360,6 +366,8 @@ def test_contrasts_and_fitted_maximal_tables_coincide_for_naive_bayes(levels: in
 
 def test_too_many_parents_are_refused_before_any_work() -> None:
     names = [f"x{number}" for number in range(12)]
-    network = dc.Network([dc.Column(name, ("no", "yes")) for name in names], [()] * 11 + [tuple(names[:11])])
+    network = dc.Network(
+        [dc.Column(name, ("no", "yes"), outside="no") for name in names], [()] * 11 + [tuple(names[:11])]
+    )
     with pytest.raises(dc.DeclarationError, match="11 parents; at most 10"):
         dc.FourierCounts(network, 100, 1)

@@ -22,7 +22,7 @@ from discreet.mechanisms.hellinger_table import HellingerTable
 
 
 def model_of(*prior: float) -> dc.Categories:
-    return dc.Categories("x", levels=tuple("abcdef"[: len(prior)]), prior=prior)
+    return dc.Categories("x", levels=tuple("abcdef"[: len(prior)]), prior=prior, outside="a")
 
 
 COIN = model_of(1, 1)
@@ -217,7 +217,7 @@ def test_smooth_mechanisms_need_a_delta(kind: type[HellingerSmooth]) -> None:
 
 def test_too_many_candidates_are_refused_before_anything_is_charged() -> None:
     for cells, size in ((4, 10**12), (101, 10), (1_000, 1_000)):
-        model = dc.Categories("x", levels=tuple(range(cells)))
+        model = dc.Categories("x", levels=tuple(range(cells)), outside=0)
         with pytest.raises(dc.DeclarationError, match="more candidate posteriors"):
             HellingerGlobal(model, size, 1)
     assert HellingerGlobal(model_of(1, 1, 1, 1), 100, 1).candidates == 176_851

@@ -10,8 +10,8 @@ from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger import HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 
-COIN = dc.Categories("coin", levels=("heads", "tails"))
-DIE = dc.Categories("die", levels=("a", "b", "c"), prior=(1, 1, 2))
+COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+DIE = dc.Categories("die", levels=("a", "b", "c"), prior=(1, 1, 2), outside="a")
 
 
 @pytest.mark.parametrize(("size", "wanted"), [(10, 0.8055374957538), (20, 0.8300430290175), (50, 0.8813113744390)])
@@ -76,7 +76,7 @@ def test_too_many_tables_are_refused_with_words() -> None:
 
 
 def test_other_facts_mean_another_scale() -> None:
-    coin = dc.Categories("coin", levels=("heads", "tails"))
+    coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     mechanism = dc.HellingerCalibrated(coin, size=10, epsilon=1)
     assert with_fields(mechanism, epsilon=2) == dc.HellingerCalibrated(coin, size=10, epsilon=2)
     assert with_fields(mechanism, size=6) == dc.HellingerCalibrated(coin, size=6, epsilon=1)

@@ -28,7 +28,7 @@ Counts = NDArray[np.int64]
 
 
 def model_of(*prior: float) -> dc.Categories:
-    return dc.Categories("x", levels=tuple(range(len(prior))), prior=prior)
+    return dc.Categories("x", levels=tuple(range(len(prior))), prior=prior, outside=0)
 
 
 GRID: list[tuple[tuple[float, ...], tuple[int, ...], str]] = [
@@ -179,14 +179,14 @@ def test_few_candidates_are_listed_and_many_are_not() -> None:
     assert HellingerGlobal(model_of(1, 1), 19_999, 1).draws_from_list
     assert not HellingerGlobal(model_of(1, 1), 20_000, 1).draws_from_list
     assert not HellingerGlobal(model_of(1, 1, 1, 1), 600, 1).draws_from_list
-    many_cells = dc.Categories("x", levels=tuple(range(300)))
+    many_cells = dc.Categories("x", levels=tuple(range(300)), outside=0)
     assert HellingerGlobal(many_cells, 2, 1).draws_from_list  # 45,150 candidates, too many cells for a mixture
 
 
 @pytest.mark.parametrize(("size", "cells"), [(600, 4), (10**6, 20)])
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved])
 def test_large_tables_are_published_read_back_and_verified(tmp_path: Any, kind: Any, size: int, cells: int) -> None:
-    model = dc.Categories("x", levels=tuple(f"level {i}" for i in range(cells)))
+    model = dc.Categories("x", levels=tuple(f"level {i}" for i in range(cells)), outside="level 0")
     more = {"delta": "1e-8"} if issubclass(kind, HellingerSmooth) else {}
     mechanism = kind(model, size, 1, **more)
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=5, delta="1e-6", population="many people")
@@ -266,7 +266,7 @@ def test_simulations_refuse_secrets_and_other_laws() -> None:
 
 def test_draws_need_no_list_whatever_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list of all tables would fill the memory; nothing on the way to a draw asks for one."""
-    mechanism = HellingerSmooth(dc.Categories("x", levels=tuple(range(20))), 10**6, 1, "1e-8")
+    mechanism = HellingerSmooth(dc.Categories("x", levels=tuple(range(20)), outside=0), 10**6, 1, "1e-8")
     monkeypatch.setattr(Tables, "all", property(lambda self: pytest.fail("all tables were listed")))
     for table in (np.full(20, 50_000), np.array([10**6] + [0] * 19), np.array([10**6 - 19] + [1] * 19)):
         assert mechanism.sample(table, dc.SeededBits(2)).sum() == 10**6

@@ -21,7 +21,7 @@ MOST_PROPOSALS = 3.0  # for each draw; measured: at most 2.03 over the grid belo
 
 
 def model_of(cells: int, prior: float) -> dc.Categories:
-    return dc.Categories("x", levels=tuple(range(cells)), prior=prior)
+    return dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)
 
 
 def one_cell(size: int, cells: int, elsewhere: int = 0) -> Counts:
@@ -107,7 +107,7 @@ def total_of(powers: PosteriorPowers, tables: Any, theta: float) -> tuple[float,
 
 
 def test_a_release_of_records_that_are_all_alike_ends(tmp_path: Any) -> None:
-    model = dc.Categories("x", levels=tuple("abcd"), prior=2e-5)
+    model = dc.Categories("x", levels=tuple("abcd"), prior=2e-5, outside="a")
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=100, delta=0, population="people who are all alike")
     release = dc.publish(HellingerGlobal(model, 149, 18), model.statistics({"x": ["a"] * 149}), ledger, "alike")
     assert sum(release.output) == 149

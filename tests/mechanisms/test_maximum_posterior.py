@@ -21,8 +21,8 @@ from discreet.mechanisms.maximum_posterior import (
 from discreet.releases import document
 from discreet.releases.document import mechanism_document, read_mechanism
 
-COIN = dc.Categories("x", levels=("no", "yes"))
-DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 0.5))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
+DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 0.5), outside="a")
 
 
 @pytest.mark.parametrize(("model", "size", "resolution"), [(COIN, 8, 12), (DIE, 5, 7)])

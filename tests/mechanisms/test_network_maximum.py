@@ -19,8 +19,10 @@ from discreet.mechanisms.network_maximum import (
 )
 from discreet.releases.document import mechanism_document, read_mechanism
 
-CHAIN = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)))
-MIXED = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1, 2)}, prior={"a": 2, "b": (1, 0.5, 3)})
+CHAIN = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=0)
+MIXED = dc.Network.from_edges(
+    "a", "b", levels={"a": (0, 1), "b": (0, 1, 2)}, prior={"a": 2, "b": (1, 0.5, 3)}, outside=0
+)
 
 
 def neighbours(network: dc.Network, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -20,7 +20,7 @@ def mechanism_of(kind: type[NoisyCounts], levels: int, size: int, epsilon: str) 
     made: Any = kind
     extra = {"delta": "0.01"} if kind in GAUSSIAN else {}
     mechanism: NoisyCounts = made(
-        dc.Categories("x", levels=tuple("abcd"[:levels])), size=size, epsilon=epsilon, **extra
+        dc.Categories("x", levels=tuple("abcd"[:levels]), outside="a"), size=size, epsilon=epsilon, **extra
     )
     return mechanism
 

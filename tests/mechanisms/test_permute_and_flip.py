@@ -10,7 +10,7 @@ from discreet.mechanisms.hellinger import HellingerGlobal
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.randomness import SeededBits
 
-COIN = dc.Categories("coin", levels=("heads", "tails"))
+COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 
 
 def test_the_law_is_that_of_all_orders() -> None:

@@ -21,8 +21,8 @@ from discreet.planning import accuracy_curve, epsilon_for
 from discreet.releases import document
 from discreet.releases.document import mechanism_document, read_mechanism
 
-COIN = dc.Categories("x", levels=("no", "yes"))
-DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 1.5))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
+DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 1.5), outside="a")
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +108,7 @@ def test_the_stated_loss_dominates_all_neighbours_at_every_epsilon(mechanism: Po
 
 @pytest.mark.parametrize("levels", [2, 3])
 def test_truncated_draws_are_pure(levels: int) -> None:
-    model = dc.Categories("x", levels=tuple(range(levels)))
+    model = dc.Categories("x", levels=tuple(range(levels)), outside=0)
     mechanism = PosteriorSampling.truncated(model, size=4, epsilon="1.5", least="0.05")
     mechanism = PosteriorSampling(model, 4, "1.5", power=mechanism.power, least="0.05", grid_bits=5)
     grid = np.stack(np.meshgrid(*[np.arange(32)] * (levels - 1)), axis=-1).reshape(-1, levels - 1)

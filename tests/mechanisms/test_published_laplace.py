@@ -14,8 +14,8 @@ from discreet.mechanisms.published_laplace import (
     TruncatedLaplace,
 )
 
-COIN = dc.Categories("coin", levels=("heads", "tails"))
-DIE = dc.Categories("die", levels=("a", "b", "c"))
+COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+DIE = dc.Categories("die", levels=("a", "b", "c"), outside="a")
 KINDS = (RoundedLaplace, FlooredLaplace, TruncatedLaplace, ClampedLaplace)
 
 

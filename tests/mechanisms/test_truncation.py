@@ -98,18 +98,22 @@ def test_draws_end_soon_for_all_data(
 
 def test_networks_with_skewed_counts_are_drawn() -> None:
     levels = {"a": tuple(range(5)), "b": tuple(range(5))}
-    mechanism = dc.NetworkSampling.truncated(dc.Network.from_edges("a -> b", levels=levels), size=100, epsilon="2")
+    mechanism = dc.NetworkSampling.truncated(
+        dc.Network.from_edges("a -> b", levels=levels, outside={name: each[0] for name, each in levels.items()}),
+        size=100,
+        epsilon="2",
+    )
     counts = np.zeros(25, dtype=np.int64)
     counts[0] = 100
     mechanism.check_output(mechanism.sample(counts, dc.SeededBits(1)))
 
 
 def test_grids_too_coarse_for_the_records_are_refused_from_public_facts() -> None:
-    die = dc.Categories("x", levels=tuple("abc"))
+    die = dc.Categories("x", levels=tuple("abc"), outside="a")
     for make in (
         lambda bits: dc.PosteriorSampling(die, 10**6, "9", least="0.1", grid_bits=bits),
         lambda bits: dc.NetworkSampling(
-            dc.Network.from_edges("a", levels={"a": tuple("abc")}), 10**6, "9", least="0.1", grid_bits=bits
+            dc.Network.from_edges("a", levels={"a": tuple("abc")}, outside="a"), 10**6, "9", least="0.1", grid_bits=bits
         ),
     ):
         with pytest.raises(dc.DeclarationError, match="use more grid_bits"):
@@ -118,7 +122,7 @@ def test_grids_too_coarse_for_the_records_are_refused_from_public_facts() -> Non
 
 
 def test_truncated_finds_a_grid_that_is_fine_enough() -> None:
-    many = dc.Categories("x", levels=tuple(range(60)))
+    many = dc.Categories("x", levels=tuple(range(60)), outside=0)
     mechanism = dc.PosteriorSampling.truncated(many, size=10**7, epsilon="1")
     assert 32 < mechanism.grid_bits < 50
     counts = np.zeros(60, dtype=np.int64)

@@ -55,7 +55,12 @@ def test_odd_names_and_levels_for_undeclared_values_are_kept() -> None:
         "the answer": Column("the answer", ("a|b", "{c}"), outside="no idea"),
         "flag": (False, True),
     }
-    network = Network.from_edges("the answer -> flag", levels=columns, prior={"the answer": 1, "flag": (1, 3)})
+    network = Network.from_edges(
+        "the answer -> flag",
+        levels=columns,
+        prior={"the answer": 1, "flag": (1, 3)},
+        outside={name: each[0] for name, each in columns.items()},
+    )
     read, tables = read_bif(network.to_bif())
     assert read.variables[0] == network.variables[0]
     assert read.variables[1].levels == ("false", "true")  # BIF knows only texts; they mean the same records
@@ -108,7 +113,7 @@ def test_tables_and_names_that_cannot_be_written_are_refused() -> None:
     with pytest.raises(DeclarationError, match="'umbrella'"):
         network.to_bif({name: table for name, table in tables.items() if name != "umbrella"})
     with pytest.raises(DeclarationError, match="quotation"):
-        Network.from_edges('say "a"', levels={'say "a"': ("no", "yes")}).to_bif()
+        Network.from_edges('say "a"', levels={'say "a"': ("no", "yes")}, outside="no").to_bif()
 
 
 @pytest.mark.parametrize("name", ["asia", "cancer", "sachs", "alarm", "child", "insurance"])

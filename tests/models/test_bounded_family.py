@@ -62,7 +62,7 @@ def test_the_series_of_large_parameters_encloses_what_the_library_of_balls_finds
 def test_families_follow_the_protocol(model: Any) -> None:
     assert isinstance(model, BoundedFamily)
     assert len(model.values) == len(model.cells)
-    assert not isinstance(dc.Categories("x", levels=("a", "b")), BoundedFamily)
+    assert not isinstance(dc.Categories("x", levels=("a", "b"), outside="a"), BoundedFamily)
     with pytest.raises(dc.SecretError):
         model.posterior(model.statistics({model.column.name: [1, 2]}))
     for counts in ([1, 2], [-1] + [0] * (len(model.cells) - 1), [0.5] * len(model.cells)):

@@ -8,19 +8,24 @@ from discreet.certificates import compositions
 
 
 def test_levels_priors_and_cells_are_as_declared() -> None:
-    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, prior=0.5)
+    model = dc.Categories(
+        ("ward", "fall"),
+        levels={"ward": ("A", "B"), "fall": ("no", "yes")},
+        prior=0.5,
+        outside={"ward": "A", "fall": "no"},
+    )
     assert model.cells == (("A", "no"), ("A", "yes"), ("B", "no"), ("B", "yes"))
     assert model.prior == (0.5,) * 4
-    named = dc.Categories("x", levels=("a", "b"), prior={"b": 2, "a": 1})
+    named = dc.Categories("x", levels=("a", "b"), prior={"b": 2, "a": 1}, outside="a")
     assert named.prior == (1.0, 2.0)
-    assert dc.Categories("x", levels=("a", "b"), prior=np.array([1.0, 2.0])) == named  # type: ignore[arg-type]
+    assert dc.Categories("x", levels=("a", "b"), prior=np.array([1.0, 2.0]), outside="a") == named  # type: ignore[arg-type]
 
 
 def test_the_home_of_undeclared_values_is_always_a_level() -> None:
-    assert dc.Categories("x", levels=("a", "b")).columns[0].outside == "a"
+    assert dc.Categories("x", levels=("a", "b"), outside="a").columns[0].outside == "a"
     assert dc.Categories("x", levels=("a", "other")).columns[0].outside == "other"
     assert dc.Categories("x", levels=("a", "b"), outside="gap").cells == ("a", "b", "gap")
-    assert "outside='a'" in repr(dc.Categories("x", levels=("a", "b")))
+    assert "outside='a'" in repr(dc.Categories("x", levels=("a", "b"), outside="a"))
 
 
 @pytest.mark.parametrize(
@@ -55,13 +60,13 @@ def test_declarations_that_make_no_sense_are_refused(arguments: dict[str, Any]) 
 
 
 def test_the_law_of_counts_sums_to_one() -> None:
-    model = dc.Categories("x", levels=("a", "b", "c"), prior=(0.3, 1, 4))
+    model = dc.Categories("x", levels=("a", "b", "c"), prior=(0.3, 1, 4), outside="a")
     tables = np.array(list(compositions(9, 3)))
     assert np.exp(model.log_evidence(tables)).sum() == pytest.approx(1, abs=1e-13)
 
 
 def test_the_posterior_of_known_counts_is_conjugate() -> None:
-    model = dc.Categories("x", levels=("a", "b"), prior=(1, 2))
+    model = dc.Categories("x", levels=("a", "b"), prior=(1, 2), outside="a")
     assert model.posterior((3, 4)) == dc.Dirichlet((4, 6))
 
 
@@ -76,7 +81,9 @@ EVENTS: list[tuple[Any, list[int]]] = [
 
 @pytest.mark.parametrize(("event", "places"), EVENTS)
 def test_events_name_cells(event: Any, places: list[int]) -> None:
-    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+    model = dc.Categories(
+        ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+    )
     assert model.places(event).tolist() == places
 
 
@@ -84,6 +91,8 @@ def test_events_name_cells(event: Any, places: list[int]) -> None:
     "event", ["ward=C", "wing=A", "A", ("A",), [], [("A", "maybe")], 3, "ward=A, fall", "ward=A, ward=B"]
 )
 def test_events_that_are_nowhere_are_refused(event: Any) -> None:
-    model = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+    model = dc.Categories(
+        ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+    )
     with pytest.raises(dc.DeclarationError, match="no cell"):
         model.places(event)

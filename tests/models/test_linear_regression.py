@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 
-WARD = dc.Column("ward", ("A", "B", "C"))
+WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 BOUNDS = {"age": (0, 120), "dose": (-1, 3), "y": (0, 200)}
 
 

@@ -18,7 +18,13 @@ with warnings.catch_warnings():
     from pgmpy.models import DiscreteBayesianNetwork
 
 LEVELS = {"sky": ("clear", "grey"), "grass": ("dry", "wet", "white"), "tap": ("off", "on"), "shoes": (0, 1)}
-GARDEN = dc.Network.from_edges("sky -> tap -> grass", "sky -> grass", "grass -> shoes", levels=LEVELS)
+GARDEN = dc.Network.from_edges(
+    "sky -> tap -> grass",
+    "sky -> grass",
+    "grass -> shoes",
+    levels=LEVELS,
+    outside={name: each[0] for name, each in LEVELS.items()},
+)
 
 
 def tables_of(network: dc.Network, seed: int) -> dict[str, Any]:
@@ -53,7 +59,7 @@ def test_questions_have_the_same_answers_there() -> None:
 
 
 def test_a_reading_goes_to_pgmpy_with_its_expected_probabilities() -> None:
-    network = dc.Network.naive_bayes("y", ["a"], {"y": ("no", "yes"), "a": ("no", "yes")})
+    network = dc.Network.naive_bayes("y", ["a"], {"y": ("no", "yes"), "a": ("no", "yes")}, outside="no")
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(network, 40, 1), [10, 5, 5, 20], dc.SeededBits(1)))
     found = posterior.to_pgmpy().get_cpds("a").values
     np.testing.assert_allclose(found.T, posterior.mean_tables()["a"], atol=1e-9)

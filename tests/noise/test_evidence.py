@@ -18,12 +18,12 @@ from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.tables import Cells, FamilyTables
 from discreet.releases.document import MECHANISMS
 
-TABLE = dc.Categories("x", levels=("a", "b", "c"))
-COIN = dc.Categories("x", levels=("a", "b"), prior=20)
-NET = dc.Network.from_edges("a -> b", "c", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)})
-YES_NO = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", (0, 1)))
-BAYES = dc.Network.naive_bayes("y", ["a", "b"], levels={"y": (0, 1, 2), "a": (0, 1), "b": (0, 1)})
-ITEMS = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1)})
+TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
+COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")
+NET = dc.Network.from_edges("a -> b", "c", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)}, outside=0)
+YES_NO = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", (0, 1)), outside=0)
+BAYES = dc.Network.naive_bayes("y", ["a", "b"], levels={"y": (0, 1, 2), "a": (0, 1), "b": (0, 1)}, outside=0)
+ITEMS = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1)}, outside=0)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
 BALL = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=1, norm_bound=1)
 SIZE = 4
@@ -139,7 +139,7 @@ def test_the_weights_of_a_choice_are_those_of_all_candidates(name: str) -> None:
 
 
 def test_too_many_candidates_are_not_listed_and_it_says_so() -> None:
-    many = dc.HellingerGlobal(dc.Categories("x", levels=range(4)), size=600, epsilon=1)
+    many = dc.HellingerGlobal(dc.Categories("x", levels=range(4), outside=0), size=600, epsilon=1)
     with pytest.raises(DeclarationError, match="36361101 candidate posteriors"):
         many.evidence(np.array([150] * 4)).candidates()
 
@@ -217,7 +217,7 @@ def test_evidence_comes_table_by_table_where_noise_is_independent() -> None:
 
 
 def test_changes_that_cannot_be_listed_are_maximised_by_elimination() -> None:
-    long = dc.Network.from_edges(" -> ".join("abcdefghij"), levels=dict.fromkeys("abcdefghij", (0, 1)))
+    long = dc.Network.from_edges(" -> ".join("abcdefghij"), levels=dict.fromkeys("abcdefghij", (0, 1)), outside=0)
     fourier = dc.FourierUpdates(long, SIZE, 1)
     assert fourier.quantities.changes() is None
     patterns = np.array(list(product((0, 1), repeat=10)))

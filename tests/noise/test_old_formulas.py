@@ -17,10 +17,12 @@ from discreet.mechanisms.record_changes import parity_changes
 from discreet.noise.concentrated import SLACK, worst_loss
 from discreet.noise.gaussian import sum_law
 
-TABLE = dc.Categories("x", levels=("a", "b", "c", "d"))
-NET = dc.Network.from_edges("a -> b -> c", "a -> c", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)})
-YES_NO = dc.Network.from_edges("a -> b -> c", "a -> c", "d", levels=dict.fromkeys("abcd", (0, 1)))
-BAYES = dc.Network.naive_bayes("y", ["a", "b", "c"], levels={"y": (0, 1, 2), "a": (0, 1), "b": (0, 1), "c": (0, 1)})
+TABLE = dc.Categories("x", levels=("a", "b", "c", "d"), outside="a")
+NET = dc.Network.from_edges("a -> b -> c", "a -> c", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)}, outside=0)
+YES_NO = dc.Network.from_edges("a -> b -> c", "a -> c", "d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)
+BAYES = dc.Network.naive_bayes(
+    "y", ["a", "b", "c"], levels={"y": (0, 1, 2), "a": (0, 1), "b": (0, 1), "c": (0, 1)}, outside=0
+)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
 EPSILON = Fraction(7, 5)
 

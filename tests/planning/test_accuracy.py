@@ -6,7 +6,7 @@ import pytest
 import discreet as dc
 from discreet.planning import accuracy_curve, epsilon_for, expected_accuracy, size_for
 
-COIN = dc.Categories("x", levels=("no", "yes"))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 
 
 def test_the_expected_width_is_that_of_exact_summation() -> None:

@@ -18,8 +18,8 @@ from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pai
 from discreet.show.charts import audit_chart
 
 Counts = NDArray[np.int64]
-COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
-HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20)
+COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
+HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a")
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def test_pairs_may_be_given_and_nonsense_is_refused() -> None:
 
 
 def test_pairs_that_are_no_neighbours_are_refused() -> None:
-    mechanism = dc.GeometricHistogram(dc.Categories("coin", levels=("heads", "tails")), 10, 1)
+    mechanism = dc.GeometricHistogram(dc.Categories("coin", levels=("heads", "tails"), outside="heads"), 10, 1)
     for pair in (((10, 0), (0, 10)), ((10, 0), (9, 0)), ((10, 0), (11, -1)), ((10, 0), (10, 0))):
         with pytest.raises(dc.DeclarationError, match="must be neighbours"):
             audit(mechanism, pairs=[pair])
@@ -215,7 +215,7 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
             dc.optimum(nothing, 5, 1)  # type: ignore[arg-type]
 
 
-CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
 OTHERS: dict[str, tuple[Any, int]] = {
     "network": (dc.FamilyHistograms(CHAIN, 20, 1), 8_000),

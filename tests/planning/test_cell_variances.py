@@ -17,7 +17,13 @@ Floats = NDArray[np.float64]
 
 
 def network_of(*edges: str, **levels: int) -> dc.Network:
-    return dc.Network.from_edges(*edges, levels={name: tuple(range(count)) for name, count in levels.items()})
+    return dc.Network.from_edges(
+        *edges,
+        levels={name: tuple(range(count)) for name, count in levels.items()},
+        outside={
+            name: each[0] for name, each in ({name: tuple(range(count)) for name, count in levels.items()}).items()
+        },
+    )
 
 
 NETWORKS = {
@@ -89,7 +95,7 @@ def test_a_single_table_has_the_variance_of_its_own_noise(kind: Any) -> None:
 
 def test_cube_noise_is_put_together_by_hand() -> None:
     names = ["x0", "x1"]
-    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     mechanism = dc.CubeCounts(network, 10, 1)
     classes, numbers = mechanism.parts(mechanism.noise.sample(8000, dc.SeededBits(4)))
     cells = (classes + numbers[:, :, 0]) / 2

@@ -11,7 +11,7 @@ from discreet.planning.accuracy import accuracy
 from discreet.planning.compare import SMOOTHINGS, Ranking, compare
 from discreet.show.charts import distance_chart, ranking_chart, render
 
-COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
+COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_three_cells_say_what_is_left_out() -> None:
 
 
 def test_large_tables_are_simulated_with_their_error() -> None:
-    ranking = compare(dc.Categories("x", levels=tuple(range(6))), 300, 1, repeats=4)
+    ranking = compare(dc.Categories("x", levels=tuple(range(6)), outside=0), 300, 1, repeats=4)
     assert ranking.floor is None
     assert ranking.best.accuracy.errors["log_score"] > 0
     assert "HellingerGlobal" in ranking.left_out

@@ -10,7 +10,7 @@ from discreet.planning.distance_accuracy import distance_accuracy
 
 
 def model_of(cells: int) -> dc.Categories:
-    return dc.Categories("x", levels=tuple(f"level {number}" for number in range(cells)))
+    return dc.Categories("x", levels=tuple(f"level {number}" for number in range(cells)), outside="level 0")
 
 
 def test_distances_agree_with_a_list_of_all_candidates() -> None:

@@ -28,7 +28,7 @@ from discreet.planning.exact_accuracy import (
 )
 from discreet.planning.simulated_accuracy import simulated_accuracy
 
-COIN, DIE = (dc.Categories("x", levels=levels) for levels in (("no", "yes"), ("a", "b", "c")))
+COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +154,7 @@ def test_three_cells_have_the_golden_remapped_distance() -> None:
     "mechanism",
     [
         dc.GeometricHistogram(COIN, 4, 1),
-        dc.DiscreteLaplaceCounts(dc.Categories("x", levels=(0, 1), prior=(0.5, 2)), 3, 2),
+        dc.DiscreteLaplaceCounts(dc.Categories("x", levels=(0, 1), prior=(0.5, 2), outside=0), 3, 2),
         RoundedLaplace(DIE, 3, 2, 2, 2),
         ClampedLaplace(DIE, 3, 2, 2, 3),
         HellingerSmooth(DIE, 4, 1, "0.01"),
@@ -183,7 +183,7 @@ def test_distances_and_divergences_are_plain_sums(mechanism: Any) -> None:
 
 def test_the_log_score_is_the_mutual_information_by_quadrature() -> None:
     """The slow twin: adaptive integration over theta of sum_z P(z | theta) ln P(z | theta)/P(z), prior (0.5, 2)."""
-    model = dc.Categories("x", levels=(0, 1), prior=(0.5, 2))
+    model = dc.Categories("x", levels=(0, 1), prior=(0.5, 2), outside=0)
     mechanism = dc.GeometricHistogram(model, 6, 1)
     outputs, counts = possible_outputs(mechanism), np.arange(7)
     assert outputs is not None
@@ -271,7 +271,7 @@ def test_the_heavy_tailed_divergence_is_the_mean_of_many_studies(model: dc.Categ
 
 
 def test_large_tables_are_simulated() -> None:
-    ten = dc.Categories("x", levels=tuple(range(10)))
+    ten = dc.Categories("x", levels=tuple(range(10)), outside=0)
     found = accuracy(dc.GeometricHistogram(ten, 5000, 1), repeats=4)
     assert found.errors["log_score"] > 0
     assert 0.5 < found.share < 1.5

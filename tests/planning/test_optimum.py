@@ -25,7 +25,7 @@ from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, op
 
 
 def model_of(*prior: float) -> dc.Categories:
-    return dc.Categories("x", levels=tuple(range(len(prior))), prior=prior)
+    return dc.Categories("x", levels=tuple(range(len(prior))), prior=prior, outside=0)
 
 
 COIN, DIE = model_of(1, 1), model_of(1, 1, 1)

@@ -6,7 +6,7 @@ import pytest
 import discreet as dc
 from discreet.planning.regression_accuracy import expected_coefficients, expected_effect, rehearsed_regression
 
-WARD = dc.Column("ward", ("A", "B", "C"))
+WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0, 60)})
 
 

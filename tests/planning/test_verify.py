@@ -14,7 +14,7 @@ from discreet.certificates import PrivacyLoss, enumerate_neighbours
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.noise.zero_sum import ZeroSumLaplace, normaliser
 
-COIN = dc.Categories("x", levels=("no", "yes"))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DONE = ("- recomputed", "- not recomputed", "- compared", "- drawn", "- looked up", "- by proof", "- by computation")
 PAGE = Path(__file__).parents[2] / "docs" / "checking.md"
 
@@ -49,7 +49,9 @@ def test_small_mechanisms_are_enumerated_and_large_ones_proved() -> None:
 
 def test_two_levels_and_many_levels_lose_less_than_everything() -> None:
     deltas = [
-        dc.verify(dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(m))), size=10**6, epsilon=1)).delta_at(0)
+        dc.verify(
+            dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(m)), outside=0), size=10**6, epsilon=1)
+        ).delta_at(0)
         for m in (2, 3, 10, 200)
     ]
     assert deltas == sorted(deltas, reverse=True)
@@ -84,7 +86,7 @@ def test_epsilon_is_never_rounded_in_our_favour() -> None:
 
 
 def test_a_giant_document_is_verified_at_once() -> None:
-    model = dc.Categories("x", levels=tuple(range(20_000)))
+    model = dc.Categories("x", levels=tuple(range(20_000)), outside=0)
     assert dc.verify(dc.GeometricHistogram(model, size=10**12, epsilon=1)).evidence is dc.Evidence.PROVED
 
 
@@ -97,7 +99,7 @@ def test_what_is_neither_release_nor_mechanism_is_refused(subject: object) -> No
 
 
 def test_an_epsilon_is_called_exact_only_where_it_was_computed() -> None:
-    large = dc.verify(dc.MaximumPosterior(dc.Categories("x", levels=tuple("abc")), 1000, 1))
+    large = dc.verify(dc.MaximumPosterior(dc.Categories("x", levels=tuple("abc"), outside="a"), 1000, 1))
     assert not large.exact
     assert large.epsilon == 1
     assert "an upper bound, the true number may be smaller" in str(large)
@@ -130,7 +132,7 @@ def test_a_certificate_reads_well() -> None:
 
 @pytest.mark.parametrize(("size", "epsilon"), [(4, "1"), (10, "5")])
 def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -> None:
-    mechanism = dc.PermuteAndFlip(dc.Categories("coin", levels=("heads", "tails")), size, epsilon)
+    mechanism = dc.PermuteAndFlip(dc.Categories("coin", levels=("heads", "tails"), outside="heads"), size, epsilon)
     found = enumerate_neighbours(mechanism.log_likelihood, size, 2, mechanism.tables.all)
     certificate = dc.verify(mechanism)
     assert found.epsilon <= certificate.epsilon <= found.epsilon * (1 + 1e-8) < float(epsilon)
@@ -144,7 +146,7 @@ def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -
 @pytest.mark.parametrize("delta", ["1e-3", "1e-5", "1e-9", "1e-12"])
 @pytest.mark.parametrize(("size", "epsilon"), [(100, "3"), (50, "1"), (30, "0.1")])
 def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) -> None:
-    coin = dc.Categories("coin", levels=("heads", "tails"))
+    coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     mechanism = dc.HellingerCalibrated(coin, size, epsilon, delta)
     assert dc.verify(mechanism).guarantee.delta == Fraction(delta)
     assert mechanism.privacy_loss().delta_at(mechanism.epsilon) <= float(delta) * (1 + 1e-6) + 1e-13

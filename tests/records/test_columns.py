@@ -143,7 +143,9 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_misspelt_names_are_answered_with_declared_ones() -> None:
-    model = dc.Categories(("ward", "fall"), {"ward": ("North", "South"), "fall": ("no", "yes")})
+    model = dc.Categories(
+        ("ward", "fall"), {"ward": ("North", "South"), "fall": ("no", "yes")}, outside={"ward": "North", "fall": "no"}
+    )
     with pytest.raises(dc.DeclarationError, match=r"Did you mean 'ward'\?"):
         model.places("wards=North")
     with pytest.raises(dc.DeclarationError, match=r"Did you mean 'North'\?"):

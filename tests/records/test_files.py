@@ -111,7 +111,7 @@ def test_ragged_and_quoted_lines_stop_nothing(tmp_path: Path) -> None:
 def test_a_separator_can_be_declared(tmp_path: Path) -> None:
     path = tmp_path / "semi.csv"
     path.write_text("x;y\na;1\nb;2\n")
-    assert dc.read(path, separator=";").count_families([[Column("x", ("a", "b"))]])[0].tolist() == [1, 1]
+    assert dc.read(path, separator=";").count_families([[Column("x", ("a", "b"), outside="a")]])[0].tolist() == [1, 1]
 
 
 SECRETS = ("John Smith", "HIV positive", "57")
@@ -140,7 +140,7 @@ def test_files_that_cannot_be_read_are_refused_without_showing_a_record(
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(dc.SourceError) as failure:
-        dc.Categories("diagnosis", levels=("a", "b")).statistics(dc.read(path))
+        dc.Categories("diagnosis", levels=("a", "b"), outside="a").statistics(dc.read(path))
     words = "".join(traceback.format_exception(failure.value))
     assert not any(secret in str(failure.value) for secret in SECRETS)
     assert "During handling" not in words
@@ -181,7 +181,7 @@ def test_bands_are_declared_with_rising_edges() -> None:
 
 
 def test_banded_columns_survive_the_way_through_a_release() -> None:
-    model = dc.Categories([Column.banded("age", (0, 18.5, 65)), Column("x", ("a", "b"))])
+    model = dc.Categories([Column.banded("age", (0, 18.5, 65)), Column("x", ("a", "b"), outside="a")])
     release = dc.simulate(dc.GeometricHistogram(model, size=9, epsilon=1), (1, 2, 3, 1, 1, 1), dc.SeededBits(1))
     assert dc.Release.from_json(release.to_json()) == release
     assert "Column.banded" in repr(model)

@@ -222,4 +222,4 @@ def test_no_record_can_end_a_count_or_be_quoted() -> None:
         with pytest.raises(dc.SourceError, match="must be a list of values"):
             sum_moments({"x": values}, plan)
         with pytest.raises(dc.SourceError, match="must be a list of values"):
-            dc.Categories("x", levels=("1", "2")).statistics({"x": values})
+            dc.Categories("x", levels=("1", "2"), outside="1").statistics({"x": values})

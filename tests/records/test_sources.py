@@ -83,7 +83,9 @@ def test_levels_that_no_value_can_match_leave_all_records_outside(kind: str) -> 
 
 def test_an_empty_frame_counts_nothing() -> None:
     assert (
-        as_source(pl.DataFrame({"x": []}, schema={"x": pl.String})).count_families([[Column("x", ("a", "b"))]])[0].sum()
+        as_source(pl.DataFrame({"x": []}, schema={"x": pl.String}))
+        .count_families([[Column("x", ("a", "b"), outside="a")]])[0]
+        .sum()
         == 0
     )
 
@@ -91,14 +93,14 @@ def test_an_empty_frame_counts_nothing() -> None:
 def test_a_missing_column_is_named() -> None:
     for data in (RECORDS, pd.DataFrame(RECORDS)):
         with pytest.raises(dc.SourceError, match="no column 'smoking'"):
-            dc.Categories("smoking", levels=("a", "b")).statistics(data)
+            dc.Categories("smoking", levels=("a", "b"), outside="a").statistics(data)
 
 
 def test_a_table_read_without_its_header_does_not_show_its_first_record() -> None:
     frame = pd.DataFrame({"John Smith": ["Jane Doe"], "57": [31], "HIV positive": ["negative"]})
     for data in (frame, frame.to_dict("list")):
         with pytest.raises(dc.SourceError) as failure:
-            dc.Categories("diagnosis", levels=("a", "b")).statistics(data)
+            dc.Categories("diagnosis", levels=("a", "b"), outside="a").statistics(data)
         assert not any(word in str(failure.value) for word in ("John", "57", "HIV"))
 
 
@@ -122,7 +124,7 @@ def test_no_value_of_any_kind_makes_counting_fail() -> None:
 @pytest.mark.parametrize("level", [2**53 + 1, -(2**60), str(2**60), 10**5000], ids=["2^53+1", "-2^60", "text", "long"])
 def test_whole_numbers_that_floats_do_not_hold_are_no_levels(level: int | str) -> None:
     with pytest.raises(dc.DeclarationError, match="2\\^53"):
-        Column("x", (0, level))
+        Column("x", (0, level), outside=0)
 
 
 def test_objects_are_looked_at_one_by_one_whatever_stands_first() -> None:
@@ -170,7 +172,11 @@ def test_columns_with_our_own_names_are_counted_right() -> None:
     frame = pd.DataFrame({"x": ["a", "b", "a"], "discreet_0": ["u", "v", "v"], "discreet_1": ["a", "a", "b"]}).astype(
         object
     )
-    columns = [Column("x", ("a", "b")), Column("discreet_0", ("u", "v")), Column("discreet_1", ("a", "b"))]
+    columns = [
+        Column("x", ("a", "b"), outside="a"),
+        Column("discreet_0", ("u", "v"), outside="u"),
+        Column("discreet_1", ("a", "b"), outside="a"),
+    ]
     for data in (frame, pl.from_pandas(frame), duckdb.sql("SELECT * FROM frame")):
         tables = as_source(data).count_families([columns[:2], columns[1:], columns[:1], columns[:1]])
         assert [table.tolist() for table in tables] == [[[1, 1], [0, 1]], [[1, 0], [1, 1]], [2, 1], [2, 1]]
@@ -186,7 +192,7 @@ def test_a_thousand_levels_are_counted(kind: str, text: bool) -> None:
         "pyarrow": pa.table,
         "duckdb": lambda d: duckdb.from_arrow(pa.table(d)),
     }
-    column = Column("x", tuple(dict.fromkeys(values)))
+    column = Column("x", tuple(dict.fromkeys(values)), outside=(dict.fromkeys(values))[0])
     assert (as_source(make[kind]({"x": values})).count_families([[column]])[0] == 3).all()
 
 
@@ -200,13 +206,15 @@ def test_anything_that_counts_families_is_a_source() -> None:
         def count_families(self, families: Any) -> list[Any]:
             return [np.array([4, 5])]
 
-    assert repr(dc.Categories("x", levels=("a", "b")).statistics(Mine())) == "Statistics(<2 secret values>)"
+    assert (
+        repr(dc.Categories("x", levels=("a", "b"), outside="a").statistics(Mine())) == "Statistics(<2 secret values>)"
+    )
 
 
 @pytest.mark.parametrize("levels", [(0, False, 1), ("a", None), ("a", "b\x00"), ("a", "\ud800"), ("1", "1.0")])
 def test_levels_that_collide_or_cannot_be_written_are_refused(levels: tuple[Any, ...]) -> None:
     with pytest.raises(dc.DeclarationError):
-        Column("x", levels)
+        Column("x", levels, outside=levels[0])
 
 
 def test_the_home_of_outside_values_is_kept_as_it_was_declared() -> None:
@@ -214,14 +222,14 @@ def test_the_home_of_outside_values_is_kept_as_it_was_declared() -> None:
 
 
 def test_truth_values_and_numbers_are_different_levels() -> None:
-    assert Column("x", (False, True)) != Column("x", (0, 1))
-    assert Column("x", (0, 1)) == Column("x", (0, 1))
+    assert Column("x", (False, True), outside=False) != Column("x", (0, 1), outside=0)
+    assert Column("x", (0, 1), outside=0) == Column("x", (0, 1), outside=0)
 
 
 @pytest.mark.parametrize("data", [3, None, [1, 2], np.zeros(3), {"x": ["a"], "y": []}])
 def test_what_is_no_table_is_refused(data: object) -> None:
     with pytest.raises(dc.SourceError):
-        dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("a", "b")}).statistics(data)
+        dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("a", "b")}, outside="a").statistics(data)
 
 
 @pytest.mark.parametrize(

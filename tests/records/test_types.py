@@ -23,7 +23,7 @@ FAR = 2**53
 def test_whole_numbers_that_two_integers_share_as_floats_are_no_levels(level: int | str) -> None:
     """2^53 is what 2^53 + 1 becomes as a float, so neither may be told from the other."""
     with pytest.raises(dc.DeclarationError, match="2\\^53"):
-        dc.Column("x", (0, level))
+        dc.Column("x", (0, level), outside=0)
     assert dc.Column("x", (0, FAR - 1, 1 - FAR), outside="other").levels[1] == FAR - 1
 
 
@@ -190,7 +190,7 @@ def test_arrow_tables_are_counted_from_many_threads_at_once() -> None:
 
 def test_gaps_are_a_level_of_their_own_unless_it_is_declared() -> None:
     """With 40 % missing, level a must not read as three in five where one in three of the known are a."""
-    model = dc.Categories("x", levels=("a", "b", "c"))
+    model = dc.Categories("x", levels=("a", "b", "c"), outside="a")
     assert model.cells == ("a", "b", "c", "other")
     values = ["a", "b", "c"] * 20 + [None] * 40
     assert moments_of(model, {"x": values}) == [20, 20, 20, 40]

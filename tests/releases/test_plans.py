@@ -12,8 +12,8 @@ import discreet as dc
 from discreet import failpoints
 
 FORK = multiprocessing.get_context("fork")
-COIN = dc.Categories("x", levels=("no", "yes"))
-PAIR = dc.Categories("y", levels=("a", "b", "c"))
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
+PAIR = dc.Categories("y", levels=("a", "b", "c"), outside="a")
 DATA = {"x": ["no", "yes", "yes", "no"], "y": ["a", "b", "c", "a"]}
 PARTS = [dc.GeometricHistogram(COIN, size=4, epsilon="0.1")] * 30 + [dc.GeometricHistogram(PAIR, size=4, epsilon="0.2")]
 PLAN = dc.Plan(PARTS, delta="1e-6")

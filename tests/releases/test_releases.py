@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.randomness import RandomBits
 
-SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), prior=1)
+SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), prior=1, outside="never")
 MECHANISM = dc.GeometricHistogram(SMOKING, size=12, epsilon="0.5")
 DATA = {"smoking": ["never"] * 6 + ["former"] * 4 + ["current"] * 2}
 
@@ -63,7 +63,7 @@ def test_publish_accepts_only_the_systems_bits(ledger: dc.Ledger) -> None:
 
 def test_wrong_calls_are_refused_and_not_charged(ledger: dc.Ledger) -> None:
     secret = SMOKING.statistics(DATA)
-    other = dc.Categories("smoking", levels=("never", "former", "current"), prior=2)
+    other = dc.Categories("smoking", levels=("never", "former", "current"), prior=2, outside="never")
     calls: list[tuple[Any, Any, Any, Any, str]] = [
         (MECHANISM, secret, ledger, " ", "label"),
         (MECHANISM, secret, ledger, "\ud83d", "label"),

@@ -17,14 +17,17 @@ import vl_convert
 import discreet as dc
 from discreet.show import charts
 
-SMOKING = dc.Categories("smoking", levels=("never", "former", "current"))
-FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), outside="never")
+FALLS = dc.Categories(
+    ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+)
 ODD = dc.Categories(
     ("<b>group</b>", "ok"),
     levels={
         "<b>group</b>": ("<script>", "a\u00a0b", "a b", '"x\\", y', "a name of many words " * 9),
         "ok": (True, False),
     },
+    outside={"<b>group</b>": "<script>", "ok": True},
 )
 WIDTHS = [{"epsilon": epsilon, "width": 0.03 + 0.01 / epsilon, "non_private": 0.03} for epsilon in (1, 0.1, 0.3)]
 
@@ -191,7 +194,7 @@ def test_a_comparison_needs_another_column_of_a_crossed_table() -> None:
 
 
 def test_the_axis_of_probabilities_starts_at_zero_unless_that_wastes_half_of_it() -> None:
-    large = release(dc.Categories("x", levels=("a", "b")), [52_000, 48_000], "0.5")
+    large = release(dc.Categories("x", levels=("a", "b"), outside="a"), [52_000, 48_000], "0.5")
     assert charts.posterior_chart(dc.infer(SURVEY))["layer"][0]["encoding"]["x"]["scale"]["zero"]
     assert not charts.posterior_chart(dc.infer(large))["layer"][0]["encoding"]["x"]["scale"]["zero"]
 
@@ -282,14 +285,16 @@ def test_a_picture_carries_its_names_as_text(tmp_path: Path) -> None:
 def test_more_cells_make_a_taller_picture(tmp_path: Path) -> None:
     heights = []
     for cells in (5, 60):
-        model = dc.Categories("commune", levels=tuple(f"commune {number}" for number in range(cells)))
+        model = dc.Categories(
+            "commune", levels=tuple(f"commune {number}" for number in range(cells)), outside="commune 0"
+        )
         charts.render(charts.posterior_chart(dc.infer(release(model, [9] * cells, "1"))), tmp_path / "x.png")
         heights.append(struct.unpack(">II", (tmp_path / "x.png").read_bytes()[16:24])[1])
     assert 55 * 2 * 20 < heights[1] - heights[0] < 55 * 2 * 36  # two pixels to a unit, 20 to 36 units to a row
 
 
 def test_a_picture_that_nobody_could_read_is_refused() -> None:
-    model = dc.Categories("x", levels=tuple(range(charts.MOST_INTERVALS + 1)))
+    model = dc.Categories("x", levels=tuple(range(charts.MOST_INTERVALS + 1)), outside=0)
     with pytest.raises(dc.DeclarationError, match="Cannot draw 301 intervals"):
         charts.posterior_chart(dc.infer(release(model, [3] * (charts.MOST_INTERVALS + 1), "1")))
 

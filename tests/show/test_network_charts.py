@@ -15,7 +15,9 @@ from discreet.show.charts.graph_layout import layout
 
 YES_NO = ("no", "yes")
 LEVELS: dict[str, tuple[str, ...]] = {"cancer": YES_NO, "smoker": ("never", "former", "current"), "cough": YES_NO}
-NAIVE = dc.Network.naive_bayes("cancer", ["smoker", "cough"], LEVELS)
+NAIVE = dc.Network.naive_bayes(
+    "cancer", ["smoker", "cough"], LEVELS, outside={name: each[0] for name, each in LEVELS.items()}
+)
 COUNTS = [60, 20, 10, 10, 10, 20, 50, 40, 10, 30]
 READ = dc.infer(dc.simulate(dc.FamilyHistograms(NAIVE, 130, 2), COUNTS, dc.SeededBits(7), label="Signs"))
 LONG = "a name of very many words that no box could hold in one line, nor in two, <b>whatever</b> one tries"
@@ -24,17 +26,21 @@ LONG = "a name of very many words that no box could hold in one line, nor in two
 def tree(size: int) -> dc.Network:
     names = [f"n{number}" for number in range(size)]
     edges = [names[0], *(f"n{(number - 1) // 2} -> n{number}" for number in range(1, size))]
-    return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, YES_NO))
+    return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, YES_NO), outside=YES_NO[0])
 
 
 def chain(size: int) -> dc.Network:
     names = [f"month {number}" for number in range(size)]
-    return dc.Network.from_edges(" -> ".join(names), levels=dict.fromkeys(names, YES_NO))
+    return dc.Network.from_edges(" -> ".join(names), levels=dict.fromkeys(names, YES_NO), outside=YES_NO[0])
 
 
 def long_names() -> dc.Network:
     edges = f"{LONG} -> {LONG} two -> x"
-    return dc.Network.from_edges(edges, levels={LONG: (LONG, "b"), f"{LONG} two": YES_NO, "x": ("a", "b")})
+    return dc.Network.from_edges(
+        edges,
+        levels={LONG: (LONG, "b"), f"{LONG} two": YES_NO, "x": ("a", "b")},
+        outside={LONG: LONG, f"{LONG} two": YES_NO[0], "x": "a"},
+    )
 
 
 SUBJECTS: dict[str, Any] = {
@@ -43,8 +49,10 @@ SUBJECTS: dict[str, Any] = {
     "tree": tree(37),
     "chain": chain(20),
     "long names": long_names(),
-    "several parents": dc.Network.from_edges("a -> c", "b -> c", "a -> b", levels=dict.fromkeys("abc", YES_NO)),
-    "one": dc.Network.from_edges("a", levels={"a": YES_NO}),
+    "several parents": dc.Network.from_edges(
+        "a -> c", "b -> c", "a -> b", levels=dict.fromkeys("abc", YES_NO), outside=YES_NO[0]
+    ),
+    "one": dc.Network.from_edges("a", levels={"a": YES_NO}, outside=YES_NO[0]),
 }
 
 
@@ -94,13 +102,13 @@ def test_children_stand_behind_their_parents_in_the_direction_of_reading() -> No
 
 def asia() -> dc.Network:
     edges = ("a -> t", "s -> l", "s -> b", "t -> e", "l -> e", "e -> x", "e -> d", "b -> d")
-    return dc.Network.from_edges(*edges, levels=dict.fromkeys("atslbexd", YES_NO))
+    return dc.Network.from_edges(*edges, levels=dict.fromkeys("atslbexd", YES_NO), outside=YES_NO[0])
 
 
 def tangle(size: int, seed: int) -> dc.Network:
     generator, names = np.random.default_rng(seed), [f"n{number}" for number in range(size)]
     edges = [f"n{p} -> n{c}" for c in range(1, size) for p in range(c) if generator.random() < 2 / c]
-    return dc.Network.from_edges(*names, *edges, levels=dict.fromkeys(names, YES_NO))
+    return dc.Network.from_edges(*names, *edges, levels=dict.fromkeys(names, YES_NO), outside=YES_NO[0])
 
 
 @pytest.mark.parametrize("network", [asia(), tangle(12, seed=1), tangle(30, seed=2)], ids=["asia", "12", "30"])
@@ -122,7 +130,7 @@ def test_arrows_of_a_graph_with_loops_pass_no_box(network: dc.Network) -> None:
 def test_layers_are_ordered_so_that_arrows_do_not_cross_where_they_need_not() -> None:
     """Two ladders declared crosswise: every arrow can be straight."""
     edges = ("a -> y", "b -> x", "c -> z", "y -> p", "x -> q", "z -> r", "a -> p", "b -> q")
-    network = dc.Network.from_edges(*edges, levels=dict.fromkeys("abcxyzpqr", YES_NO))
+    network = dc.Network.from_edges(*edges, levels=dict.fromkeys("abcxyzpqr", YES_NO), outside=YES_NO[0])
     parents = dict(zip((v.name for v in network.variables), network.parents, strict=True))
     placed = layout(parents, dict.fromkeys(parents, (90, 36)), between=40, apart=10, widest=1000)
     lines = [placed.path(parent, child) for child, above in parents.items() for parent in above]
@@ -147,7 +155,7 @@ def test_a_large_network_is_shown_by_its_names() -> None:
 
 def test_a_large_table_says_how_large_it_is() -> None:
     levels = {"a": tuple(range(10)), "b": tuple(range(10))}
-    network = dc.Network.naive_bayes("a", ["b"], levels)
+    network = dc.Network.naive_bayes("a", ["b"], levels, outside={name: each[0] for name, each in levels.items()})
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(network, 100, 5), [1] * 100, dc.SeededBits(3)))
     texts = [
         row["text"]

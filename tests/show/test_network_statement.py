@@ -7,7 +7,9 @@ from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 NASTY = "<script>alert(1)</script> | *bold* `code` [l](x)"
 LEVELS = {"cancer": ("no", "yes"), "smoker": ("no", "yes"), NASTY: ("no", "yes")}
-NETWORK = dc.Network.naive_bayes("cancer", ["smoker", NASTY], LEVELS)
+NETWORK = dc.Network.naive_bayes(
+    "cancer", ["smoker", NASTY], LEVELS, outside={name: each[0] for name, each in LEVELS.items()}
+)
 RELEASE = dc.simulate(
     dc.CubeCounts(NETWORK, 200, 1), [100, 50, 20, 30, 90, 60, 25, 25], dc.SeededBits(8), label="Signs of cancer"
 )
@@ -42,7 +44,7 @@ def test_names_that_others_wrote_stay_text() -> None:
 
 def test_a_large_network_is_cut_and_says_so() -> None:
     names = [f"item {number}" for number in range(30)]
-    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, ("no", "yes")))
+    network = dc.Network.from_edges(*names, levels=dict.fromkeys(names, ("no", "yes")), outside="no")
     release = dc.simulate(dc.FamilyHistograms(network, 20, 60), [15, 5] * 30, dc.SeededBits(9))
     text = statement(release, dc.infer(release))
     assert f"Only the first {MOST_ROWS} of 60 lines are shown" in text

@@ -10,7 +10,7 @@ from discreet.planning import verify
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 
-WARD = dc.Column("<i>ward</i>", ("A", "B|C"))
+WARD = dc.Column("<i>ward</i>", ("A", "B|C"), outside="A")
 MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 80), "days": (0, 60)}, prior_precision="0.1")
 
 

@@ -16,16 +16,18 @@ from markdown_it import MarkdownIt
 import discreet as dc
 from discreet.show.statement import MOST_ROWS, statement, statement_html
 
-FALLS = dc.Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+FALLS = dc.Categories(
+    ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+)
 REHEARSAL = dc.simulate(
     dc.GeometricHistogram(FALLS, size=600, epsilon="0.3"), [270, 30, 240, 60], dc.SeededBits(70), label="falls"
 )
-SMALL = dc.Categories("x", levels=("a", "b"))
+SMALL = dc.Categories("x", levels=("a", "b"), outside="a")
 NASTY = "<script>alert(1)</script> | *bold* _it_ `code` [l](x) \\ &amp; ~~no~~ a_b # head #"
 
 
 def small(label: str = "small", epsilon: str = "1", levels: tuple[str, ...] = ("a", "b")) -> dc.Release:
-    mechanism = dc.GeometricHistogram(dc.Categories("x", levels=levels), size=40, epsilon=epsilon)
+    mechanism = dc.GeometricHistogram(dc.Categories("x", levels=levels, outside=levels[0]), size=40, epsilon=epsilon)
     counts = [20, 20] + [0] * (len(levels) - 2)
     return dc.simulate(mechanism, counts, dc.SeededBits(71), label=label)
 

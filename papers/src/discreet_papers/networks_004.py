@@ -8,13 +8,13 @@ import discreet as dc
 def naive_bayes(features: int) -> dc.Network:
     """Return the network of a yes/no class and so many yes/no features."""
     names = [f"x{number}" for number in range(1, features + 1)]
-    return dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    return dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
 
 
 def yes_no(*edges: str) -> dc.Network:
     """Return the network of arrows between yes/no variables."""
     names = sorted({name.strip() for edge in edges for name in edge.split("->")})
-    return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, (0, 1)))
+    return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, (0, 1)), outside=0)
 
 
 _EIGHT = "abcdefgh"

@@ -9,7 +9,8 @@ INTERCEPT = "intercept"
 def units_of(model: LinearRegression) -> dict[str, str]:
     """Return in words what each coefficient is measured in.
 
-    >>> model = LinearRegression("pay", ["age", Column("sex", ("f", "m"))], {"age": (0, 99), "pay": (0, 9)})
+    >>> sex = Column("sex", ("f", "m"), outside="f")
+    >>> model = LinearRegression("pay", ["age", sex], {"age": (0, 99), "pay": (0, 9)})
     >>> units_of(model)
     {'intercept': 'pay', 'age': 'pay per 1 of age', 'sex=m': 'pay, m instead of f'}
     """

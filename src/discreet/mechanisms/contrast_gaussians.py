@@ -46,7 +46,7 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
     Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. Shares that are left out
     nearly minimise the variance of all cells of all family tables; a variance that is left out is calibrated.
 
-    >>> net = Network.from_edges("a -> b", levels={"a": (0, 1, 2), "b": ("no", "yes")})
+    >>> net = Network.from_edges("a -> b", levels={"a": (0, 1, 2), "b": ("no", "yes")}, outside={"a": 0, "b": "no"})
     >>> mechanism = ContrastGaussians(net, size=100, epsilon=1, delta="1e-6")
     >>> mechanism.length, mechanism.basis.blocks
     (5, (('a',), ('b',), ('a', 'b')))

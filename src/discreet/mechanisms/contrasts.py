@@ -33,7 +33,7 @@ MOST_BLOCKS, LARGEST_FAMILY = 100_000, 11
 class ContrastBasis:
     """The blocks of a network, all subsets of its families but the empty one, and the way to tables and back.
 
-    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> basis = ContrastBasis(net)
     >>> basis.blocks, basis.contrasts(np.array([1, 1, 0, 2])).tolist()  # records 00, 01, 11, 11
     ((('a',), ('b',), ('a', 'b')), [0, -2, 2])

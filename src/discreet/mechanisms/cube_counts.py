@@ -41,7 +41,8 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=1):
     An output is the class counts, then for each class one number for each feature. `class_share` is the share of
     epsilon for the class counts; it is 0 if there is no class.
 
-    >>> items = Network.from_edges("smokes", "drinks", levels={"smokes": ("no", "yes"), "drinks": ("no", "yes")})
+    >>> levels = {"smokes": ("no", "yes"), "drinks": ("no", "yes")}
+    >>> items = Network.from_edges("smokes", "drinks", levels=levels, outside="no")
     >>> CubeCounts(items, size=100, epsilon=1).length
     2
     """

@@ -85,7 +85,7 @@ class DiscreteGaussianCounts(GaussianKernel, kind="DiscreteGaussianCounts", vers
     """Every count with its own discrete Gaussian noise: (epsilon, delta)-DP and 1/v-zCDP.
 
     >>> from discreet.models import Categories
-    >>> coin = Categories("answer", levels=("no", "yes"))
+    >>> coin = Categories("answer", levels=("no", "yes"), outside="no")
     >>> DiscreteGaussianCounts(coin, size=100, epsilon="1", delta="1e-6").variance
     Fraction(357203, 10000)
     """

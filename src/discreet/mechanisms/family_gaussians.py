@@ -37,7 +37,7 @@ class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
 
     `variance` is calibrated if it is left out. A larger one may be given; one that is too small is refused.
 
-    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> FamilyGaussians(net, size=100, epsilon=1, delta="1e-6").variance
     Fraction(89301, 2500)
     """

@@ -30,7 +30,7 @@ class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=1):
 
     Family f gets the part shares[f] / sum(shares) of epsilon, in the order of the network's maximal families.
 
-    >>> net = Network.from_edges("a -> b", "c", levels=dict.fromkeys("abc", ("no", "yes")))
+    >>> net = Network.from_edges("a -> b", "c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
     >>> FamilyHistograms(net, size=100, epsilon=1, shares=("2/3", "1/3")).shares
     (2, 1)
     """

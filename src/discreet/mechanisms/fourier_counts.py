@@ -36,7 +36,7 @@ class FourierCounts(ParityCounts, kind="FourierCounts", version=1):
     Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal shares give every
     coefficient the same noise.
 
-    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> FourierCounts(net, size=100, epsilon=1, shares=(1, 1, 2)).rates
     (Fraction(1, 3), Fraction(1, 3), Fraction(2, 3))
     """

@@ -29,7 +29,7 @@ from discreet.models.network import Network
 class FourierUpdates(ParityCounts, kind="FourierUpdates", version=1):
     """Every Fourier coefficient of every family with noise of the published scale; the output begins with e_0.
 
-    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> mechanism = FourierUpdates(net, size=100, epsilon=1)
     >>> mechanism.length, mechanism.guarantee.epsilon
     (4, Fraction(1, 2))

@@ -36,7 +36,7 @@ _PROVED_BITS = 128
 class HellingerGlobal(HellingerMechanism, kind="HellingerGlobal", version=1):
     """Divide by the global sensitivity: t = epsilon/2, pure epsilon-DP. The exponential mechanism as it is known.
 
-    >>> coin = Categories("coin", levels=("heads", "tails"))
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> HellingerGlobal(coin, size=100, epsilon="0.8").guarantee.epsilon < Fraction("0.43")
     True
     """

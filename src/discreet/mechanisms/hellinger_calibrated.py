@@ -33,7 +33,7 @@ _DIGITS = 6
 class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", version=1):
     """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
 
-    >>> coin = Categories("coin", levels=("heads", "tails"))
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> HellingerCalibrated(coin, size=10, epsilon=1, delta=0, smoothing=0).scale
     Fraction(805537, 1000000)
     """

@@ -27,7 +27,7 @@ MOST_FREE_CELLS = 5000  # the law of the radius takes about the cube of this man
 class JointHistograms(NetworkCounts, kind="JointHistograms", version=1):
     """All maximal family tables with one radius: pure epsilon-DP under replacement of one record, totals kept.
 
-    >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")))
+    >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
     >>> JointHistograms(chain, size=100, epsilon=1).length
     8
     """

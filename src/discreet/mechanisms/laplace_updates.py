@@ -29,7 +29,7 @@ from discreet.noise import Laplace
 class LaplaceUpdates(NetworkCounts, kind="LaplaceUpdates", version=1):
     """Every cell of every family table with its own noise, in the order of the variables: pure epsilon-DP.
 
-    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> LaplaceUpdates(net, size=100, epsilon=1).length
     6
     """

@@ -54,7 +54,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
     All numbers are certified when the mechanism is made; `plain`, `tempered`, `concentrated` and `truncated` find such
     numbers, and `published` those of a paper.
 
-    >>> net = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", (0, 1)))
+    >>> net = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", (0, 1)), outside=0)
     >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
     0.377540669
     """

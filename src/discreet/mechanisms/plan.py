@@ -30,7 +30,7 @@ class Plan:
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> from discreet.models import Categories
-    >>> coin = Categories("answer", levels=("no", "yes"))
+    >>> coin = Categories("answer", levels=("no", "yes"), outside="no")
     >>> plan = Plan([GeometricHistogram(coin, size=100, epsilon="0.1")] * 100, delta="1e-6")
     >>> float(plan.totals().basic), round(float(plan.guarantee.epsilon), 2)
     (10.0, 4.78)

@@ -72,7 +72,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     numbers are certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find such numbers.
 
     >>> from discreet.models import Categories
-    >>> coin = Categories("fall", levels=("no", "yes"))
+    >>> coin = Categories("fall", levels=("no", "yes"), outside="no")
     >>> round(float(PosteriorSampling.tempered(coin, size=100, epsilon="1", delta="1e-6").power), 7)
     0.0918305
     """

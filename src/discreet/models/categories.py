@@ -44,9 +44,10 @@ class Categories(DocumentedModel, kind="Categories"):
     none is declared, which is read as 1 in each cell. `outside` names the level for undeclared and missing values (see
     `Column`).
 
-    >>> Categories("smoking", levels=("never", "former", "current"), prior=1)
+    >>> Categories("smoking", levels=("never", "former", "current"), prior=1, outside="never")
     Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)
-    >>> ward = Categories(("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")})
+    >>> levels, outside = {"ward": ("A", "B"), "fall": ("no", "yes")}, {"ward": "A", "fall": "no"}
+    >>> ward = Categories(("ward", "fall"), levels, outside=outside)
     >>> ward.cells
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
@@ -188,7 +189,7 @@ class Categories(DocumentedModel, kind="Categories"):
         """Give smaller models of the same kind: tables of the first four, three and two cells with their prior."""
         for cells in (4, 3, 2):
             if cells < len(self.cells):
-                yield Categories("cell", levels=tuple(range(cells)), prior=self.prior[:cells])
+                yield Categories("cell", levels=tuple(range(cells)), prior=self.prior[:cells], outside=0)
 
     def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

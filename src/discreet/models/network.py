@@ -59,7 +59,8 @@ class Network(DocumentedModel, kind="Network"):
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
     children. Use `from_edges`, `naive_bayes` or `from_bif` to write one down.
 
-    >>> net = Network.from_edges("smoker -> cancer", "age", levels=dict.fromkeys(("smoker", "cancer", "age"), (0, 1)))
+    >>> levels = dict.fromkeys(("smoker", "cancer", "age"), (0, 1))
+    >>> net = Network.from_edges("smoker -> cancer", "age", levels=levels, outside=0)
     >>> net.families
     (('smoker',), ('smoker', 'cancer'), ('age',))
     >>> net.maximal_families, net.cells

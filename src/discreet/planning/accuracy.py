@@ -33,7 +33,7 @@ def accuracy(
     Of a Hellinger mechanism whose candidates cannot be listed it is the distance alone, without what is read from it.
 
     >>> from discreet.mechanisms import GeometricHistogram
-    >>> coin = Categories("coin", levels=("heads", "tails"))
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(accuracy(GeometricHistogram(coin, size=100, epsilon=1)).hellinger, 12)
     0.081706781416
     """

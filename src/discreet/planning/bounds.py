@@ -32,7 +32,7 @@ def tail_probability(mechanism: HellingerMechanism, counts: ArrayLike, distance:
 
     >>> from discreet.mechanisms.hellinger import HellingerSmooth
     >>> from discreet.models import Categories
-    >>> coin = Categories("coin", levels=("heads", "tails"))
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(tail_probability(HellingerSmooth(coin, 400, 1, "1e-8"), (200, 200), 0.5), 5)
     0.00105
     """

@@ -70,7 +70,7 @@ def can_optimise(model: Categories, size: int) -> bool:
 def optimum(model: Categories, size: int, epsilon: Exact, delta: Exact = 0) -> Optimum:
     """Return the least prior-predictive mean of H over all (epsilon, delta)-private mechanisms.
 
-    >>> optimum(Categories("coin", levels=("heads", "tails")), size=5, epsilon=1)
+    >>> optimum(Categories("coin", levels=("heads", "tails"), outside="heads"), size=5, epsilon=1)
     Optimum(value=0.187714, floor=0.187714, 6 tables)
     """
     program = Program(model, size, epsilon, delta)

@@ -61,7 +61,8 @@ def why_unreadable(mechanism: Mechanism) -> str | None:
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> from discreet.models import Categories
-    >>> why_unreadable(GeometricHistogram(Categories("coin", levels=("heads", "tails")), size=100, epsilon=1))
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> why_unreadable(GeometricHistogram(coin, size=100, epsilon=1))
     """
     return refusal_of(Case.before(mechanism))
 

@@ -28,10 +28,10 @@ CATCH_ALL = "other"
 class Column:
     """A categorical column with declared levels.
 
-    `outside` names the level that takes undeclared and missing values. It becomes a level of its own if it is not among
-    `levels`. Left out, it is the level 'other' if that is declared, else the first level.
+    `outside` names the level that takes undeclared and missing values; left out, it is 'other'. It becomes a level of
+    its own if it is not among `levels`.
 
-    >>> Column("smoking", ("never", "former", "current"), outside="other").levels
+    >>> Column("smoking", ("never", "former", "current")).levels
     ('never', 'former', 'current', 'other')
     """
 
@@ -47,8 +47,7 @@ class Column:
         if isinstance(levels, str) or not isinstance(levels, Sequence):
             raise DeclarationError(f"The levels of {name!r} must be a sequence such as ('no', 'yes').")
         declared = tuple(levels)
-        if outside is None:
-            outside = CATCH_ALL if CATCH_ALL in declared else next(iter(declared), CATCH_ALL)
+        outside = CATCH_ALL if outside is None else outside
         _check_levels(name, (*declared, outside))
         if outside in declared:
             outside = declared[declared.index(outside)]  # 0 for False, as it was declared

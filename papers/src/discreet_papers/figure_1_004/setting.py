@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import discreet as dc
 
 FEATURES = tuple(f"x{number}" for number in range(1, 17))
-NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)))
+NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)
 SIZE, TEST = 50, 1000
 RELEASES = 8  # of each repeat, where all repeats are classified at once
 

@@ -27,7 +27,7 @@ def epsilon_of(answers: int) -> float:
 
 def answers_until_refused() -> tuple[int, str]:
     """Ask a session until its ledger refuses; return the number of answers, and the ledger's words."""
-    coin = dc.Categories("fall", levels=("no", "yes"))
+    coin = dc.Categories("fall", levels=("no", "yes"), outside="no")
     mechanism = dc.PosteriorSampling.truncated(coin, size=100, epsilon=EACH, least="0.01")
     secret = coin.statistics({"fall": ["no"] * 90 + ["yes"] * 10})
     with TemporaryDirectory() as folder:

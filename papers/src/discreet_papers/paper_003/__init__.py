@@ -62,7 +62,7 @@ class DistanceLaw:
 
 def model_of(prior: tuple[float, ...]) -> dc.Categories:
     """Return a model with so many levels as the prior has numbers."""
-    return dc.Categories("x", levels=tuple("abcdefgh"[: len(prior)]), prior=prior)
+    return dc.Categories("x", levels=tuple("abcdefgh"[: len(prior)]), prior=prior, outside="a")
 
 
 def gamma_of(size: int, epsilon: str, delta: str) -> float:

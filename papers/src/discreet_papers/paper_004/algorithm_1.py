@@ -13,7 +13,7 @@ CELL, COUNT, CUBE = "Algorithm 1, a cell", "Algorithm 1, a cell given its row to
 def naive_bayes(features: int) -> dc.Network:
     """Return the network of a yes/no class and so many yes/no features."""
     names = [f"x{number}" for number in range(1, features + 1)]
-    return dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)))
+    return dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
 
 
 def run(quick: bool) -> Outcome:

@@ -11,15 +11,19 @@ from discreet_papers.reproduction import Outcome, Reproduction, Row
 
 YES_NO, THREE = (0, 1), (0, 1, 2)
 NETWORKS = {
-    "one variable": dc.Network.from_edges("a", levels={"a": YES_NO}),
-    "two independent": dc.Network.from_edges("a", "b", levels=dict.fromkeys("ab", YES_NO)),
-    "chain of four": dc.Network.from_edges("a -> b -> c -> d", levels=dict.fromkeys("abcd", YES_NO)),
-    "naive Bayes, four features": dc.Network.naive_bayes("y", list("abcd"), dict.fromkeys("yabcd", YES_NO)),
-    "two parents": dc.Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", YES_NO)),
-    "complete, four variables": dc.Network.from_edges(
-        *("a -> b -> c -> d", "a -> c", "a -> d", "b -> d"), levels=dict.fromkeys("abcd", YES_NO)
+    "one variable": dc.Network.from_edges("a", levels={"a": YES_NO}, outside=YES_NO[0]),
+    "two independent": dc.Network.from_edges("a", "b", levels=dict.fromkeys("ab", YES_NO), outside=YES_NO[0]),
+    "chain of four": dc.Network.from_edges("a -> b -> c -> d", levels=dict.fromkeys("abcd", YES_NO), outside=YES_NO[0]),
+    "naive Bayes, four features": dc.Network.naive_bayes(
+        "y", list("abcd"), dict.fromkeys("yabcd", YES_NO), outside=YES_NO[0]
     ),
-    "chain of three, three levels": dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", THREE)),
+    "two parents": dc.Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", YES_NO), outside=YES_NO[0]),
+    "complete, four variables": dc.Network.from_edges(
+        *("a -> b -> c -> d", "a -> c", "a -> d", "b -> d"), levels=dict.fromkeys("abcd", YES_NO), outside=YES_NO[0]
+    ),
+    "chain of three, three levels": dc.Network.from_edges(
+        "a -> b -> c", levels=dict.fromkeys("abc", THREE), outside=THREE[0]
+    ),
 }
 
 

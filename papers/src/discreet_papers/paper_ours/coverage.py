@@ -31,7 +31,7 @@ def run(quick: bool) -> Outcome:
 
 
 def _row(size: int, epsilon: str, repeats: int) -> Row:
-    coin = dc.Categories("coin", levels=("heads", "tails"))
+    coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     mechanism = dc.GeometricHistogram(coin, size, epsilon)
     found = dc.accuracy(mechanism, LEVEL)
     row: Row = {"records": size, "epsilon": float(epsilon), "plug_in": found.plain_coverage}

@@ -12,7 +12,7 @@ from discreet_papers.recorded_peers import recorded, versions
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 
 FEATURES = tuple(f"x{number}" for number in range(16))
-NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)))
+NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)
 SIZES, EPSILONS, TEST = (50, 1000), ("0.1", "0.5", "1", "2", "5", "10"), 1000
 REPEATS, QUICK_REPEATS = {50: 20, 1000: 6}, {50: 2}
 METHOD = "discreet: CubeCounts, noise-aware"

@@ -13,7 +13,7 @@ EPSILON, DELTA = "1", "1e-6"
 
 def mechanisms(size: int) -> dict[str, Any]:
     """Return what the papers state as epsilon = 1, for a coin."""
-    coin = dc.Categories("coin", levels=("heads", "tails"))
+    coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     return {
         "global sensitivity": dc.HellingerGlobal(coin, size, EPSILON),
         "smooth sensitivity": dc.HellingerSmooth(coin, size, EPSILON, DELTA),

@@ -31,7 +31,7 @@ def run(quick: bool) -> Outcome:
 
 
 def _row(cells: int, size: int, epsilon: str) -> Row:
-    model = dc.Categories("answer", levels=tuple("abc"[:cells]))
+    model = dc.Categories("answer", levels=tuple("abc"[:cells]), outside="a")
     ranking = dc.compare(model, size, epsilon, DELTA)
     best, second, *_ = ranking.entries
     papers = next(entry for entry in ranking.entries if entry.name.startswith("Hellinger"))
