@@ -8,7 +8,7 @@ listed; many are never looked at one by one, but drawn from a mixture of product
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from discreet.certificates import PrivacyLoss, compositions
+from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_moments
@@ -30,6 +30,7 @@ from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser, Cost
+from discreet.mechanisms.hellinger_affinities import affinity_balls
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.mechanisms.hellinger_sensitivity import (
@@ -393,33 +394,3 @@ def _compared(mechanism: HellingerMechanism, epsilons: tuple[float, ...]) -> Adj
         return np.asarray(every[mechanism.tables.places(tables)])
 
     return compare_neighbours(mechanism.model.concentration, mechanism.size, scales, RELATIVE_ERROR, epsilons)
-
-
-def affinity_balls(alpha: Floats, table: Counts) -> Iterator[arb]:
-    """Give enclosures of BC(k, r) for all tables r of the same total, in the order of `compositions`."""
-    size = int(table.sum())
-    cells = [_cell_affinities(float(prior), int(count), size) for prior, count in zip(alpha, table, strict=True)]
-    before: tuple[int, ...] = ()
-    products = [arb(1)]
-    for counts in compositions(size, len(table)):
-        same = next((i for i, (x, y) in enumerate(zip(before, counts, strict=False)) if x != y), 0)
-        del products[same + 1 :]
-        for cell in range(same, len(counts)):
-            products.append(products[-1] * cells[cell][counts[cell]])
-        before = counts
-        yield products[-1]
-
-
-def _cell_affinities(prior: float, count: int, size: int) -> list[arb]:
-    """Return Gamma((a + b)/2) / sqrt(Gamma(a) Gamma(b)), a = prior + count, b = prior + r, for r = 0, ..., n.
-
-    One step multiplies by q(a + b)/sqrt(b), q(s) = Gamma((s + 1)/2)/Gamma(s/2), and q(s) q(s + 1) = s/2.
-    """
-    alpha = arb(prior)
-    total = 2 * alpha + count
-    ratio = (((total + 1) / 2).lgamma() - (total / 2).lgamma()).exp()
-    found = [((total / 2).lgamma() - ((alpha + count).lgamma() + alpha.lgamma()) / 2).exp()]
-    for r in range(size):
-        found.append(found[-1] * ratio / (alpha + r).sqrt())
-        ratio = (total + r) / 2 / ratio
-    return found

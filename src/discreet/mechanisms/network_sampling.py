@@ -34,7 +34,8 @@ from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser, grid_points, stick_laws
-from discreet.mechanisms.posterior_sampling import GRID_BITS, nearest
+from discreet.mechanisms.posterior_sampling import GRID_BITS
+from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
 from discreet.models.network import Network
@@ -174,7 +175,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
         """
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         if least is None:
-            found = _least_for(_levels(_network(model)), float(each))
+            found = least_probability(_levels(_network(model)), float(each))
             return nearest(lambda w: cls._cut(model, size, epsilon, draws, rounded_up(w)), found, 1)
         floor = positive(least, "least")
         most = min(Fraction(1), each / network_range(_levels(_network(model)), floor))
@@ -396,15 +397,3 @@ def _excess(nodes: dict[Fraction, int], power: Fraction, epsilon: Fraction, delt
     """Return, from floats, the logarithm of the delta of such draws over what is allowed."""
     found = composed_draws_about(nodes, power, delta)(epsilon)
     return log(max(found, 1e-300) / (float(delta) * (1 - 2 * SLACK))) if delta else inf
-
-
-def _least_for(levels: list[int], epsilon: float) -> float:
-    """Return about the least probability w with 2 sum_i ln((1 - (K_i - 1) w) / w) = epsilon, by halving."""
-    low, high = 0.0, 1 / max(levels)
-    while high - low > 1e-15 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        cost = 2 * sum(log((1 - (count - 1) * middle) / middle) for count in levels)
-        low, high = (middle, high) if cost > epsilon else (low, middle)
-    return high

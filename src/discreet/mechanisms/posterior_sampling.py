@@ -9,12 +9,12 @@ What is published is a cell of a grid. A vector of probabilities is drawn by bre
 the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is published as floor(2^grid_bits v_i).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import exp
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ from discreet.mechanisms.posterior_grid import (
     likely_cells,
     stick_laws,
 )
+from discreet.mechanisms.posterior_search import REMEDY, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
@@ -55,12 +56,10 @@ from discreet.records.columns import Level
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Made = TypeVar("Made")
 
 GRID_BITS = 32
 MOST_DRAWS = 1000
 _LEAST_RANGE = "least is for Categories, must be above 0, and below one divided by the number of cells."
-_REMEDY = " Find numbers that fit with "
 _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
 
 
@@ -144,7 +143,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         if found > allowed:
             raise DeclarationError(
                 f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
-                f"{exact_text(self.delta)}.{_REMEDY}PosteriorSampling.tempered, .concentrated or .truncated."
+                f"{exact_text(self.delta)}.{REMEDY}PosteriorSampling.tempered, .concentrated or .truncated."
             )
 
     def _certify_truncated(self) -> None:
@@ -156,7 +155,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         if cost > self.epsilon:
             raise DeclarationError(
                 f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}."
-                f"{_REMEDY}PosteriorSampling.truncated."
+                f"{REMEDY}PosteriorSampling.truncated."
             )
         if self._truncation.is_empty:
             raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
@@ -396,17 +395,5 @@ def _asked(model: Any, size: int, epsilon: Exact, delta: Exact, draws: int) -> t
 
 def _check_model(model: Any) -> None:
     if not isinstance(model, Categories | BoundedFamily):
-        raise DeclarationError(
-            f"PosteriorSampling draws for Categories or a BoundedFamily; got a {type(model).__name__}."
-        )
+        raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
     require_prior(model, "PosteriorSampling")
-
-
-def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:
-    """Return the mechanism at a number that floats found, moved to the safe side until it is certified."""
-    for shift in (0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
-        try:
-            return build(float(found) * (1 + direction * shift))
-        except DeclarationError as problem:
-            words = str(problem)
-    raise DeclarationError(f"No numbers were found whose draws have the asked guarantee. {words.split(_REMEDY)[0]}")

@@ -5,7 +5,8 @@ from discreet.models.bounded_family import BoundedFamily
 from discreet.models.categories import Categories, Cell
 from discreet.models.exponential import Exponential
 from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.models.network import EquivalentSize, Network
+from discreet.models.network import Network
+from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
 from discreet.models.statistics import Statistics

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from math import isfinite, prod
+from math import prod
 from os import PathLike
 from typing import Any, ClassVar, NoReturn
 
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import DeclarationError, SecretError
 from discreet.kinds import DocumentedModel
 from discreet.models.contributions import all_or_some
+from discreet.models.network_prior import NetworkPrior, parameters_of
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -32,24 +33,6 @@ _LARGEST_PART = 32  # kinds of records of a part of a network
 
 Family = tuple[str, ...]
 """The names of a family's columns: the parents, then the variable itself."""
-
-
-@dataclass(frozen=True)
-class EquivalentSize:
-    """A prior worth `records` imagined records for each variable: records / (rows * levels) in every cell."""
-
-    records: float
-
-    def __post_init__(self) -> None:
-        if isinstance(self.records, bool) or not isinstance(self.records, int | float) or not self.records > 0:
-            raise DeclarationError(f"An equivalent size is a number of records above 0; got {self.records!r}.")
-
-
-NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None
-"""One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level.
-
-None says that none is declared, which is read as 1 for every parameter.
-"""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -83,7 +66,7 @@ class Network(DocumentedModel, kind="Network"):
         given, above = tuple(variables), tuple(tuple(names) for names in parents)
         _check_graph(given, above)
         order = _parents_first([variable.name for variable in given], above)
-        values = _prior(1 if prior is None else prior, given, above)
+        values = parameters_of(1 if prior is None else prior, given, above)
         object.__setattr__(self, "variables", tuple(given[place] for place in order))
         object.__setattr__(self, "parents", tuple(above[place] for place in order))
         object.__setattr__(self, "prior", tuple(values[place] for place in order))
@@ -398,34 +381,3 @@ def _parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> li
             f"The arrows must not run in a circle; there is one among {', '.join(map(repr, stuck))}."
         )
     return order
-
-
-def _prior(prior: Any, variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]) -> list[tuple[float, ...]]:
-    """Return one Dirichlet parameter for each level of each variable."""
-    levels = {variable.name: len(variable.levels) for variable in variables}
-    if isinstance(prior, EquivalentSize):
-        sizes = (prod(levels[n] for n in above) * levels[v.name] for v, above in zip(variables, parents, strict=True))
-        given: list[Any] = [prior.records / size for size in sizes]
-    elif isinstance(prior, Mapping):
-        if set(prior) != set(levels):
-            raise DeclarationError(f"A prior by name must name every variable once: {', '.join(map(repr, levels))}.")
-        given = [prior[name] for name in levels]
-    elif isinstance(prior, int | float):
-        given = [prior] * len(levels)
-    else:
-        given = list(prior) if isinstance(prior, Sequence) and not isinstance(prior, str) else []
-    if len(given) != len(levels):
-        raise DeclarationError("The prior must be one number, an EquivalentSize, or given by the variables' names.")
-    return [_parameters(value, name, count) for value, (name, count) in zip(given, levels.items(), strict=True)]
-
-
-def _parameters(value: Any, name: str, count: int) -> tuple[float, ...]:
-    try:
-        values = (float(value),) * count if isinstance(value, int | float) else tuple(float(one) for one in value)
-    except (TypeError, ValueError):
-        values = ()
-    if len(values) != count:
-        raise DeclarationError(f"The prior of {name!r} must be one number, or one for each of its {count} levels.")
-    if not all(isfinite(number) and 1e-6 <= number <= 1e9 for number in values):
-        raise DeclarationError(f"Every parameter of the prior of {name!r} must lie between 1e-6 and 1e9.")
-    return values
