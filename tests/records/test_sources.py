@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from conformance.counting import counts_of
 from discreet.records import as_source
 from discreet.records.columns import Column
 from discreet.records.values import text_of
@@ -239,3 +240,20 @@ def test_what_is_no_table_is_refused(data: object) -> None:
 )  # fmt: skip
 def test_a_value_has_one_text_whatever_its_type(value: object, text: str | None) -> None:
     assert text_of(value) == text
+
+
+def test_duckdb_is_never_asked_for_a_name_that_it_takes_for_another() -> None:
+    """Its names do not differ by case: 'A' would count 'a', and a column of the user would be taken for one of ours."""
+    connection = duckdb.connect()
+    twins = connection.sql('SELECT 1 AS a, 2 AS "A" FROM range(3)')
+    with pytest.raises(dc.SourceError, match="different column names"):
+        dc.Categories("A", levels=(1, 2)).statistics(twins)
+    capitals = connection.sql('SELECT 7 AS "DISCREET_0", 0.5 AS y FROM range(3)')
+    assert counts_of(dc.Column.banded("y", (0, 1)), capitals) == [3, 0]
+
+
+def test_names_of_columns_are_no_patterns_for_polars() -> None:
+    frame = pl.DataFrame({"^x.*$": ["a", "a"], "x": ["b", "b"], "*": ["a", "b"]})
+    for each in (frame, frame.lazy()):
+        assert counts_of(dc.Column("^x.*$", ("a", "b")), each) == [2, 0, 0]
+        assert counts_of(dc.Column("*", ("a", "b")), each) == [1, 1, 0]
