@@ -1,6 +1,7 @@
 """The same counts from every engine, and a total map from values to levels."""
 
 import datetime
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -257,3 +258,31 @@ def test_names_of_columns_are_no_patterns_for_polars() -> None:
     for each in (frame, frame.lazy()):
         assert counts_of(dc.Column("^x.*$", ("a", "b")), each) == [2, 0, 0]
         assert counts_of(dc.Column("*", ("a", "b")), each) == [1, 1, 0]
+
+
+UNUSUAL: dict[str, Callable[[], Any]] = {
+    "a relation of DuckDB": lambda: duckdb.from_arrow(pa.table({"x": ["a", None, "q"]})),
+    "a gap of pandas": lambda: pd.DataFrame({"x": pd.Series(["a", None, "q"], dtype="string[python]")}),
+    "odd objects": lambda: {"x": ["a", pd.NA, "q", np.array([1, 2])]},
+    "views of texts": lambda: pa.table({"x": pa.array(["a", None, "q"], pa.string_view())}),
+    "runs": lambda: pa.table({"x": pa.RunEndEncodedArray.from_arrays([1, 2, 3], pa.array(["a", None, "q"]))}),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_the_holder_is_shown_undeclared_values_of_every_source(kind: str) -> None:
+    found = dict(as_source(UNUSUAL[kind]()).strangers(Column("x", ("a", "b"))))
+    assert found["q"] == 1
+    assert found["(missing)"] == 1
+
+
+def test_the_holder_is_shown_rare_strangers_behind_many_declared_values() -> None:
+    values = [number for number in range(3_000) for _ in range(2)] + [-1]
+    column = Column("x", tuple(range(3_000)), outside="other")
+    assert as_source(duckdb.from_arrow(pa.table({"x": values}))).strangers(column) == [("-1", 1)]
+
+
+def test_days_that_python_cannot_hold_hide_no_other_stranger() -> None:
+    days = pa.array([2**31 - 1, 0], pa.int32()).view(pa.date32())
+    found = as_source(pa.table({"x": days})).strangers(Column("x", ("a", "b")))
+    assert found == [("(date32[day])", 1), ("1970-01-01", 1)]

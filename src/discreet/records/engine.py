@@ -149,13 +149,15 @@ class EngineSource:
     def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
         name = identifier(column.name)
         value = f"encode({name})" if self._types[column.name] == "VARCHAR" else name
-        query = f"SELECT {value} AS value, count(*) AS records FROM {_VIEW} GROUP BY ALL ORDER BY records DESC"
+        query = f"SELECT {value} AS value, count(*) AS records FROM {_VIEW} GROUP BY ALL ORDER BY records DESC, value"
         found: list[tuple[str, int]] = []
         with self._lock:
-            answer = self._ask(query)
-            while len(found) < most and (rows := answer.fetchmany(_MOST_STRANGERS)):
+            for start in count(step=_MOST_STRANGERS):
+                rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
                 found += [(shown(value), records) for value, records in plain if is_stranger(column, value)]
+                if not rows or len(found) >= most:
+                    break
         return found[:most]
 
 
