@@ -222,6 +222,17 @@ def test_dates_fall_into_declared_bands() -> None:
         assert counts_of(column, frame) == [2, 1, 2]
 
 
+@pytest.mark.parametrize("value", [1, 0, 0.5, np.int8(1), np.float32(0.5), 1 + 0j, np.complex64(1)])
+@pytest.mark.parametrize("odd", [1j, 1 + 0j, complex("nan"), None, "x"])
+def test_one_complex_number_moves_no_other_record(value: Any, odd: Any) -> None:
+    """pandas turns a column of numbers into complex ones for it."""
+    for column in (dc.Column("x", (0, 1, "0.5"), outside="other"), dc.Column.banded("x", (0, 0.3, 1, 2))):
+        for made in (pd.DataFrame, lambda data: pd.DataFrame(data).astype("category")):
+            before, after = (counts_of(column, made({"x": [*[value] * 9, last]})) for last in (value, odd))
+            assert before == counts_of(column, {"x": [value] * 10})
+            assert_one_record_moved(before, after)
+
+
 WHOLE_TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
