@@ -225,7 +225,7 @@ def test_dates_fall_into_declared_bands() -> None:
 @pytest.mark.parametrize("value", [1, 0, 0.5, np.int8(1), np.float32(0.5), 1 + 0j, np.complex64(1)])
 @pytest.mark.parametrize("odd", [1j, 1 + 0j, complex("nan"), None, "x"])
 def test_one_complex_number_moves_no_other_record(value: Any, odd: Any) -> None:
-    """pandas turns a column of numbers into complex ones for it."""
+    """For one of them, pandas turns a column of numbers into complex ones."""
     for column in (dc.Column("x", (0, 1, "0.5"), outside="other"), dc.Column.banded("x", (0, 0.3, 1, 2))):
         for made in (pd.DataFrame, lambda data: pd.DataFrame(data).astype("category")):
             before, after = (counts_of(column, made({"x": [*[value] * 9, last]})) for last in (value, odd))
