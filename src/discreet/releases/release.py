@@ -180,8 +180,6 @@ class Release(Generic[ModelT]):
         unit = _read_unit(read.unit)
         if read.group is not None and not is_label(read.group):
             raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
-        if read.reading not in (None, NO_READING):
-            raise DocumentError(f"A release's reading is {NO_READING!r} or left out; got {read.reading!r}.")
         given = _promised(mechanism, unit, read.group)
         if not is_text(stated.reason) or len(stated.reason) > LONGEST_REASON:
             raise DocumentError(f"The reason of a guarantee is a text of up to {LONGEST_REASON} characters.")
