@@ -253,7 +253,10 @@ class Ledger:
 
     def check(self) -> None:
         """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
-        entries = self.entries()
+        with self._chain.reading() as connection:
+            self._check(everything(connection))
+
+    def _check(self, entries: Sequence[Entry]) -> None:
         previous = GENESIS
         for number, entry in enumerate(entries, start=1):
             if entry.sequence != number or entry.previous != previous or entry.digest != entry.expected_digest():

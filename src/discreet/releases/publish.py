@@ -130,7 +130,7 @@ def _publish(
         concentrated=charge.concentrated, group=group, data=data,
     )  # fmt: skip
     if isinstance(receipt, list):
-        return [Release.from_json(text) for text in receipt]
+        return _recorded(receipt, parts, charge.label, ledger)
     reached("charged")
     outputs = _draw(parts, bits)
     reached("drawn")
@@ -145,6 +145,17 @@ def _publish(
     ]
     _record(ledger, receipt, releases, charge.label)
     reached("recorded")
+    return releases
+
+
+def _recorded(texts: Sequence[str], parts: Sequence[_Part], label: str, ledger: Ledger) -> list[Release]:
+    """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
+    releases = [Release.from_json(text) for text in texts]
+    if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
+        raise LedgerError(
+            f"{str(ledger.path)!r} records something else for {label!r} than was paid for: it was edited. Nothing was "
+            "published and nothing was charged. Check it with `discreet ledger`."
+        )
     return releases
 
 
