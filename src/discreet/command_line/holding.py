@@ -245,6 +245,10 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     Example:  discreet rehearse study.toml --ask smoking-2026
     """
     question = _question(Study(study), name)
+    if (why := question.refusal or question.no_posterior) is not None:
+        raise DeclarationError(
+            f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
+        )
     if isinstance(question.mechanism, NetworkCounts):
         return _rehearse_network(question, seed, as_json)
     if isinstance(question.mechanism, NoisyMoments):
@@ -260,8 +264,6 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
 
 
 def _rehearse_network(question: Question, seed: int, as_json: bool) -> None:
-    if question.refusal:
-        raise DeclarationError(f"Cannot rehearse {question.name!r}: {question.refusal}. Nothing was drawn.")
     with working("reading a made-up study", as_json):
         posterior, truth = rehearsed(question.mechanism, f"rehearsal of {question.label}", seed)
     return _show_rehearsal(posterior, truth, chosen_by(question), as_json)
@@ -328,7 +330,9 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
-        f"Read it with: discreet infer {target}",
+        f"Read it with: discreet infer {target}"
+        if question.no_posterior is None
+        else f"Check it with: discreet verify {target}",
     )
 
 
