@@ -79,7 +79,6 @@ from discreet.mechanisms import (
     PosteriorSampling,
     RoundedLaplace,
     TruncatedLaplace,
-    default_mechanism,
 )
 from discreet.models import (
     BoundedFamily,
@@ -101,11 +100,13 @@ from discreet.planning import (
     ExactAccuracy,
     Optimum,
     Ranking,
+    Suggestion,
     accuracy,
     audit,
     compare,
     minimax_optimum,
     optimum,
+    suggest,
     verify,
 )
 from discreet.randomness import RandomBits, SeededBits, SystemBits
@@ -204,6 +205,7 @@ __all__ = [
     "SourceError",
     "Statistics",
     "Study",
+    "Suggestion",
     "SystemBits",
     "Totals",
     "TruncatedLaplace",
@@ -217,7 +219,6 @@ __all__ = [
     "compare",
     "compose",
     "consistent_tables",
-    "default_mechanism",
     "hellinger",
     "hockey_stick",
     "infer",
@@ -234,6 +235,7 @@ __all__ = [
     "read",
     "read_bif",
     "simulate",
+    "suggest",
     "total_variation",
     "truncated_reading",
     "verify",

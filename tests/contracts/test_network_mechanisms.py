@@ -20,12 +20,13 @@ from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.fourier_updates import FourierUpdates
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
-from discreet.mechanisms.network_counts import NetworkCounts, default_mechanism
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network import Network
 from discreet.noise.gaussian import delta_of_moves
 from discreet.noise.radius import RadiusLaw
 from discreet.noise.shared_radius import point_within, sum_of_squares_within, within
 from discreet.noise.zero_sum import histogram_variance
+from discreet.planning import suggest
 from discreet.randomness import SeededBits, discrete_gaussian
 
 Counts = NDArray[np.int64]
@@ -371,7 +372,7 @@ def test_the_published_truncation_is_on_the_readers_side() -> None:
     assert (cut.min(), cut.max()) == (0, 3)
 
 
-def test_a_default_mechanism_says_why() -> None:
+def test_a_suggested_mechanism_says_why() -> None:
     cases: list[tuple[Network, str | int, Any, str]] = [
         (naive_bayes(16), 0, CubeCounts, "cube"),
         (naive_bayes(16), "1e-6", CubeCounts, "not needed"),
@@ -382,9 +383,9 @@ def test_a_default_mechanism_says_why() -> None:
         (NETWORKS["two roots"], 0, CubeCounts, "cube"),
     ]
     for net, delta, kind, word in cases:
-        mechanism, reason = default_mechanism(net, 100, 1, delta)
-        assert type(mechanism) is kind
-        assert word in reason
+        found = suggest(net, 100, 1, delta)
+        assert type(found.mechanism) is kind
+        assert word in found.reason
 
 
 def test_the_binomial_loss_of_laplace_updates_is_as_by_hand() -> None:

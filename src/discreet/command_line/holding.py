@@ -3,11 +3,11 @@
 import sys
 import warnings
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from discreet.command_line.checking import (
     check_quotes,
@@ -26,15 +26,11 @@ from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant
 from discreet.inference import Posterior
-from discreet.inference import infer as read_release
 from discreet.mechanisms import NetworkCounts, with_fields
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
-from discreet.planning.network_accuracy import rehearsed
-from discreet.planning.regression_accuracy import rehearsed_regression
-from discreet.randomness import SeededBits
+from discreet.planning.rehearsal import rehearsal
 from discreet.records import read
-from discreet.releases import simulate
 from discreet.show import charts
 from discreet.show.tables import document_of
 from discreet.study import Question, Study
@@ -157,6 +153,8 @@ def plan(
         return _show_batch(Study(study), plot, as_json)
     question = _question(Study(study), name)
     mechanism = question.mechanism
+    if question.only_claimed is not None:
+        raise DeclarationError(f"Cannot plan {question.name!r}: {question.only_claimed}.")
     if question.no_posterior is not None:
         return _plan_without_posterior(question, as_json)
     if compare:
@@ -218,7 +216,7 @@ def _figures(row: Accuracy) -> list[str]:
         f"{row.size}",
         f"{row.width:.4f} ({row.non_private_width:.4f})",
         f"{row.error:.4f} ({row.non_private_error:.4f})",
-        f"{row.log_score:.2f} ({row.non_private_log_score:.2f})",
+        "-" if isnan(row.log_score) else f"{row.log_score:.2f} ({row.non_private_log_score:.2f})",
     ]
 
 
@@ -245,35 +243,14 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     Example:  discreet rehearse study.toml --ask smoking-2026
     """
     question = _question(Study(study), name)
-    if (why := question.refusal or question.no_posterior) is not None:
+    if (why := question.only_claimed or question.refusal or question.no_posterior) is not None:
         raise DeclarationError(
             f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
         )
-    if isinstance(question.mechanism, NetworkCounts):
-        return _rehearse_network(question, seed, as_json)
-    if isinstance(question.mechanism, NoisyMoments):
-        return _rehearse_regression(question, question.mechanism, seed, as_json)
-    generator = np.random.default_rng(seed)
-    theta = generator.dirichlet(question.model.concentration)
-    counts = generator.multinomial(question.mechanism.size, theta)
-    release = simulate(question.mechanism, counts, SeededBits(seed), f"rehearsal of {question.label}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LittleInformationWarning)
-        posterior = read_release(release)
-    return _show_rehearsal(posterior, theta.tolist(), (), as_json)
-
-
-def _rehearse_network(question: Question, seed: int, as_json: bool) -> None:
-    with working("reading a made-up study", as_json):
-        posterior, truth = rehearsed(question.mechanism, f"rehearsal of {question.label}", seed)
-    return _show_rehearsal(posterior, truth, chosen_by(question), as_json)
-
-
-def _rehearse_regression(question: Question, mechanism: NoisyMoments, seed: int, as_json: bool) -> None:
     with working("reading a made-up study", as_json), warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleInformationWarning)
-        posterior, truth = rehearsed_regression(mechanism, f"rehearsal of {question.label}", seed)
-    return _show_rehearsal(posterior, truth, chosen_by(question), as_json)
+        posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
+    return _show_rehearsal(posterior, truth, chosen_by(question) if question.reason else (), as_json)
 
 
 def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequence[str], as_json: bool) -> None:

@@ -27,7 +27,7 @@ from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.mechanisms.maximum_posterior import MaximumPosterior
 from discreet.mechanisms.mechanism import Mechanism, with_fields
-from discreet.mechanisms.network_counts import NetworkCounts, default_mechanism
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.noisy_counts import NoisyCounts
@@ -74,6 +74,5 @@ __all__ = [
     "PosteriorSampling",
     "RoundedLaplace",
     "TruncatedLaplace",
-    "default_mechanism",
     "with_fields",
 ]

@@ -9,13 +9,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.exact import Exact, exact_text, positive, whole
 from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.mechanism import Counts, Floats, Mechanism
+from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.tables import FamilyTables
@@ -68,30 +67,3 @@ class NetworkCounts(Additive):
             found.append(float(self.noise.variance[first]) * share)
             first += cells
         return sqrt(max(found))
-
-
-def default_mechanism(network: Network, size: int, epsilon: Exact, delta: Exact = 0) -> tuple[Mechanism, str]:
-    """Return the mechanism that suits a network, and why in words. Only declarations are looked at, never records."""
-    from discreet.mechanisms.family_gaussians import FamilyGaussians
-
-    pure, why = _pure_default(network, size, epsilon)
-    if exact(delta, "delta") == 0:
-        return pure, why
-    gaussian = FamilyGaussians(network, size, epsilon, delta)
-    sds = f"{gaussian.count_sd():.3g} against {pure.count_sd():.3g} with {type(pure).__name__}"
-    if gaussian.count_sd() < pure.count_sd():
-        return gaussian, f"with the stated delta, Gaussian noise is smaller: standard deviation of a count {sds}"
-    return pure, f"{why}; the stated delta is not needed, as Gaussian noise would be larger ({sds})"
-
-
-def _pure_default(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, str]:
-    from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
-    from discreet.mechanisms.family_histograms import FamilyHistograms
-    from discreet.mechanisms.joint_histograms import JointHistograms, joint_refusal
-
-    if cube_refusal(network) is None:
-        return CubeCounts(network, size, epsilon), "yes/no variables about the same people: their influence is a cube"
-    cells = [int(np.prod(network.shape(family))) for family in network.maximal_families]
-    if len(cells) > 1 and max(cells) <= 2 * min(cells) and joint_refusal(network) is None:
-        return JointHistograms(network, size, epsilon), "the tables have similar sizes: one radius for all of them"
-    return FamilyHistograms(network, size, epsilon), "each table with its own share: a small one need not suffer"

@@ -79,7 +79,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     most_tables: ClassVar[int] = 40
-
+    accepts: ClassVar[Any] = Categories | BoundedFamily
     model: Any
     size: int
     epsilon: Fraction
@@ -166,7 +166,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     @classmethod
     def concentrated(
         cls,
-        columns: Any = "value",
+        model: Any = "value",
         levels: Any = None,
         outside: Level | None = None,
         *,
@@ -175,11 +175,12 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         delta: Exact,
         draws: int = 1,
     ) -> "PosteriorSampling":
-        """Return the draw under the weakest symmetric prior that gives this guarantee; columns as in `Categories`."""
-        asked = _asked(Categories(columns, levels, outside=outside), size, epsilon, delta, draws)
+        """Return the draw under the weakest symmetric prior that gives this guarantee; `Categories` or columns."""
+        table = model if isinstance(model, Categories) else Categories(model, levels, outside=outside)
+        asked = _asked(table, size, epsilon, delta, draws)
 
         def prior(concentration: float) -> Categories:
-            return Categories(columns, levels, prior=concentration, outside=outside)
+            return Categories(table.columns, prior=concentration)
 
         def build(concentration: float) -> PosteriorSampling:
             return cls(prior(float(short_decimal(concentration, 1))), *asked, draws=draws)

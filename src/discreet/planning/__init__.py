@@ -17,6 +17,7 @@ from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet.planning.spending import ledger_totals
+from discreet.planning.suggest import Suggestion, suggest
 from discreet.planning.verify import verify
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Optimum",
     "Ranked",
     "Ranking",
+    "Suggestion",
     "accuracy",
     "accuracy_curve",
     "audit",
@@ -45,6 +47,7 @@ __all__ = [
     "optimum",
     "size_for",
     "size_only_tail_bound",
+    "suggest",
     "tail_bound_for_all_data",
     "tail_probability",
     "verify",

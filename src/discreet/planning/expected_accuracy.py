@@ -8,7 +8,7 @@ figures come with their simulation error.
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -52,9 +52,10 @@ class Accuracy:
     log_score: float
     non_private_log_score: float
 
-    def document(self) -> dict[str, float]:
-        """Return all figures by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    def document(self) -> dict[str, float | None]:
+        """Return all figures by name; what is not a number is None."""
+        figures = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: None if isnan(figure) else figure for name, figure in figures.items()}
 
 
 def expected_accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = REPEATS, seed: int = 1) -> Accuracy:

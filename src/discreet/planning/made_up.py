@@ -88,11 +88,15 @@ def _(model: LinearRegression, mechanism: Mechanism, level: float, seed: int) ->
 
 
 def _family(model: Any, mechanism: Mechanism, level: float, seed: int) -> list[Estimate]:
-    generator = np.random.default_rng(seed)
-    theta = float(model.posterior_given_total(Fraction(0), 0).guess(generator.random()))
-    counts = generator.multinomial(mechanism.size, model.level_probabilities(np.array([theta]))[0])
+    theta, counts = made_up_family(model, mechanism.size, np.random.default_rng(seed))
     posterior = infer(simulate(mechanism, counts, SeededBits(seed), "planned"))
     total = sum((value * int(count) for value, count in zip(model.values, counts, strict=True)), Fraction(0))
     known = model.posterior_given_total(total, mechanism.size)
     low, high = (known.guess(tail) for tail in tails(level))
     return [Estimate(theta, posterior.mean, posterior.interval(level).width, known.guess(0.5), high - low)]
+
+
+def made_up_family(model: Any, size: int, generator: np.random.Generator) -> tuple[float, NDArray[np.int64]]:
+    """Return a parameter of a family from its prior, and the counts of so many records."""
+    theta = float(model.posterior_given_total(Fraction(0), 0).guess(generator.random()))
+    return theta, generator.multinomial(size, model.level_probabilities(np.array([theta]))[0])

@@ -47,22 +47,32 @@ class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
-    """[questions.NAME]: what is published, and how. Which keys belong together depends on the model."""
+    """[questions.NAME]: what is published, and how. Which keys belong together depends on the model.
+
+    `further` are keys of the mechanism, or of a family such as Poisson; what they make decides which there are.
+    """
 
     epsilon: Number
     model: str = "categories"
     columns: list[str] | None = None
+    column: str | None = None
     target: str | None = None
     features: list[str] | None = None
     edges: list[str] | None = None
     bif: str | None = None
     formula: str | None = None
     noise: Number | None = None
+    norm_bound: Number | None = None
     mechanism: str | None = None
     delta: Number | None = None
-    prior: Prior = 1.0
+    prior: Prior | None = None
     label: str | None = None
     reading: str | None = None
+    further: dict[str, Any] = {}
+
+
+QUESTION_KEYS = frozenset(DeclaredQuestion.__struct_fields__) - {"further"}
+"""The keys that questions have whatever their mechanism."""
 
 
 class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
@@ -80,9 +90,25 @@ def read_study(path: Path) -> DeclaredStudy:
         raise DeclarationError(f"There is no study file {str(path)!r}. `discreet init DATA` writes one.")
     try:
         plain: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-        return msgspec.convert(plain, DeclaredStudy)
+        return msgspec.convert(_with_further_keys(plain), DeclaredStudy)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as problem:
         raise DeclarationError(f"{str(path)!r} is not a study: {_in_words(str(problem))}. Nothing was done.") from None
+
+
+def _with_further_keys(plain: Any) -> Any:
+    """Put the keys that not every question has into `further`; all else is as it was written."""
+    questions = plain.get("questions")
+    if not isinstance(questions, dict):
+        return plain
+    return plain | {"questions": {name: _split(each) for name, each in questions.items()}}
+
+
+def _split(question: Any) -> Any:
+    if not isinstance(question, dict):
+        return question
+    own = QUESTION_KEYS & set(question)
+    further = {key: value for key, value in question.items() if key not in own}
+    return {key: question[key] for key in question if key in own} | {"further": further}
 
 
 def _in_words(problem: str) -> str:

@@ -1,7 +1,7 @@
 """The questions of a study: from what is declared to a model and a mechanism.
 
-Every model has keys of its own, and a key of another model is refused. A network or a regression whose mechanism is not
-declared gets the one that suits it, chosen by declarations alone, and the reason is kept.
+Every model has keys of its own, and a key of another model is refused. A question whose mechanism is not declared gets
+the one that suits its model, chosen by declarations alone, and the reason is kept.
 """
 
 import re
@@ -12,35 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact
-from discreet.guarantees import Unit
-from discreet.mechanisms import (
-    BallDraw,
-    FamilyGaussians,
-    FamilyHistograms,
-    JointHistograms,
-    Mechanism,
-    NetworkCounts,
-    default_mechanism,
-)
-from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.guarantees import Evidence, Unit
+from discreet.mechanisms import Mechanism
 from discreet.models import Categories, EquivalentSize, LinearRegression, Network
 from discreet.models.moments import Bounds
-from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
+from discreet.planning.suggest import suggest
+from discreet.reading import why_unreadable
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
-from discreet.releases.document import MECHANISMS
+from discreet.releases.document import MODELS
 from discreet.releases.release import NO_READING
-from discreet.study.file import DeclaredQuestion, Prior
-from discreet.study.regressions import Numbers, default_moments, regression_model
+from discreet.study.file import QUESTION_KEYS, DeclaredQuestion, Prior
+from discreet.study.keys import Maker
+from discreet.study.mechanisms import named_mechanism
+from discreet.study.regressions import Numbers, regression_model
 
 _KEYS = {
     "categories": ("columns",),
     "naive-bayes": ("target", "features"),
     "network": ("edges", "bif"),
-    "regression": ("formula", "noise"),
+    "regression": ("formula", "noise", "norm_bound"),
 }
-_OPTIONAL = ("edges", "bif", "noise")
+_OPTIONAL = ("edges", "bif", "noise", "norm_bound")
+_FAMILY_KEYS = ("column",)
+_TABLES = "GeometricHistogram"
+"""What publishes a table of categories whose mechanism is not named."""
 _EQUIVALENT_SIZE = "equivalent_size"
 _NO_PRIOR = "none"
 
@@ -62,7 +58,7 @@ class Question:
 
     @property
     def model(self) -> Any:
-        """Return what the question asks about: `Categories`, a `Network` or a `LinearRegression`."""
+        """Return what the question asks about: `Categories`, a `Network`, a `LinearRegression` or a family."""
         return self.mechanism.model
 
     @property
@@ -71,7 +67,7 @@ class Question:
         if isinstance(self.model, LinearRegression):
             return ()
         if not isinstance(self.model, Network):
-            return (tuple(self.model.columns),)
+            return (tuple(self.model.columns) if isinstance(self.model, Categories) else (self.model.column,),)
         columns = {column.name: column for column in self.model.variables}
         return tuple(tuple(columns[name] for name in family) for family in self.model.maximal_families)
 
@@ -91,6 +87,17 @@ class Question:
     def refusal(self) -> str | None:
         """Tell why nobody could read the release, or nothing if it can be read or if that was declared."""
         return None if self.reading == NO_READING else self._unreadable
+
+    @cached_property
+    def only_claimed(self) -> str | None:
+        """Tell why a study may not publish the question: its guarantee is a claim; nothing if it holds."""
+        guarantee = self.mechanism.guarantee
+        if guarantee.evidence is not Evidence.CLAIMED:
+            return None
+        return (
+            f"the guarantee of {type(self.mechanism).__name__} is only claimed, neither proved nor computed "
+            f"({guarantee.reason}). It is there to be examined; name another mechanism"
+        )
 
     @property
     def no_posterior(self) -> str | None:
@@ -116,8 +123,9 @@ def read_question(
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
     try:
-        model = _regression(declared, columns, numbers) or _model(name, declared, columns, folder)
-        mechanism, reason = _mechanism(name, declared, model, size)
+        family, further = _family(declared)
+        model = family or _regression(declared, columns, numbers) or _model(name, declared, columns, folder)
+        mechanism, reason = _mechanism(declared, model, size, further)
     except DeclarationError as problem:
         place = f"questions.{name}"
         words = str(problem)
@@ -132,11 +140,14 @@ def read_question(
 
 def _check_keys(name: str, declared: DeclaredQuestion) -> None:
     """Refuse a model that is not known, keys of other models, and a model without its keys."""
-    if declared.model not in _KEYS:
-        known = ", ".join(map(repr, _KEYS))
-        raise DeclarationError(f"questions.{name}.model is {declared.model!r}; known models are {known}.")
-    own = _KEYS[declared.model]
-    every = [key for keys in _KEYS.values() for key in keys]
+    known = _KEYS | dict.fromkeys(_families(), _FAMILY_KEYS)
+    if declared.model not in known:
+        raise DeclarationError(
+            f"questions.{name}.model is {declared.model!r}; known models are {', '.join(map(repr, known))}."
+            f"{meant(declared.model, known)}"
+        )
+    own = known[declared.model]
+    every = [key for keys in known.values() for key in keys]
     if strange := [key for key in every if key not in own and getattr(declared, key) is not None]:
         raise DeclarationError(
             f"questions.{name}.{strange[0]} does not belong to the model {declared.model!r}, which takes "
@@ -151,6 +162,24 @@ def _check_keys(name: str, declared: DeclaredQuestion) -> None:
         raise DeclarationError(f"questions.{name}: the model {declared.model!r} needs {' and '.join(missing)}.")
 
 
+def _families() -> dict[str, type[Any]]:
+    """Return the registered families with one parameter, by the names that they have in a study: 'normal-mean'."""
+    found = {kind: made for kind, made in MODELS.items() if hasattr(made, "neighbours")}
+    return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower(): made for kind, made in sorted(found.items())}
+
+
+def _family(declared: DeclaredQuestion) -> tuple[Any, dict[str, object]]:
+    """Return the family that a question is about, if any, and the further keys that are left for its mechanism."""
+    kind = _families().get(declared.model)
+    if kind is None:
+        return None, declared.further
+    maker = Maker(kind.__name__, kind, kind, {"name": declared.column})
+    own = {key: value for key, value in declared.further.items() if key in maker.keys}
+    if declared.prior is not None:
+        raise DeclarationError(f"The prior of a {maker.name} is part of its own keys: {', '.join(maker.keys)}.")
+    return maker.made(own), {key: value for key, value in declared.further.items() if key not in own}
+
+
 def _regression(
     declared: DeclaredQuestion, columns: Mapping[str, Column], numbers: Mapping[str, Numbers]
 ) -> LinearRegression | None:
@@ -158,15 +187,15 @@ def _regression(
         return None
     if isinstance(declared.prior, list | dict):
         raise DeclarationError("The prior of a regression is one number, the precision of its coefficients.")
-    precision = None if isinstance(declared.prior, str) else declared.prior
-    return regression_model(declared.formula, columns, numbers, precision, declared.noise)
+    precision = None if isinstance(declared.prior, str) else 1 if declared.prior is None else declared.prior
+    return regression_model(declared.formula, columns, numbers, precision, declared.noise, declared.norm_bound)
 
 
 def _model(name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], folder: Path) -> Categories | Network:
     if declared.columns is not None:
         known = _declared(name, "columns", declared.columns, columns)
-        prior: Any = None if declared.prior == _NO_PRIOR else declared.prior
-        return Categories(list(known.values()), prior=prior)
+        prior: Any = 1.0 if declared.prior is None else declared.prior
+        return Categories(list(known.values()), prior=None if prior == _NO_PRIOR else prior)
     if declared.target is not None and declared.features is not None:
         levels = _declared(name, "target", [declared.target], columns)
         levels |= _declared(name, "features", declared.features, columns)
@@ -191,10 +220,10 @@ def _declared(name: str, key: str, wanted: list[str], columns: Mapping[str, Colu
     return {column: columns[column] for column in wanted}
 
 
-def _prior(prior: Prior, levels: Mapping[str, Column]) -> Any:
+def _prior(prior: Prior | None, levels: Mapping[str, Column]) -> Any:
     """Return the prior of a network: a number, a table by variable, an equivalent size, or none."""
-    if prior == _NO_PRIOR:
-        return None
+    if prior is None or prior == _NO_PRIOR:
+        return None if prior else 1.0
     if isinstance(prior, list):
         raise DeclarationError("The prior of a network is one number, a table by variable, or { equivalent_size = 1 }.")
     if not isinstance(prior, dict) or set(prior) != {_EQUIVALENT_SIZE} or _EQUIVALENT_SIZE in levels:
@@ -203,48 +232,27 @@ def _prior(prior: Prior, levels: Mapping[str, Column]) -> Any:
     return EquivalentSize(records)
 
 
-def _mechanism(
-    name: str, declared: DeclaredQuestion, model: Categories | Network | LinearRegression, size: int
-) -> tuple[Mechanism, str]:
-    if declared.mechanism is None and isinstance(model, Network):
-        return _readable_default(model, size, declared.epsilon, declared.delta or 0)
-    if declared.mechanism is None and isinstance(model, LinearRegression):
-        return default_moments(model, size, declared.epsilon, declared.delta or 0)
-    written = declared.mechanism or "GeometricHistogram"
-    kinds = {kind: made for kind, made in MECHANISMS.items() if _kind_of(made) is type(model)}
-    if written not in kinds:
+def _mechanism(declared: DeclaredQuestion, model: Any, size: int, further: dict[str, object]) -> tuple[Mechanism, str]:
+    """Return the mechanism that is named, or the one that is suggested, with the reason."""
+    delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
+    written = declared.mechanism or (_TABLES if declared.model == "categories" else None)
+    if written is not None:
+        named = named_mechanism(written, declared.model, model, size, declared.epsilon, further | delta)
+        return named, _chosen_prior(named, model, written, declared.prior)
+    if further:
+        key = next(iter(further))
         raise DeclarationError(
-            f"questions.{name}.mechanism is {written!r}; for the model {declared.model!r} it must be one of "
-            f"{', '.join(sorted(kinds))}."
+            f"{key!r} is no key of a question about {declared.model!r} that names no mechanism."
+            f"{meant(key, QUESTION_KEYS)} The keys of a mechanism go with its name: mechanism = '...'."
         )
-    takes_delta = "delta" in kinds[written].__dataclass_fields__
-    if takes_delta != (declared.delta is not None):
-        wanted = "needs a delta, such as '1e-7'" if takes_delta else "takes no delta: its guarantee is pure"
-        raise DeclarationError(f"questions.{name}: {written} {wanted}.")
-    extra = {"delta": declared.delta} if takes_delta else {}
-    mechanism: Mechanism = kinds[written](model, size=size, epsilon=declared.epsilon, **extra)
-    return mechanism, ""
+    found = suggest(model, size, declared.epsilon, declared.delta or 0)
+    return found.mechanism, found.reason
 
 
-def _kind_of(mechanism: type[Any]) -> type[Any]:
-    """Return the model whose questions may name a mechanism."""
-    if issubclass(mechanism, NetworkCounts):
-        return Network
-    if issubclass(mechanism, NoisyMoments):
-        return LinearRegression
-    return BallDraw if mechanism is BallDraw else Categories  # no reader could read a single draw of coefficients
-
-
-def _readable_default(network: Network, size: int, epsilon: Exact, delta: Exact) -> tuple[Mechanism, str]:
-    """Return the default mechanism and why; where one shared radius is read less well, the best that is read better."""
-    mechanism, why = default_mechanism(network, size, epsilon, delta)
-    others: list[NetworkCounts] = [FamilyHistograms(network, size, epsilon)]
-    others += [FamilyGaussians(network, size, epsilon, delta)] if delta else []
-    chosen = min(others, key=lambda other: other.count_sd())
-    if (
-        not isinstance(mechanism, JointHistograms)
-        or exactness_of(mechanism) is exactness_of(chosen) is not Exactness.APPROXIMATE
-    ):
-        return mechanism, why
-    refusal = why_not_exact(mechanism)
-    return chosen, f"the usual choice, {type(mechanism).__name__}, could not be read here exactly: {refusal}"
+def _chosen_prior(mechanism: Mechanism, model: Any, written: str, declared: Prior | None) -> str:
+    """Say which prior a constructor chose; refuse a declared one that it would replace."""
+    if mechanism.model == model:
+        return ""
+    if declared is not None:
+        raise DeclarationError(f"{written} chooses the prior itself: leave prior out.")
+    return "it chooses the weakest prior that its guarantee allows"

@@ -1,7 +1,7 @@
 """Regressions of a study: a formula such as `income ~ age + education` over declared columns.
 
 A column of numbers has declared bounds, a column of categories has declared levels. The target is a number. Nothing of
-this comes from the data, and neither does the choice of a mechanism.
+this comes from the data.
 """
 
 import re
@@ -10,10 +10,7 @@ from typing import NamedTuple
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, positive
-from discreet.mechanisms import BoxMoments, GaussianMoments
-from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.models import InverseGamma, LinearRegression
-from discreet.planning.regression_accuracy import expected_effect
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 
@@ -46,6 +43,7 @@ def regression_model(
     numbers: Mapping[str, Numbers],
     precision: Exact | None,
     noise: Exact | None,
+    norm_bound: Exact | None = None,
 ) -> LinearRegression:
     """Return the model that a formula names. `noise` is a known standard deviation in the units of the target."""
     target, names = terms_of(formula)
@@ -62,6 +60,7 @@ def regression_model(
         features,
         bounds={name: (each.low, each.high) for name, each in measured.items()},
         prior_precision=precision,
+        norm_bound=norm_bound,
         noise=InverseGamma(1, "0.05") if noise is None else _in_public_units(noise, measured[target]),
         missing={name: each.missing for name, each in measured.items() if each.missing is not None},
     )
@@ -92,15 +91,3 @@ def _levels_of(name: str, columns: Mapping[str, Column], numbers: Mapping[str, N
 def _in_public_units(noise: Exact, target: Numbers) -> Exact:
     """Return a standard deviation where the target lies in [-1, 1]."""
     return 2 * positive(noise, "noise") / (exact(target.high, "a bound") - exact(target.low, "a bound"))
-
-
-def default_moments(model: LinearRegression, size: int, epsilon: Exact, delta: Exact) -> tuple[NoisyMoments, str]:
-    """Return the mechanism that tells more, and why: BoxMoments, or GaussianMoments if a delta is declared."""
-    box = BoxMoments(model, size, epsilon)
-    if not delta:
-        return box, "it has the least noise of those that need no delta"
-    bell = GaussianMoments(model, size, epsilon, delta)
-    first, second = (expected_effect(each)[0] for each in (box, bell))
-    least, most = sorted((first, second))
-    chosen = bell if second < first else box
-    return chosen, f"its intervals will be narrower, {least:.3g} against {most:.3g} in units of {model.target}"

@@ -115,7 +115,7 @@ class Study:
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question = self.question(name)
-        _refuse_unreadable(question)
+        _refuse_unfit(question)
         secret = self._fitting(question, self.statistics(question))
         data = self._data_name
         return publish(
@@ -131,9 +131,9 @@ class Study:
 
     def publish_all(self) -> list[Release]:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
-        plan, data = self.plan(), self._data_name
         for question in self.questions.values():
-            _refuse_unreadable(question)
+            _refuse_unfit(question)
+        plan, data = self.plan(), self._data_name
         labels = [question.label for question in self.questions.values()]
         source, questions = self.source(), list(self.questions.values())
         counted = _OnePass(source, questions)
@@ -165,8 +165,13 @@ class Study:
         return Column(name, declared.levels or (), declared.outside)
 
 
-def _refuse_unreadable(question: Question) -> None:
-    """Refuse what nobody could read, before any record is looked at."""
+def _refuse_unfit(question: Question) -> None:
+    """Refuse what is only claimed to be private, and what nobody could read, before any record is looked at."""
+    if question.only_claimed is not None:
+        raise PublishError(
+            f"Cannot publish {question.label!r}: {question.only_claimed}. "
+            "Nothing was published and nothing was charged."
+        )
     if question.refusal is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "

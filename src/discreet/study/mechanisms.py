@@ -1,0 +1,53 @@
+"""The mechanism that a question names: any registered kind that accepts the question's model, with its own keys.
+
+A kind may have constructors that find some of its numbers. They are named as in Python: "PosteriorSampling.tempered".
+"""
+
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any, get_type_hints
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact
+from discreet.mechanisms import Mechanism
+from discreet.records.nearest import meant
+from discreet.releases.document import MECHANISMS
+from discreet.study.file import QUESTION_KEYS
+from discreet.study.keys import Maker
+
+_GIVEN = ("model", "size", "epsilon")
+"""What every question gives to its mechanism."""
+
+
+def named_mechanism(
+    written: str, about: str, model: Any, size: int, epsilon: Exact, keys: Mapping[str, object]
+) -> Mechanism:
+    """Return the mechanism that a question names; `about` is what the study calls its model."""
+    kind, _, constructor = written.partition(".")
+    accepted = {name: each for name, each in MECHANISMS.items() if isinstance(model, _models(each))}
+    if kind not in accepted:
+        raise DeclarationError(
+            f"the mechanism is {written!r}; for the model {about!r} it must be one of "
+            f"{', '.join(sorted(accepted))}.{meant(kind, accepted)}"
+        )
+    makers = _constructors(accepted[kind])
+    if constructor not in makers:
+        ways = ", ".join(f"{kind}.{name}" if name else kind for name in makers)
+        raise DeclarationError(
+            f"the mechanism is {written!r}, which cannot be asked for; write {ways}.{meant(constructor, makers)}"
+        )
+    maker = Maker(written, accepted[kind], makers[constructor], dict(zip(_GIVEN, (model, size, epsilon), strict=True)))
+    made: Mechanism = maker.made(keys, QUESTION_KEYS)
+    return made
+
+
+def _models(kind: type[Any]) -> Any:
+    """Return the models that a kind of mechanism accepts: what it says it `accepts`, else the type of its model."""
+    return getattr(kind, "accepts", None) or get_type_hints(kind)["model"]
+
+
+def _constructors(kind: type[Any]) -> dict[str, Any]:
+    """Return the class itself, and its constructors that take what every question gives."""
+    named = [name for name in vars(kind) if not name.startswith("_") and isinstance(vars(kind)[name], classmethod)]
+    found = {name: getattr(kind, name) for name in named}
+    return {"": kind} | {name: make for name, make in found.items() if set(_GIVEN) <= set(signature(make).parameters)}
