@@ -203,7 +203,7 @@ def test_draws_are_published_and_charged(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=10)
     mechanism = NetworkSampling.truncated(CHAIN, size=3, epsilon="2")
     secret = CHAIN.statistics({"a": [0, 1, 1], "b": [0, 0, 1]})
-    release = dc.publish(mechanism, secret, ledger=ledger, label="chain")
+    release = dc.publish(mechanism, secret, ledger=ledger, label="chain", reading="none")
     assert ledger.spent.epsilon == 2
     assert dc.verify(release, ledger=ledger).epsilon == 2
 

@@ -44,7 +44,9 @@ def network_of(*edges: str, **levels: int) -> Network:
 
 def naive_bayes(features: int, classes: int = 2, levels: int = 2) -> Network:
     names = [f"f{i}" for i in range(features)]
-    return Network.naive_bayes("y", names, {"y": tuple(range(classes))} | dict.fromkeys(names, tuple(range(levels))))
+    return Network.naive_bayes(
+        "y", names, {"y": tuple(range(classes))} | dict.fromkeys(names, tuple(range(levels))), outside=0
+    )
 
 
 NETWORKS = {

@@ -60,8 +60,9 @@ def power_times_ten(kind: type[Any]) -> type[Any]:
 
 
 def rho_over_ten(kind: type[Any]) -> type[Any]:
-    honest: Any = kind.rho
-    return planted(kind, rho=property(lambda self: honest.fget(self) / 10))
+    honest: Any = kind.rho  # a property, computed each time or once
+    computed = honest.fget if isinstance(honest, property) else honest.func
+    return planted(kind, rho=property(lambda self: computed(self) / 10))
 
 
 def refused_by_the_table(contracts: Any, kind: str, number: int, false: type[Any]) -> list[str]:

@@ -204,8 +204,8 @@ def test_a_release_keeps_its_law_its_promise_and_its_charge(version: str, name: 
         assert found[number] == pytest.approx(wanted[number], rel=1e-9, abs=1e-12), number
     if isinstance(wanted["verified"], str):
         assert found["verified"] == wanted["verified"]
-    else:  # it may be known better, never worse
-        assert found["verified"] <= wanted["verified"] * (1 + 1e-9)
+    else:  # it may be known better, never worse; what is certified is rounded up, to six digits
+        assert found["verified"] <= wanted["verified"] * (1 + 1e-5)
 
 
 @pytest.mark.parametrize(("version", "name", "said"), each("releases"))

@@ -200,7 +200,7 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
         first = min(self.features, key=lambda feature: isinstance(feature, Column), default=None)
         if first is None:
             return
-        kept = Column(first.name, first.levels[:2]) if isinstance(first, Column) else first
+        kept = Column(first.name, first.levels[:2], first.levels[0]) if isinstance(first, Column) else first
         names = [self.target, kept] if isinstance(kept, str) else [self.target]
         part = copy(self)
         part.__dict__.clear()
