@@ -15,7 +15,7 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrc
 
 from discreet.certificates import PrivacyLoss, compare, neighbouring
 from discreet.certificates.enumeration import Enumeration, Pair
@@ -134,7 +134,7 @@ def _drawn(twin: Twin) -> str:
     likelier = {row.tobytes() for row in twin.outputs[half]}
     drawn = np.asarray(twin.mechanism.sample(np.tile(table, (_DRAWS, 1)), SeededBits(_SEED)), dtype=np.int64)
     hits, chance = sum(row.tobytes() in likelier for row in drawn), min(1.0, float(chances[half].sum()))
-    tail = min(binom.cdf(hits, _DRAWS, chance), binom.sf(hits - 1, _DRAWS, chance))
+    tail = min(bdtr(hits, _DRAWS, chance), bdtrc(hits - 1, _DRAWS, chance))
     if tail < _LEVEL:
         raise VerificationError(
             f"The sampler of {type(twin.mechanism).__name__} does not follow its stated likelihood: {hits} of {_DRAWS} "
