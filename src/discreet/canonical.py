@@ -24,7 +24,7 @@ def read_json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_constant)
     except (ValueError, RecursionError, TypeError) as problem:
-        raise DocumentError(f"This is not a JSON document that can be read: {problem}.") from None
+        raise DocumentError(f"This is not a JSON document that can be read: {str(problem).rstrip('.')}.") from None
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -325,3 +325,35 @@ def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path)
     for words in (("--that", "x > 1"), ("--event", "falls=1"), ("--bif", "x.bif"), ("--synthesize", "3", "--out", "x")):
         refused = run("infer", "r.json", *words, code=1).stderr
         assert f"{words[0]} does not go with a family with one parameter" in " ".join(refused.split())
+
+
+UNREADABLE = """
+[questions.opinions]
+columns = ["ward", "fall"]
+mechanism = "HellingerGlobal"
+epsilon = "2"
+"""
+
+
+def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_declared(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discreet.reading.engines.enumeration.most_tables", lambda cells: 100)
+    (folder / "study.toml").write_text(STUDY + UNREADABLE)
+    for words in (("publish", "study.toml", "--ask", "opinions"), ("publish", "study.toml", "--batch")):
+        assert "nothing was charged" in " ".join(run(*words, code=1).stderr.split())
+    assert not (folder / "study.db").exists()
+    (folder / "study.toml").write_text(STUDY + UNREADABLE + 'reading = "none"\n')
+    assert (
+        "Cannot rehearse 'opinions': nobody could read it"
+        in run("rehearse", "study.toml", "--ask", "opinions", code=1).stderr
+    )
+    shown = run("publish", "study.toml", "--ask", "opinions").output
+    assert "There will be no posterior, as the study declares" in shown
+    assert "discreet infer" not in shown
+    run("verify", "opinions.release.json", "--ledger", "study.db")
+    refused = " ".join(run("infer", "opinions.release.json", "--csv", "x.csv", code=1).stderr.split())
+    assert "has no posterior, as its holder declared when it was published (reading = 'none')" in refused
+    assert "has no posterior" in run("infer", "opinions.release.json", "--statement", "s.html").output
+    assert "There is no posterior, as the holder declared" in (folder / "s.html").read_text()
+    assert as_json("infer", "opinions.release.json", "--statement", "s.md")["reading"] == "none"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -147,3 +148,39 @@ def test_noise_that_is_stated_to_be_none_is_refused() -> None:
     false = planted(honest, log_likelihood=log_likelihood, sample=lambda self, counts, bits: counts)
     with pytest.raises(dc.VerificationError, match="inf"):
         dc.verify(false(dc.Categories("x", levels=("a", "b"), outside="a"), 10**6, Fraction(1)))
+
+
+@pytest.mark.parametrize("name", ["DiscreteGaussianHistogram", "DiscreteGaussianCounts", "FamilyGaussians"])
+def test_a_privacy_loss_that_leaves_out_what_lies_beyond_is_refused(contracts: Any, name: str) -> None:
+    honest = MECHANISMS[name]
+
+    def cut_off(self: Any) -> Any:
+        return replace(honest.privacy_loss(self), beyond=0.0)  # as if every single output had a bound
+
+    with pytest.raises(dc.VerificationError, match="by the stated law of it"):
+        dc.verify(contracts.TABLE[name][0].make(planted(honest, privacy_loss=cut_off)))
+
+
+@pytest.mark.parametrize("name", ["GeometricHistogram", "DiscreteLaplaceCounts", "DiscreteGaussianCounts"])
+def test_noise_that_looks_at_the_records_is_refused(contracts: Any, name: str) -> None:
+    honest = MECHANISMS[name]
+
+    def sample(self: Any, counts: Any, bits: Any) -> Any:
+        return np.where(np.asarray(counts)[..., :1] == 0, counts, honest.sample(self, counts, bits))
+
+    setting = contracts.TABLE[name][2]
+    with pytest.raises(dc.VerificationError, match="sampler"):
+        dc.verify(setting.make(planted(honest, sample=sample)))
+
+
+@pytest.mark.parametrize("name", sorted(REGRESSIONS))
+def test_one_number_without_noise_is_refused(name: str) -> None:
+    honest = MECHANISMS[name]
+
+    def sample(self: Any, counts: Any, bits: Any) -> Any:
+        drawn = honest.sample(self, counts, bits)
+        drawn[..., -1] = self.measured(np.asarray(counts))[..., -1]
+        return drawn
+
+    with pytest.raises(dc.VerificationError, match="sampler"):
+        dc.verify(REGRESSIONS[name](planted(honest, sample=sample)))

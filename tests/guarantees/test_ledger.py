@@ -1,5 +1,6 @@
 """The ledger keeps its limit, whatever happens: many processes, sudden death, tampering."""
 
+import contextlib
 import copy
 import multiprocessing
 import os
@@ -8,6 +9,7 @@ import signal
 import sqlite3
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +20,7 @@ import discreet as dc
 from discreet import failpoints
 from discreet.canonical import canonical_json
 from discreet.guarantees import Entry
+from discreet.guarantees.chain import GENESIS
 from discreet.releases.document import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 
@@ -251,6 +254,46 @@ def test_a_release_pins_everything_before_its_charge(tmp_path: Path) -> None:
     ledger.check()
     with pytest.raises(dc.VerificationError, match="does not hold as it was"):
         dc.verify(late, ledger=ledger)
+
+
+EDITED = [
+    (2, "cost", {"epsilon": "x", "delta": "0"}),
+    (2, "cost", {"epsilon": "1/0", "delta": "0"}),
+    (2, "cost", {"epsilon": "1e999999999", "delta": "0"}),
+    (2, "cost", {"epsilon": None, "delta": "0"}),
+    (2, "cost", 7),
+    (2, "group", "nobody"),
+    (2, "group", [[]]),
+    (3, "releases", 7),
+    (3, "releases", []),
+    (3, "limit", {"epsilon": "1/0", "delta": "0"}),
+    (3, "spent", 7),
+    (3, "shares", 1),
+    (1, "accountant", "gut feeling"),
+    (1, "groups", [{}]),
+]
+
+
+@pytest.mark.parametrize(("sequence", "part", "value"), EDITED)
+def test_entries_that_make_no_sense_are_refused_in_words(tmp_path: Path, sequence: int, part: str, value: Any) -> None:
+    """The whole chain is hashed anew, so that only the contents are wrong."""
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
+    release = dc.publish(mechanism, COIN.statistics(DATA), ledger, "one", request="r")
+    previous = GENESIS
+    with sqlite3.connect(ledger.path) as connection:
+        for entry in ledger.entries():
+            body = entry.body | ({part: value} if entry.sequence == sequence else {})
+            forged = Entry(entry.sequence, body, previous, "")
+            previous = forged.expected_digest()
+            row = (canonical_json(body), forged.previous, previous, entry.sequence)
+            connection.execute("UPDATE entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
+    connection.close()
+    for ask in (ledger.check, lambda: dc.verify(release, ledger=ledger)):
+        with pytest.raises((dc.LedgerError, dc.VerificationError)):
+            ask()
+    with contextlib.suppress(dc.DiscreetError):
+        assert dc.publish(mechanism, COIN.statistics(DATA), ledger, "one", request="r") == release
 
 
 def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A path names one file: it is never a pattern, and the folders that it lies in say nothing about its records."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,16 @@ def test_a_study_reads_the_file_that_it_names(tmp_path: Path) -> None:
         '[columns.s]\nlevels = ["a", "b"]\n[questions.state]\ncolumns = ["s"]\nepsilon = 60\n'
     )
     assert dc.Study(tmp_path / "study.toml").publish("state").counts.tolist() == [3, 0, 0]
+
+
+@pytest.mark.skipif(os.sep == "\\", reason="a backslash is a folder here")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_backslash_is_a_letter_or_refused(kind: str, tmp_path: Path) -> None:
+    """To DuckDB it is a folder, so that it opens somebody else's file."""
+    write(tmp_path / "g" / f"1.{kind}", ["b", "b", "b"])
+    own = write(tmp_path / f"own.{kind}", ["a", "b"]).rename(tmp_path / f"g\\1.{kind}")
+    if kind in ("parquet", "duckdb"):
+        with pytest.raises(dc.SourceError, match="no backslash"):
+            dc.read(own)
+    else:
+        assert counts_of(STATE, dc.read(own)) == [1, 1, 0]

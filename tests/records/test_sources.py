@@ -1,6 +1,7 @@
 """The same counts from every engine, and a total map from values to levels."""
 
 import datetime
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from conformance.counting import counts_of
 from discreet.records import as_source
 from discreet.records.columns import Column
 from discreet.records.values import text_of
@@ -239,3 +241,48 @@ def test_what_is_no_table_is_refused(data: object) -> None:
 )  # fmt: skip
 def test_a_value_has_one_text_whatever_its_type(value: object, text: str | None) -> None:
     assert text_of(value) == text
+
+
+def test_duckdb_is_never_asked_for_a_name_that_it_takes_for_another() -> None:
+    """Its names do not differ by case: 'A' would count 'a', and a column of the user would be taken for one of ours."""
+    connection = duckdb.connect()
+    twins = connection.sql('SELECT 1 AS a, 2 AS "A" FROM range(3)')
+    with pytest.raises(dc.SourceError, match="different column names"):
+        dc.Categories("A", levels=(1, 2)).statistics(twins)
+    capitals = connection.sql('SELECT 7 AS "DISCREET_0", 0.5 AS y FROM range(3)')
+    assert counts_of(dc.Column.banded("y", (0, 1)), capitals) == [3, 0]
+
+
+def test_names_of_columns_are_no_patterns_for_polars() -> None:
+    frame = pl.DataFrame({"^x.*$": ["a", "a"], "x": ["b", "b"], "*": ["a", "b"]})
+    for each in (frame, frame.lazy()):
+        assert counts_of(dc.Column("^x.*$", ("a", "b")), each) == [2, 0, 0]
+        assert counts_of(dc.Column("*", ("a", "b")), each) == [1, 1, 0]
+
+
+UNUSUAL: dict[str, Callable[[], Any]] = {
+    "a relation of DuckDB": lambda: duckdb.from_arrow(pa.table({"x": ["a", None, "q"]})),
+    "a gap of pandas": lambda: pd.DataFrame({"x": pd.Series(["a", None, "q"], dtype="string[python]")}),
+    "odd objects": lambda: {"x": ["a", pd.NA, "q", np.array([1, 2])]},
+    "views of texts": lambda: pa.table({"x": pa.array(["a", None, "q"], pa.string_view())}),
+    "runs": lambda: pa.table({"x": pa.RunEndEncodedArray.from_arrays([1, 2, 3], pa.array(["a", None, "q"]))}),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_the_holder_is_shown_undeclared_values_of_every_source(kind: str) -> None:
+    found = dict(as_source(UNUSUAL[kind]()).strangers(Column("x", ("a", "b"))))
+    assert found["q"] == 1
+    assert found["(missing)"] == 1
+
+
+def test_the_holder_is_shown_rare_strangers_behind_many_declared_values() -> None:
+    values = [number for number in range(3_000) for _ in range(2)] + [-1]
+    column = Column("x", tuple(range(3_000)), outside="other")
+    assert as_source(duckdb.from_arrow(pa.table({"x": values}))).strangers(column) == [("-1", 1)]
+
+
+def test_days_that_python_cannot_hold_hide_no_other_stranger() -> None:
+    days = pa.array([2**31 - 1, 0], pa.int32()).view(pa.date32())
+    found = as_source(pa.table({"x": days})).strangers(Column("x", ("a", "b")))
+    assert found == [("(date32[day])", 1), ("1970-01-01", 1)]

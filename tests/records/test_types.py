@@ -7,8 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -218,3 +220,61 @@ def test_dates_fall_into_declared_bands() -> None:
     ]
     for frame in frames:
         assert counts_of(column, frame) == [2, 1, 2]
+
+
+@pytest.mark.parametrize("value", [1, 0, 0.5, np.int8(1), np.float32(0.5), 1 + 0j, np.complex64(1)])
+@pytest.mark.parametrize("odd", [1j, 1 + 0j, complex("nan"), None, "x"])
+def test_one_complex_number_moves_no_other_record(value: Any, odd: Any) -> None:
+    """For one of them, pandas turns a column of numbers into complex ones."""
+    for column in (dc.Column("x", (0, 1, "0.5"), outside="other"), dc.Column.banded("x", (0, 0.3, 1, 2))):
+        for made in (pd.DataFrame, lambda data: pd.DataFrame(data).astype("category")):
+            before, after = (counts_of(column, made({"x": [*[value] * 9, last]})) for last in (value, odd))
+            assert before == counts_of(column, {"x": [value] * 10})
+            assert_one_record_moved(before, after)
+
+
+WHOLE_TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+@pytest.mark.parametrize("form", ["DuckDB", "Parquet", "Arrow", "pandas", "polars"])
+@pytest.mark.parametrize("kind", WHOLE_TYPES)
+def test_no_whole_number_is_too_large_for_its_type(kind: str, form: str, tmp_path: Path) -> None:
+    """The last number of a narrow type less the first declared one does not fit into that type."""
+    ends = np.iinfo(kind)
+    low, high = max(int(ends.min), -20_000), min(int(ends.max), 20_000)
+    values = [low, low + 1, 0, 1, high - 1, high, int(ends.min), int(ends.max)]
+    frame = pd.DataFrame({"x": np.array(values, dtype=kind)})
+    made: dict[str, Callable[[], Any]] = {
+        "DuckDB": lambda: duckdb.from_df(frame),
+        "Parquet": lambda: frame.to_parquet(tmp_path / "x.parquet") or dc.read(tmp_path / "x.parquet"),
+        "Arrow": lambda: pa.table(frame),
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_pandas(frame),
+    }
+    data = made[form]()
+    for levels in ((low, high), (low + 1, high - 1), (low + 1, 0, high - 1), tuple(range(120)), (0, 1)):
+        column = dc.Column("x", levels, outside="other")
+        assert counts_of(column, data) == counts_of(column, {"x": values})
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_mapping_takes_no_array_in_which_one_record_changes_the_others(name: str) -> None:
+    (first, second), levels, odd = ARRAYS[name]
+    values = [first] * 6 + [second] * 3
+    column = dc.Column("x", (*levels, "true", "false"), outside="?")
+    before = _counted(column, np.array(values))
+    for other in odd:
+        after = _counted(column, np.array([*values[:-1], other]))
+        if before is not None and after is not None:
+            assert_one_record_moved(before, after)
+
+
+def _counted(column: dc.Column, array: Any) -> list[int] | None:
+    try:
+        return counts_of(column, {"x": array})
+    except dc.SourceError as refusal:
+        words = str(refusal)
+    assert str(array.dtype) in words
+    assert repr(array[0]) not in words
+    return None

@@ -8,12 +8,14 @@ from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import discreet as dc
+from discreet.mechanisms import BallDraw, HellingerGlobal
 from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 FALLS = dc.Categories(
@@ -310,3 +312,31 @@ def test_any_label_and_any_level_stay_what_they_are(text: str) -> None:
     assert_same_as_a_full_converter(told_of_it)
     shown = "".join(letter for letter in text if letter.isprintable())
     assert words(shown) in words(body(statement_html(told_of_it)).text)
+
+
+def test_a_release_that_nobody_can_read_has_a_statement_that_says_so() -> None:
+    opinions = dc.Categories("opinion", levels=tuple("abcd"), outside="d")
+    mechanism = HellingerGlobal(opinions, size=600, epsilon=6)
+    release = dc.simulate(mechanism, [300, 300, 0, 0], dc.SeededBits(73), label="opinions")
+    text = statement(replace(release, reading="none"), None)
+    assert "**There is no posterior, as the holder declared when it was published (reading = 'none')**" in text
+    assert "at most 200000 can be listed" in text
+    assert "**opinion** (a, b, c, d)" in text
+    assert "**There is no posterior**" in statement(release, None)
+    with pytest.raises(dc.DeclarationError, match="has no posterior, as its holder declared"):
+        dc.infer(replace(release, reading="none"))
+
+
+def test_the_statement_of_an_unread_regression_gives_its_bounds() -> None:
+    line = dc.LinearRegression("pay", ["age"], {"age": (18, 70), "pay": (0, 9000)}, noise="0.5", norm_bound=1)
+    release = dc.simulate(BallDraw(line, 30, 1), np.zeros(len(line.cells), dtype=int), dc.SeededBits(74), label="pay")
+    text = statement(release, None)
+    assert "**age** (18 to 70; values beyond are cut off there" in text
+    assert "the columns and levels, all else that the model declares, epsilon" in text
+
+
+def test_a_release_that_can_be_read_has_no_statement_without_its_posterior() -> None:
+    with pytest.raises(dc.DeclarationError, match="takes a posterior"):
+        statement(REHEARSAL, None)
+    declared = replace(REHEARSAL, reading="none")
+    assert "declared that there would be no posterior (reading = 'none'); it was read anyway." in told(declared)

@@ -244,7 +244,9 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     """
     question = _question(Study(study), name)
     if (why := question.only_claimed or question.refusal or question.no_posterior) is not None:
-        raise DeclarationError(f"Cannot rehearse {question.name!r}: {why}. Nothing was drawn.")
+        raise DeclarationError(
+            f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
+        )
     with working("reading a made-up study", as_json), warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleInformationWarning)
         posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
@@ -305,7 +307,9 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
-        f"Read it with: discreet infer {target}",
+        f"Read it with: discreet infer {target}"
+        if question.no_posterior is None
+        else f"Check it with: discreet verify {target}",
     )
 
 

@@ -19,6 +19,7 @@ from discreet.inference import Posterior
 from discreet.inference import infer as read_release
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
+from discreet.reading import why_unreadable
 from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.show import charts
@@ -87,6 +88,9 @@ def infer(
     for path in files:
         require_folder(path)
     documents = [read_document(path) for path in releases]
+    is_stated_alone = files == [account] and len(documents) == 1 and not (statements or event)
+    if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
+        return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         warnings.simplefilter("always", LittleInformationWarning)
         posterior: Posterior = read_release(*documents)
@@ -111,8 +115,7 @@ def infer(
         if out is not None:
             _write_records(answer["--synthesize"](synthesize), out)
         if account is not None:
-            text = statement(documents[0], posterior, verify_release(documents[0]))
-            account.write_text(statement_html(text) if account.suffix == ".html" else text, encoding="utf-8")
+            _write_statement(documents[0], posterior, account)
     notes = [str(warning.message) for warning in seen]
     if as_json:
         found = {name: [asdict(row) for row in rows] for name, rows in answers.items()}
@@ -130,6 +133,20 @@ def infer(
     say(*(f"Probability that {text}: {chance:.4f}" for text, chance in judged.items()))
     say(*(f"Wrote {path}." for path in files))
     return None
+
+
+def _write_statement(release: Release, posterior: Posterior | None, path: Path) -> None:
+    text = statement(release, posterior, verify_release(release))
+    path.write_text(statement_html(text) if path.suffix == ".html" else text, encoding="utf-8")
+
+
+def _state_without_posterior(release: Release, path: Path, why: str, as_json: bool) -> None:
+    """Write the statement of a release that nobody can read; it says so, and everything else."""
+    with working("writing", as_json):
+        _write_statement(release, None, path)
+    if as_json:
+        return show_json({"label": release.label, "reading": release.reading, "why": why, "statement": str(path)})
+    return say(f"{release.label!r} has no posterior: {why}.", f"Wrote {path}.")
 
 
 def _check_options(

@@ -5,13 +5,14 @@ up to which rho is known; its limit, stated as epsilon and delta, is converted o
 never passes the limit, whatever each question was chosen on.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Self
 
-from discreet.errors import DeclarationError
+from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact_text, positive, probability
 from discreet.guarantees.composition import zcdp_epsilon, zcdp_limit
 from discreet.guarantees.guarantee import Adjacency, Guarantee
@@ -69,15 +70,26 @@ class Concentrated(Amount):
     delta: Fraction
 
 
+_SUM = re.compile(r"\d+(/\d+|(\.\d+)?(e-\d{1,3})?)", re.ASCII)  # as it is written; '1e999999999' fills the memory
 KINDS: dict[Accountant, type[Amount]] = {Accountant.BASIC: Budget, Accountant.ZCDP: Concentrated}
 
 
 def read_amount(document: Mapping[str, str]) -> Any:
     """Read what `document` wrote, however many digits a sum has."""
-    kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(document)), None)
+    names = set(document) if isinstance(document, Mapping) else set()
+    kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == names), None)
     if kind is None:
-        raise DeclarationError("An amount has the fields epsilon and delta, or rho and delta.")
-    return kind(*(Fraction(document[field.name]) for field in fields(kind)))
+        raise LedgerError("An amount of a ledger has the fields epsilon and delta, or rho and delta. It was edited.")
+    return kind(*(_read_sum(document[field.name]) for field in fields(kind)))
+
+
+def _read_sum(text: object) -> Fraction:
+    try:
+        if isinstance(text, str) and _SUM.fullmatch(text):
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):  # more digits than Python reads, or nothing to divide by
+        pass
+    raise LedgerError(f"An amount of a ledger is written as {str(text)[:40]!r}, which is no number. It was edited.")
 
 
 def nothing(accountant: Accountant) -> Any:

@@ -49,7 +49,7 @@ class Chain:
                 yield connection
         except SQLAlchemyError as error:
             problem = type(error).__name__ if not hasattr(error, "orig") else str(error.orig)
-        except (DocumentError, ValueError, KeyError, TypeError) as error:
+        except (DocumentError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, DeclarationError):
                 raise
             problem = "an entry is not readable"

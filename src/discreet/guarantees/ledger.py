@@ -136,7 +136,8 @@ class Ledger:
     @property
     def accountant(self) -> Accountant:
         """Return the rule by which this ledger adds up."""
-        return Accountant(self.created["accountant"])
+        with self._chain.reading() as connection:
+            return Accountant(oldest(connection).body["accountant"])
 
     @property
     def limit(self) -> Any:
@@ -236,6 +237,12 @@ class Ledger:
         found = (e for e in self.entries() if e.kind == "release" and e.body["charge"] == sequence)
         return next((list(map(str, entry.body["releases"])) for entry in found), [])
 
+    def is_answered(self, request: str) -> bool:
+        """Tell whether releases are on record for a request, so that asking again is free."""
+        entries = self.entries()
+        charges = {e.sequence for e in entries if e.kind == "charge" and e.body["request"] == request}
+        return any(e.kind == "release" and e.body["charge"] in charges for e in entries)
+
     def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
         """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
 
@@ -253,7 +260,10 @@ class Ledger:
 
     def check(self) -> None:
         """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
-        entries = self.entries()
+        with self._chain.reading() as connection:
+            self._check(everything(connection))
+
+    def _check(self, entries: Sequence[Entry]) -> None:
         previous = GENESIS
         for number, entry in enumerate(entries, start=1):
             if entry.sequence != number or entry.previous != previous or entry.digest != entry.expected_digest():

@@ -25,6 +25,8 @@ class Unit:
     def __init__(self, description: str = RECORD, rows: int = 1) -> None:
         if not isinstance(description, str) or not description.strip():
             raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
+        if any("\ud800" <= letter <= "\udfff" for letter in description):
+            raise DeclarationError("The description of the unit holds half of a character: a lone surrogate.")
         object.__setattr__(self, "description", description)
         object.__setattr__(self, "rows", whole(rows, "rows per unit", most=10_000))
 

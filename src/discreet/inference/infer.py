@@ -10,11 +10,12 @@ from discreet.inference.posteriors.categories import CategoriesPosterior
 from discreet.inference.posteriors.family import FamilyPosterior
 from discreet.inference.posteriors.network import NetworkPosterior
 from discreet.inference.posteriors.regression import RegressionPosterior
-from discreet.reading import Case, Exactness, engine_for, read
+from discreet.reading import Case, Exactness, engine_for, read, refusal_of
 from discreet.reading.families import FamilyReading
 from discreet.reading.moments import MomentReading
 from discreet.reading.readings import NetworkReading, TableReading
 from discreet.releases import Release
+from discreet.releases.release import NO_READING
 
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 
@@ -31,6 +32,11 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     as if they were true: intervals made that way cover far less than they say.
     """
     case = Case.of(releases, prior)
+    if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
+        raise DeclarationError(
+            f"{case.label!r} has no posterior, as its holder declared when it was published (reading = "
+            f"{NO_READING!r}): {why}. Nothing was read."
+        )
     cases = [case] if strengths is None else case.strengthened(strengths)
     if strengths is not None and (engine := engine_for(case)) and engine.exactness is not Exactness.EXACT:
         raise DeclarationError("strengths are weighted by evidence, which is known for what is read exactly only.")

@@ -10,6 +10,7 @@ Three things are done, each as far as it can be, and each in a line that says wh
 - on the twin, some draws with a fixed seed: do they follow the stated likelihood at all?
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -35,6 +36,7 @@ _ROUNDING = 1e-9  # relative error of floats that is forgiven
 _LEAST_DELTA = 1e-13  # sums of a million floats are not better
 _ROWS, _NUMBERS = 64, 2_000_000  # kinds of records replaced at the real size; numbers of their statistics in all
 _DRAWS, _SEED, _LEVEL = 400, 20161, 1e-9
+_COLUMNS = 8  # published numbers that are looked at by themselves
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,8 @@ def _compared(twin: Twin) -> str:
 
 def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
     """Hold the law of the privacy loss, by which releases are added up, against what was found."""
+    if loss.epsilon < inf:
+        _at_most(found.epsilon, float(loss.epsilon), "privacy loss, by the stated law of it,", mechanism)
     top = float(loss.epsilon if loss.epsilon < inf else mechanism.guarantee.epsilon)
     for epsilon in (share * top for share in _SHARES):
         what = f"delta at epsilon = {epsilon:.6g}, by the stated privacy loss,"
@@ -126,22 +130,44 @@ def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
 
 
 def _drawn(twin: Twin) -> str:
-    """Draw from a twin with a fixed seed and count how many draws fall into the likelier half of its outputs."""
-    table = twin.data_sets.tables[len(twin.data_sets.tables) // 2]
-    chances = np.exp(twin.mechanism.log_likelihood(twin.outputs, table))
-    order = np.argsort(-chances, kind="stable")
-    half = order[: int(np.searchsorted(np.cumsum(chances[order]), 0.5 * chances.sum())) + 1]
-    likelier = {row.tobytes() for row in twin.outputs[half]}
-    drawn = np.asarray(twin.mechanism.sample(np.tile(table, (_DRAWS, 1)), SeededBits(_SEED)), dtype=np.int64)
-    hits, chance = sum(row.tobytes() in likelier for row in drawn), min(1.0, float(chances[half].sum()))
-    tail = min(bdtr(hits, _DRAWS, chance), bdtrc(hits - 1, _DRAWS, chance))
-    if tail < _LEVEL:
-        raise VerificationError(
-            f"The sampler of {type(twin.mechanism).__name__} does not follow its stated likelihood: {hits} of {_DRAWS} "
-            f"draws fell where {_DRAWS * chance:.1f} were expected. Do not publish with it."
-        )
-    expected = f"{_DRAWS * chance:.1f} expected"
-    return f"drawn, on {twin}: {hits} of {_DRAWS} draws with a fixed seed fell into the likelier half, {expected}"
+    """Draw from a twin with a fixed seed, for three of its data sets, and count how many draws fall into some events.
+
+    Of each data set there is the likelier half of the outputs and, for every published number by itself, its likelier
+    and its lower half. What is told is the first of them, on the data set in the middle.
+    """
+    places = {row.tobytes(): place for place, row in enumerate(twin.outputs)}
+    tables, told = twin.data_sets.tables, ""
+    for table, draws in ((tables[len(tables) // 2], _DRAWS), (tables[0], _DRAWS // 2), (tables[-1], _DRAWS // 2)):
+        chances = np.exp(twin.mechanism.log_likelihood(twin.outputs, table))
+        drawn = np.asarray(twin.mechanism.sample(np.tile(table, (draws, 1)), SeededBits(_SEED)), dtype=np.int64)
+        found = [places[key] for row in drawn if (key := row.tobytes()) in places]
+        for event in _events(twin.outputs, chances):
+            hits, chance = int(event[found].sum()), min(1.0, float(chances[event].sum()))
+            if min(bdtr(hits, draws, chance), bdtrc(hits - 1, draws, chance)) < _LEVEL:
+                raise VerificationError(
+                    f"The sampler of {type(twin.mechanism).__name__} does not follow its stated likelihood: {hits} of "
+                    f"{draws} draws fell where {draws * chance:.1f} were expected. Do not publish with it."
+                )
+            expected = f"{draws * chance:.1f} expected"
+            told = told or f"{hits} of {draws} draws with a fixed seed fell into the likelier half, {expected}"
+    return f"drawn, on {twin}: {told}"
+
+
+def _events(outputs: Counts, chances: NDArray[np.float64]) -> Iterator[NDArray[np.bool_]]:
+    """Give sets of outputs of about half the probability: of whole outputs, then of each number by itself."""
+    yield _first_half(np.argsort(-chances, kind="stable"), chances)
+    for numbers in outputs.T[:_COLUMNS]:
+        values, place = np.unique(numbers, return_inverse=True)
+        sums = np.bincount(place.ravel(), chances)
+        for order in (np.argsort(-sums, kind="stable"), np.arange(len(values))):
+            yield _first_half(order, sums)[place.ravel()]
+
+
+def _first_half(order: NDArray[np.int64], chances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mark the first of these, in this order, until they have half of the probability."""
+    half = np.zeros(len(chances), dtype=bool)
+    half[order[: int(np.searchsorted(np.cumsum(chances[order]), 0.5 * chances.sum())) + 1]] = True
+    return half
 
 
 def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack: float = 0.0) -> None:

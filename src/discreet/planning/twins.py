@@ -74,7 +74,8 @@ class Twin:
 def _in_words(model: Any) -> str:
     """Say how large a part of a model is."""
     if hasattr(model, "variables"):
-        return f"the variables {', '.join(variable.name for variable in model.variables)} alone"
+        names = [variable.name for variable in model.variables]
+        return f"the variable{'' if len(names) == 1 else 's'} {', '.join(names)} alone"
     return "one feature alone, on the coarsest grid" if hasattr(model, "features") else f"{len(model.cells)} cells"
 
 

@@ -67,13 +67,18 @@ class ArrowBatch(Batch):
 
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
         """Return some values as Python has them."""
-        taken = self._columns[name].take(_pyarrow().array(places))
-        try:
-            return list(taken.to_pylist())
-        except UnicodeDecodeError:
-            pa = _pyarrow()
-            plain = taken.cast(pa.large_string()).view(pa.large_binary()).to_pylist()
-            return [None if text is None else text.decode("utf-8", "replace") for text in plain]
+        array = _plain(self._columns[name])
+        return [_python(array[place]) for place in places.tolist()]
+
+
+def _python(scalar: Any) -> Any:
+    """Return one value as Python has it; what Python cannot hold (a day after 9999) by the name of its type."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return scalar.as_buffer().to_pybytes().decode("utf-8", "replace")
+    except Exception:  # noqa: BLE001 - for the data holder's eyes only, who shall see the others
+        return f"({scalar.type})"
 
 
 def arrow_codes(array: Any, column: Column) -> Codes:

@@ -7,6 +7,7 @@ the same way for every engine.
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -106,9 +107,12 @@ def is_stranger(column: Column, value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as the data holder may see it."""
-    gap = value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
-    return MISSING if gap else str(value)
+    """Return a value as the data holder may see it, whatever an odd object does when it is asked."""
+    text = "(a value that cannot be shown)"
+    with suppress(Exception):
+        gap = value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+        text = MISSING if gap else str(value)
+    return text
 
 
 def answered(work: Callable[[], Found], what: str) -> Found:

@@ -72,7 +72,7 @@ class DelimitedSource(BatchSource):
         if not names or len(set(names)) < len(names) or not all(name.strip() for name in names):
             raise SourceError(
                 f"The first line of {self._name!r} does not name each column once, or is not UTF-8. It is not shown, "
-                "it might be a record. Nothing was read. Write a header into the file."
+                "it might be a record. Nothing was read. Write a header into the file; for pandas, also index=False."
             )
         return names
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import SourceError
 from discreet.records.batches import answered, is_stranger, require_columns, shown
 from discreet.records.columns import Column
 from discreet.records.expressions import GIVEN, Coding, coded, identifier, number
@@ -36,6 +37,9 @@ class EngineSource:
     def __init__(self, relation: Any, connection: Any = None, table: str = "") -> None:
         self._relation, self._connection, self._table = relation, connection, table
         self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+        self._plain = {name.casefold() for name in self._types}
+        if len(self._plain) < len(relation.columns):
+            raise SourceError("DuckDB does not tell names apart by case, and two columns differ by nothing else.")
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
@@ -98,7 +102,7 @@ class EngineSource:
 
     def _prepared(self, codings: dict[Column, Coding]) -> tuple[str, dict[Column, Coding]]:
         """Return a table in which what the codings need is worked out once for each record, and the codings."""
-        unused = (name for name in (f"discreet_{place}" for place in count()) if name not in self._types)
+        unused = (name for name in (f"discreet_{place}" for place in count()) if name not in self._plain)
         made, prepared = ["*"], {}
         for column, coding in codings.items():
             name = next(unused) if coding.given else ""
@@ -145,13 +149,15 @@ class EngineSource:
     def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
         name = identifier(column.name)
         value = f"encode({name})" if self._types[column.name] == "VARCHAR" else name
-        query = f"SELECT {value} AS value, count(*) AS records FROM {_VIEW} GROUP BY ALL ORDER BY records DESC"
+        query = f"SELECT {value} AS value, count(*) AS records FROM {_VIEW} GROUP BY ALL ORDER BY records DESC, value"
         found: list[tuple[str, int]] = []
         with self._lock:
-            answer = self._ask(query)
-            while len(found) < most and (rows := answer.fetchmany(_MOST_STRANGERS)):
+            for start in count(step=_MOST_STRANGERS):
+                rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
                 found += [(shown(value), records) for value, records in plain if is_stranger(column, value)]
+                if not rows or len(found) >= most:
+                    break
         return found[:most]
 
 

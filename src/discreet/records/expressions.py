@@ -18,7 +18,8 @@ from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, text_of
 
 _WIDEST = 2**16  # whole numbers in a range that is grouped as it is
 
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_NARROW = ("TINYINT", "SMALLINT", "UTINYINT", "USMALLINT")  # differences of declared levels may not fit into these
+_WHOLE = ("INTEGER", "BIGINT", "UINTEGER")
 _HUGE = ("HUGEINT", "UHUGEINT", "UBIGINT")
 _MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _ZONED = "TIMESTAMP WITH TIME ZONE"
@@ -97,6 +98,8 @@ def _plain(value: str, kind: str) -> tuple[str, str]:
         return f"{value}::VARCHAR", "text"
     if kind == "BOOLEAN":
         return value, "truth"
+    if kind in _NARROW:
+        return f"{value}::INTEGER", "whole"
     if kind in _WHOLE:
         return value, "whole"
     if kind in _HUGE:

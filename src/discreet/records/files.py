@@ -6,11 +6,12 @@ first line of a CSV file is never shown: in a file without a header it is a reco
 """
 
 import gzip
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import duckdb
 
@@ -40,7 +41,10 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
 
 
 def _one(place: Path, table: str | None, separator: str | None) -> Any:
-    if not place.is_file():
+    is_there = False
+    with suppress(OSError):  # a name may be too long for the system
+        is_there = place.is_file()
+    if not is_there:
         raise SourceError(f"There is no file {str(place)!r}. Nothing was read.")
     name = place.name.lower().removesuffix(".gz")
     opener = next((opener for endings, opener in _OPENERS.items() if name.endswith(endings)), None)
@@ -58,17 +62,26 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
     if not place.stat().st_size:
         raise SourceError(f"{place.name!r} is empty: it has not even a first line with the names of the columns.")
     opened: Any = partial(gzip.open, place, "rb") if is_zipped else partial(open, place, "rb")
+    _opened(place, lambda: _first_byte(opened))
     return DelimitedSource(opened, mark, place.name)
 
 
+def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:
+    with opened() as file:
+        return file.read(1)
+
+
 def _parquet(place: Path, _: str | None, __: str | None) -> Any:
-    table = _PARQUET.format(literal(_plain(place)))
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
+    table = _PARQUET.format(literal(plain))
     return _opened(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
 
 
-def _plain(place: Path) -> str:
-    """Return a path in which no letter stands for others."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(place.absolute()))
+def _literal(place: Path) -> str:
+    """Return a whole path; refuse one that DuckDB would take for another, because a backslash is a folder to it."""
+    if os.sep != "\\" and "\\" in str(place.absolute()):
+        raise SourceError(f"DuckDB cannot open {str(place)!r}: no backslash may be in the path. Nothing was read.")
+    return str(place.absolute())
 
 
 def _arrow(place: Path, _: str | None, __: str | None) -> ArrowSource:
@@ -82,7 +95,8 @@ def _arrow(place: Path, _: str | None, __: str | None) -> ArrowSource:
 
 
 def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
-    connection = _opened(place, lambda: _quiet(duckdb.connect(str(place.absolute()), read_only=True)))
+    path = _literal(place)
+    connection = _opened(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
     tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
     tables += [
         name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()

@@ -33,7 +33,7 @@ class ListSource(BatchSource):
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Give all records at once."""
-        columns = {name: self._values[name] for name in names}
+        columns = {name: _listed(self._values[name]) for name in names}
         yield _Lists(columns, length_of(list(columns.values())))
 
 
@@ -80,9 +80,29 @@ def codes_of_objects(values: Sequence[Any], column: Column) -> Codes:
     return np.fromiter(coded, dtype=kind, count=len(values))
 
 
+def _listed(column: Any) -> Any:
+    """Return a column as Python has it; refuse an array whose type one record may have forced on all others."""
+    if isinstance(column, np.ndarray) and not is_stable(column.dtype):
+        raise SourceError(
+            f"Arrays of the type {column.dtype} are not taken: one record of another type would change what all others "
+            "mean. Nothing was counted. Give a list, a frame, or an array of whole numbers, 64-bit floats, texts or "
+            "objects."
+        )
+    return column.tolist() if hasattr(column, "iloc") or isinstance(column, np.ndarray) else column
+
+
+def is_stable(kind: np.dtype[Any]) -> bool:
+    """Tell whether values of an array of this type mean the same beside a text, a gap or a number.
+
+    Truth values, bytes, short floats, complex numbers, moments and durations do not: NumPy gives all values of an array
+    the type of the oddest among them.
+    """
+    return kind.kind in "OiuU" or kind == np.float64
+
+
 def length_of(columns: Sequence[Any]) -> int:
     """Return the number of records; refuse columns that are no lists or differ in length, without quoting them."""
-    if any(isinstance(column, str | bytes) or not hasattr(column, "__len__") for column in columns):
+    if any(isinstance(c, str | bytes) or not hasattr(c, "__len__") or hasattr(c, "to_pylist") for c in columns):
         raise SourceError("Each column must be a list of values, one for each record; nothing was counted.")
     if len({len(column) for column in columns}) > 1:
         raise SourceError("The columns must have one value for each record: their lengths differ.")

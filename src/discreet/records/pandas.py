@@ -100,6 +100,9 @@ def _values(series: Any) -> Values:
         return Values(Kind.WHOLE, series.to_numpy(dtype=kind, na_value=0), known)
     if letter == "f":
         return Values(Kind.NUMBER, series.to_numpy(dtype=np.float64, na_value=np.nan), known)
+    if letter == "c":
+        values = series.to_numpy()
+        return Values(Kind.NUMBER, values.real.astype(np.float64), known & (values.imag == 0))
     if letter == "M":
         ticks = series.array.asi8
         return days_of_moments(ticks, _TICKS[series.dt.unit], known, series.dt.tz is not None)

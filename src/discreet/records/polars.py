@@ -40,7 +40,7 @@ class PolarsSource(BatchSource):
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Give the records in slices."""
-        chosen = self._frame.select(list(names))
+        chosen = self._frame.select(_polars().selectors.by_name(*names))  # others may be patterns
         if hasattr(chosen, "collect_batches"):
             slices = chosen.collect_batches(chunk_size=_ROWS, maintain_order=False)
         else:
@@ -56,8 +56,12 @@ class _Slice(Batch):
     def __len__(self) -> int:
         return int(self._frame.height)
 
+    def _series(self, name: str) -> Any:
+        """Return a column under a name that is no pattern; polars asks for it by its name."""
+        return self._frame.get_column(name).alias("x")
+
     def codes(self, column: Column) -> Codes:
-        series = self._frame.get_column(column.name)
+        series = self._series(column.name)
         kind = str(series.dtype.base_type())
         if kind == "Object":
             return codes_of_objects(series.to_list(), column)
@@ -70,7 +74,7 @@ class _Slice(Batch):
         return np.take(places, _places(series if kind != "String" else _enumerated(series, texts), len(texts)))
 
     def numbers(self, name: str, dates: bool) -> Floats:
-        series = self._frame.get_column(name)
+        series = self._series(name)
         kind = str(series.dtype.base_type())
         if kind == "Object":
             return numbers_of(series.to_list(), dates)
@@ -80,7 +84,7 @@ class _Slice(Batch):
         return numbers_of_values(_days_of_texts(texts), True) if dates else _numbers_of_texts(texts)
 
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
-        return list(self._frame.get_column(name).gather(places).to_list())
+        return list(self._series(name).gather(places).to_list())
 
 
 _TEXTS = ("String", "Categorical", "Enum")

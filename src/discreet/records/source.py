@@ -91,6 +91,11 @@ class _IbisSource(ArrowSource):
     def batches(self, names: Sequence[str]) -> Any:
         from discreet.records.arrow import ArrowBatch
 
+        if self._table.get_backend().name == "sqlite":
+            raise SourceError(
+                "SQLite keeps values of any type in any column, so that one record could stop the count. Nothing was "
+                "counted. Copy the table into a DuckDB or Parquet file, each column with a type of its own."
+            )
         for batch in self._table.select(*names).to_pyarrow_batches():
             yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
 

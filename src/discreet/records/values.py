@@ -41,6 +41,7 @@ def text_of(value: Any) -> str | None:
 def _text(value: Any) -> str | None:
     if isinstance(value, str):
         return str.__str__(value)
+    value = _real(value)
     if isinstance(value, bool | np.bool_) or type(value).__name__ == "bool_":
         return "true" if value else "false"
     if isinstance(value, Real | Decimal):
@@ -52,6 +53,11 @@ def _text(value: Any) -> str | None:
     return None if day is None else date.fromordinal(day + 719163).isoformat()
 
 
+def _real(value: Any) -> Any:
+    """Return 1 for 1 + 0i: one complex number in a column makes all others complex."""
+    return value.real if isinstance(value, complex | np.complexfloating) and value.imag == 0 else value
+
+
 def number_of(value: Any) -> float | None:
     """Return the number that a value means, or None. Truth values and days are no numbers."""
     number = math.nan
@@ -59,8 +65,8 @@ def number_of(value: Any) -> float | None:
         if isinstance(value, str):
             text = str.__str__(value)
             number = float(text) if _NUMBER.fullmatch(text) else math.nan
-        elif not isinstance(value, bool) and isinstance(value, Real | Decimal):
-            number = float(value)
+        elif not isinstance(value, bool) and isinstance(real := _real(value), Real | Decimal):
+            number = float(real)
     return number if abs(number) <= LARGEST_WHOLE else None
 
 

@@ -36,6 +36,8 @@ def convert(document: Any, kind: Any) -> Any:
         return msgspec.convert(document, kind, strict=True, dec_hook=_read_exact)
     except msgspec.ValidationError as problem:
         raise DocumentError(f"The document does not fit its schema: {problem}.") from None
+    except UnicodeEncodeError:
+        raise DocumentError("A text of the document holds half of a character: a lone surrogate.") from None
 
 
 def _read_exact(kind: type, value: Any) -> Any:

@@ -130,7 +130,7 @@ def _publish(
         concentrated=charge.concentrated, group=group, data=data,
     )  # fmt: skip
     if isinstance(receipt, list):
-        return [Release.from_json(text) for text in receipt]
+        return _recorded(receipt, parts, charge.label, ledger)
     reached("charged")
     outputs = _draw(parts, bits)
     reached("drawn")
@@ -145,6 +145,17 @@ def _publish(
     ]
     _record(ledger, receipt, releases, charge.label)
     reached("recorded")
+    return releases
+
+
+def _recorded(texts: Sequence[str], parts: Sequence[_Part], label: str, ledger: Ledger) -> list[Release]:
+    """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
+    releases = [Release.from_json(text) for text in texts]
+    if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
+        raise LedgerError(
+            f"{str(ledger.path)!r} records something else for {label!r} than was paid for: it was edited. Nothing was "
+            "published and nothing was charged. Check it with `discreet ledger`."
+        )
     return releases
 
 
@@ -178,6 +189,9 @@ def _check(parts: Sequence[_Part], ledger: Any, unit: Any, request: Any, group: 
         raise PublishError(_nothing(label, "a Ledger is needed, from Ledger.create or Ledger.open"))
     if type(bits) is not SystemBits:
         raise PublishError(_nothing(label, "only the system's secure bits may be used; seeded bits are for simulate"))
+    is_paid = request is not None and ledger.is_answered(request)  # then nothing is charged, and it is given again
+    for part in parts:
+        _check_reading(part, is_paid)
 
 
 def _check_part(part: _Part) -> None:
@@ -197,14 +211,13 @@ def _check_part(part: _Part) -> None:
         raise PublishError(_nothing(part.label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
         raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))
-    _check_reading(part)
 
 
-def _check_reading(part: _Part) -> None:
+def _check_reading(part: _Part, is_paid: bool) -> None:
     """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
     if part.reading not in (None, NO_READING):
         raise PublishError(_nothing(part.label, f"reading may be {NO_READING!r} or left out; got {part.reading!r}"))
-    if part.reading is None and (why := why_unreadable(part.mechanism)) is not None:
+    if part.reading is None and not is_paid and (why := why_unreadable(part.mechanism)) is not None:
         raise PublishError(
             f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "
             "was charged. Change what is asked; or, to publish it without a posterior, declare "

@@ -18,6 +18,7 @@ from discreet.exact import Exact
 from discreet.guarantees import Ledger
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
+from discreet.records.lists import is_stable
 from discreet.records.values import text_of
 from discreet.releases import Release, publish
 
@@ -73,10 +74,9 @@ def _columns(records: Any) -> list[list[Any]]:
 def _values(column: NDArray[Any]) -> list[Any]:
     """Return the values of an array; refuse a type that one record may have forced on all others.
 
-    Bytes, short floats, complex numbers and durations mean one thing in an array of their own and another beside a
-    text, a gap or a number, so that no reading of them is right in every array.
+    No reading of such arrays is right in all of them. Truth values are taken: their texts, 1 and 0 are the same here.
     """
-    if column.dtype.kind in "ObiuU" or column.dtype == np.float64:
+    if column.dtype == np.bool_ or is_stable(column.dtype):
         return list(column.tolist())
     raise TypeError(
         f"Arrays of the type {column.dtype} are not taken: one record of another type would change what all others "

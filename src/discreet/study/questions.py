@@ -199,20 +199,11 @@ def _model(name: str, declared: DeclaredQuestion, columns: Mapping[str, Column],
     if declared.target is not None and declared.features is not None:
         levels = _declared(name, "target", [declared.target], columns)
         levels |= _declared(name, "features", declared.features, columns)
-        return Network.naive_bayes(
-            declared.target,
-            declared.features,
-            levels,
-            _prior(declared.prior, levels),
-        )
+        return Network.naive_bayes(declared.target, declared.features, levels, _prior(declared.prior, levels))
     if declared.edges is not None:
         names = [part.strip() for edge in declared.edges for part in edge.split("->") if part.strip()]
         levels = _declared(name, "edges", names, columns)
-        return Network.from_edges(
-            *declared.edges,
-            levels=levels,
-            prior=_prior(declared.prior, levels),
-        )
+        return Network.from_edges(*declared.edges, levels=levels, prior=_prior(declared.prior, levels))
     graph = Network.from_bif(folder / str(declared.bif))
     levels = {column.name: columns.get(column.name, column) for column in graph.variables}
     return Network(list(levels.values()), graph.parents, _prior(declared.prior, levels))

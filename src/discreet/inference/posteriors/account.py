@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from discreet.exact import exact_text
+from discreet.models.moments import Bounds
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 
@@ -29,6 +31,12 @@ def levels_in_words(column: Column) -> str:
     names = [str(text_of(level)) for level in column.levels]
     shown = ", ".join(names if len(names) <= 12 else [*names[:10], f"... {len(names)} in all"])
     return f"({shown}); gaps and other values count as {text_of(column.outside)}"
+
+
+def bounds_in_words(bounds: Bounds) -> str:
+    """Return the bounds of a column of numbers, and what becomes of values beyond them and of gaps."""
+    low, high, missing = (exact_text(value) for value in (bounds.low, bounds.high, bounds.missing))
+    return f"({low} to {high}; values beyond are cut off there, gaps count as {missing})"
 
 
 def dirichlet_in_words(parameters: Sequence[float]) -> str:

@@ -17,14 +17,13 @@ from scipy.special import ndtri
 from discreet.distributions import Interval, Sampled
 from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
-from discreet.exact import exact_text, whole
+from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, feature_reaches, units_of
-from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.account import Account, bounds_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.models.moments import Bounds
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release
 
@@ -111,10 +110,10 @@ class RegressionPosterior(Posterior[LinearRegression]):
     def account(self) -> Account:
         """Return the columns with their bounds or levels, and the prior in words."""
         model, target = self.model, self.model.target
-        columns = [(target, f"{_bounds_in_words(model.ranges[target])}, which the others are to explain")]
+        columns = [(target, f"{bounds_in_words(model.ranges[target])}, which the others are to explain")]
         for feature in model.features:
             if isinstance(feature, str):
-                columns.append((feature, _bounds_in_words(model.ranges[feature])))
+                columns.append((feature, bounds_in_words(model.ranges[feature])))
             else:
                 columns.append((feature.name, f"{levels_in_words(feature)}; compared with {feature.levels[0]}"))
         noise = "with a prior for its variance" if isinstance(model.noise, InverseGamma) else "of known variance"
@@ -250,8 +249,3 @@ class RegressionPosterior(Posterior[LinearRegression]):
         noise = float(np.mean(self.density.parts(self._states)[1]))
         means = design @ self.reading.centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
         return means, half * np.sqrt(variances + noise)
-
-
-def _bounds_in_words(bounds: Bounds) -> str:
-    low, high, missing = (exact_text(value) for value in (bounds.low, bounds.high, bounds.missing))
-    return f"({low} to {high}; values beyond are cut off there, gaps count as {missing})"

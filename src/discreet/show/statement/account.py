@@ -15,9 +15,10 @@ from discreet.exact import exact_text
 from discreet.guarantees import Evidence, Guarantee
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior
+from discreet.reading import why_unreadable
 from discreet.releases import Release
 from discreet.show.statement.markdown import bullets, plain, table
-from discreet.show.statement.results import published, results
+from discreet.show.statement.results import no_results, published, published_unread, results
 
 if TYPE_CHECKING:
     from discreet.planning import Certificate
@@ -27,31 +28,35 @@ _EVIDENCE = {
     Evidence.ENUMERATED: "It was computed by comparing all neighbouring tables",
     Evidence.CLAIMED: "**It is only claimed, neither proved nor computed**",
 }
+_DECLARED = ("all else that the model declares",)
 _SIMULATED = (
     "> **SIMULATED. This is not a release of real records.** The counts behind it were made up for a rehearsal and no "
     "ledger was charged. No number on this page describes real people."
 )
 
 
-def statement(release: Release, posterior: Posterior, certificate: "Certificate | None" = None) -> str:
+def statement(release: Release, posterior: Posterior | None, certificate: "Certificate | None" = None) -> str:
     """Return a plain-language account of a release, in Markdown.
 
-    `posterior` is what `infer` read from the release, and `certificate` what `verify` found about it.
+    `posterior` is what `infer` read from the release, and `certificate` what `verify` found about it. A release that
+    nobody can read has no posterior: give None, and the statement says so.
     """
-    require_posterior(posterior, "No statement was written")
-    if release not in posterior.releases:
+    why = None if posterior is not None else why_unreadable(release.mechanism)
+    if why is None:
+        require_posterior(posterior, "No statement was written")
+    if posterior is not None and release not in posterior.releases:
         raise DeclarationError(f"The posterior was not read from {release.label!r}. No statement was written.")
     if certificate is not None and _promise(certificate.guarantee) != _promise(release.guarantee):
         raise DeclarationError(f"The certificate is not about {release.label!r}. No statement was written.")
     blocks = [
         f"# {'SIMULATED: ' if release.simulated else ''}Privacy statement: {plain(release.label)}",
         *([_SIMULATED] if release.simulated else []),
-        *published(release, posterior),
+        *(published_unread(release) if posterior is None else published(release, posterior)),
         *_protected(release),
         *_guaranteed(release.guarantee),
         *_checked(release, certificate),
-        *results(posterior),
-        *_not_promised(release, posterior.account().public),
+        *(no_results(release, str(why)) if posterior is None else results(posterior)),
+        *_not_promised(release, _DECLARED if posterior is None else posterior.account().public),
     ]
     return "\n\n".join(blocks) + "\n"
 

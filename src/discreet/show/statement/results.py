@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isclose
+from typing import Any
 
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
+from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
 from discreet.inference.posteriors.row import text_table
+from discreet.records.columns import Column
 from discreet.releases import Release
+from discreet.releases.release import NO_READING
 from discreet.show.statement.markdown import bullets, plain, table
 
 LEVEL = 0.9
@@ -20,18 +24,35 @@ MOST_COLUMNS = 20
 
 def published(release: Release, posterior: Posterior) -> list[str]:
     """Say what was asked of how many records, and that the true statistics stayed where they are."""
-    account, kind = posterior.account(), "made-up " if release.simulated else ""
-    points = [f"**{plain(name)}** {plain(words)}" for name, words in account.columns[:MOST_COLUMNS]]
-    if len(account.columns) > MOST_COLUMNS:
-        points.append(f"and {len(account.columns) - MOST_COLUMNS} more columns")
+    account = posterior.account()
+    return _published(release, f" The question: {plain(account.question)}", account.columns, account.hidden)
+
+
+def published_unread(release: Release) -> list[str]:
+    """Say what was published where there is no posterior that could tell of it."""
+    return _published(release, " It is about these columns:", _columns_of(release.model), "statistics")
+
+
+def _published(release: Release, question: str, columns: Sequence[tuple[str, str]], hidden: str) -> list[str]:
+    kind = "made-up " if release.simulated else ""
+    points = [f"**{plain(name)}** {plain(words)}" for name, words in columns[:MOST_COLUMNS]]
+    if len(columns) > MOST_COLUMNS:
+        points.append(f"and {len(columns) - MOST_COLUMNS} more columns")
     return [
         "## What was published",
-        f"A randomised summary of **{release.mechanism.size:,} {kind}records**. The question: "
-        + plain(account.question),
+        f"A randomised summary of **{release.mechanism.size:,} {kind}records**.{question}",
         bullets(points),
-        f"The true {plain(account.hidden)} were not published: what was published instead was drawn at random, by "
+        f"The true {plain(hidden)} were not published: what was published instead was drawn at random, by "
         f"`{type(release.mechanism).__name__}`.",
     ]
+
+
+def _columns_of(model: Any) -> list[tuple[str, str]]:
+    """Return the columns of a model, with their levels or bounds in words."""
+    parts = [*getattr(model, "columns", ()), *getattr(model, "variables", ()), *getattr(model, "features", ())]
+    counted = [part for part in [*parts, getattr(model, "column", None)] if isinstance(part, Column)]
+    summed = [(each.name, bounds_in_words(each)) for each in getattr(model, "bounds", ())]
+    return [(column.name, levels_in_words(column)) for column in counted] + summed
 
 
 def results(posterior: Posterior) -> list[str]:
@@ -45,6 +66,16 @@ def results(posterior: Posterior) -> list[str]:
         plain(account.meaning) + (shares if known else "") + cut,
         _table(shown),
         f"The release was {plain(posterior.method)}. {plain(account.prior)}{_together(posterior)}",
+    ]
+
+
+def no_results(release: Release, why: str) -> list[str]:
+    """Say that there is no posterior, who declared that, and why it is so."""
+    declared = f", as the holder declared when it was published (reading = {NO_READING!r})"
+    return [
+        "## What the results are",
+        f"**There is no posterior{declared if release.reading == NO_READING else ''}**: {plain(why)}. So this page "
+        "gives no estimates and no intervals. What was published is not the truth and must not be read as if it were.",
     ]
 
 
@@ -76,6 +107,8 @@ def _table(rows: Sequence[Row]) -> str:
 
 def _together(posterior: Posterior) -> str:
     text = _words_of_the_holder(posterior)
+    if any(release.reading == NO_READING for release in posterior.releases):
+        text += f" The holder declared that there would be no posterior (reading = {NO_READING!r}); it was read anyway."
     if len(posterior.releases) > 1:
         total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
         text += (
