@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -24,7 +25,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "show", "sklearn", "session"),
+    ("study", "template", "show", "sklearn", "session", "as_published"),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}
@@ -87,9 +88,37 @@ def test_what_type_checkers_read_is_what_is_loaded() -> None:
         assert not (ROOT / f"{name}.py").exists(), f"{name} is a file as well"
 
 
-@pytest.mark.parametrize("room", ["mechanisms", "models", "planning", "inference"])
+@pytest.mark.parametrize("room", ["mechanisms", "models", "noise", "planning", "inference", "as_published"])
 def test_rooms_can_be_asked_for(room: str) -> None:
     assert isinstance(getattr(dc, room), ModuleType)
+    assert room in dir(dc)
+
+
+def moved_names() -> list[tuple[str, str]]:
+    """Return the names that can be asked for and are not listed, each with the room where it lives now."""
+    stub = ast.parse((ROOT / "__init__.pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module != "discreet"]
+    found = [(alias.name, str(node.module)) for node in imports for alias in node.names]
+    return [(name, home) for name, home in found if name not in dc.__all__]
+
+
+def test_the_front_door_has_about_forty_names_and_the_others_are_in_rooms() -> None:
+    assert len(dc.__all__) <= 45
+    for name, home in moved_names():
+        room = home.split(".")[1]
+        assert room in dir(dc), f"{name} lives in {room}, which is not shown"
+
+
+def test_names_of_0_1_can_still_be_asked_for_here() -> None:
+    page = (ROOT.parent.parent / "docs" / "upgrading.md").read_text("utf-8")
+    for name, home in moved_names():
+        assert getattr(dc, name) is getattr(import_module(home), name)
+        assert f"`{name}`" in page, f"docs/upgrading.md does not say where {name} is"
+
+
+def test_what_is_no_more_says_what_to_use() -> None:
+    with pytest.raises(AttributeError, match=r"any more: use discreet\.suggest"):
+        getattr(dc, "default_mechanism")  # noqa: B009 - type checkers know that it is not there
 
 
 @pytest.mark.parametrize("name", ["Categoris", "_private", "discreet_papers"])

@@ -5,6 +5,7 @@ Each step works or refuses in words; a raw exception fails the test.
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line import main
+from discreet.planning import accuracy_curve
 from discreet.releases.document import MECHANISMS, MODELS
 
 STUDY = """
@@ -111,8 +113,10 @@ def test_every_registered_mechanism_is_asked_here() -> None:
 @pytest.mark.filterwarnings("ignore::discreet.MisfitWarning")
 @pytest.mark.parametrize(("kind", "keys"), CASES, ids=[f"{kind}-{number}" for number, (kind, _) in enumerate(CASES)])
 def test_every_mechanism_goes_the_whole_road_from_a_study_file(
-    tmp_path: Path, kind: str, keys: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, keys: tuple[str, ...]
 ) -> None:
+    few = partial(accuracy_curve, repeats=3)  # made-up studies; how accurate they are is tested elsewhere
+    monkeypatch.setattr("discreet.command_line.holding.accuracy_curve", few)
     path = study_of(tmp_path, *keys, mechanism=kind)
     question = dc.Study(path).question("q")
     assert type(question.mechanism).__name__ == kind.partition(".")[0]
@@ -131,7 +135,8 @@ def test_every_mechanism_goes_the_whole_road_from_a_study_file(
     code, words = run("plan", path, "--epsilon", "2")
     assert code == 0, words
     without = question.no_posterior is not None
-    for read in (run("infer", release), run("rehearse", path)):
+    shown = ("--csv", tmp_path / "rows.csv", "--plot", tmp_path / "rows.json", "--statement", tmp_path / "statement.md")
+    for read in (run("infer", release, *shown), run("rehearse", path)):
         assert read[0] == (1 if without else 0), read[1]
 
 

@@ -1,115 +1,123 @@
-from discreet.certificates.posterior_draw import posterior_draw_delta
-from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.divergences import hellinger, hockey_stick, kullback_leibler, l1_distance, total_variation
+# `__all__` is the front door: what a newcomer needs. The rest is in rooms, such as `discreet.mechanisms`, which come
+# first. What is imported `as` itself from a room is a name of 0.1 that has moved there: it can still be asked for here,
+# and is listed no more.
+from discreet import as_published as as_published
+from discreet import certificates as certificates
+from discreet import distributions as distributions
+from discreet import divergences as divergences
+from discreet import errors as errors
+from discreet import guarantees as guarantees
+from discreet import inference as inference
+from discreet import mechanisms as mechanisms
+from discreet import models as models
+from discreet import noise as noise
+from discreet import planning as planning
+from discreet import randomness as randomness
+from discreet import records as records
+from discreet.as_published import ClampedLaplace as ClampedLaplace
+from discreet.as_published import FlooredLaplace as FlooredLaplace
+from discreet.as_published import FourierUpdates as FourierUpdates
+from discreet.as_published import HellingerLocal as HellingerLocal
+from discreet.as_published import HellingerTable as HellingerTable
+from discreet.as_published import LaplaceUpdates as LaplaceUpdates
+from discreet.as_published import RoundedLaplace as RoundedLaplace
+from discreet.as_published import TruncatedLaplace as TruncatedLaplace
+from discreet.as_published import adaptive_ridge as adaptive_ridge
+from discreet.as_published import plug_in as plug_in
+from discreet.as_published import plug_in_regression as plug_in_regression
+from discreet.as_published import projected_reading as projected_reading
+from discreet.as_published import truncated_reading as truncated_reading
+from discreet.certificates.posterior_draw import posterior_draw_delta as posterior_draw_delta
+from discreet.distributions import BetaMixture as BetaMixture
+from discreet.distributions import CountDistribution as CountDistribution
+from discreet.distributions import Dirichlet as Dirichlet
+from discreet.distributions import Interval as Interval
+from discreet.distributions import Odds as Odds
+from discreet.distributions import Sampled as Sampled
+from discreet.divergences import hellinger as hellinger
+from discreet.divergences import hockey_stick as hockey_stick
+from discreet.divergences import kullback_leibler as kullback_leibler
+from discreet.divergences import l1_distance as l1_distance
+from discreet.divergences import total_variation as total_variation
 from discreet.errors import (
     BudgetError,
-    ConvergenceWarning,
     DeclarationError,
     DiscreetError,
     DocumentError,
     LedgerError,
-    LittleInformationWarning,
-    MisfitWarning,
     PublishError,
     SecretError,
     SourceError,
     VerificationError,
 )
-from discreet.guarantees import (
-    Accountant,
-    Adjacency,
-    Budget,
-    Concentrated,
-    Evidence,
-    Guarantee,
-    Ledger,
-    Receipt,
-    Totals,
-    Unit,
-    across_groups,
-    compose,
-)
-from discreet.inference import (
-    CategoriesPosterior,
-    ConsistentTables,
-    FamilyPosterior,
-    NetworkPosterior,
-    PooledRates,
-    RegressionPosterior,
-    adaptive_ridge,
-    consistent_tables,
-    infer,
-    plug_in,
-    plug_in_regression,
-    projected_reading,
-    truncated_reading,
-)
-from discreet.mechanisms import (
-    BallDraw,
-    BoxMoments,
-    ClampedLaplace,
-    ContrastGaussians,
-    CubeCounts,
-    DiscreteGaussianCounts,
-    DiscreteGaussianHistogram,
-    DiscreteLaplaceCounts,
-    FamilyGaussians,
-    FamilyHistograms,
-    FlooredLaplace,
-    FourierCounts,
-    FourierUpdates,
-    GaussianMoments,
-    GeometricHistogram,
-    HellingerCalibrated,
-    HellingerGlobal,
-    HellingerLocal,
-    HellingerReciprocal,
-    HellingerSmooth,
-    HellingerSmoothProved,
-    HellingerTable,
-    JointHistograms,
-    LaplaceMoments,
-    LaplaceUpdates,
-    MaximumPosterior,
-    Mechanism,
-    NetworkMaximum,
-    NetworkSampling,
-    PermuteAndFlip,
-    Plan,
-    PosteriorSampling,
-    RoundedLaplace,
-    TruncatedLaplace,
-)
+from discreet.errors import ConvergenceWarning as ConvergenceWarning
+from discreet.errors import LittleInformationWarning as LittleInformationWarning
+from discreet.errors import MisfitWarning as MisfitWarning
+from discreet.guarantees import Accountant, Budget, Guarantee, Ledger, Unit, compose
+from discreet.guarantees import Adjacency as Adjacency
+from discreet.guarantees import Concentrated as Concentrated
+from discreet.guarantees import Evidence as Evidence
+from discreet.guarantees import Receipt as Receipt
+from discreet.guarantees import Totals as Totals
+from discreet.guarantees import across_groups as across_groups
+from discreet.inference import CategoriesPosterior as CategoriesPosterior
+from discreet.inference import ConsistentTables as ConsistentTables
+from discreet.inference import FamilyPosterior as FamilyPosterior
+from discreet.inference import NetworkPosterior as NetworkPosterior
+from discreet.inference import PooledRates as PooledRates
+from discreet.inference import RegressionPosterior as RegressionPosterior
+from discreet.inference import consistent_tables as consistent_tables
+from discreet.inference import infer
+from discreet.mechanisms import BallDraw as BallDraw
+from discreet.mechanisms import BoxMoments as BoxMoments
+from discreet.mechanisms import ContrastGaussians as ContrastGaussians
+from discreet.mechanisms import CubeCounts as CubeCounts
+from discreet.mechanisms import DiscreteGaussianCounts as DiscreteGaussianCounts
+from discreet.mechanisms import DiscreteGaussianHistogram as DiscreteGaussianHistogram
+from discreet.mechanisms import DiscreteLaplaceCounts as DiscreteLaplaceCounts
+from discreet.mechanisms import FamilyGaussians as FamilyGaussians
+from discreet.mechanisms import FamilyHistograms as FamilyHistograms
+from discreet.mechanisms import FourierCounts as FourierCounts
+from discreet.mechanisms import GaussianMoments as GaussianMoments
+from discreet.mechanisms import GeometricHistogram, Mechanism, Plan
+from discreet.mechanisms import HellingerCalibrated as HellingerCalibrated
+from discreet.mechanisms import HellingerGlobal as HellingerGlobal
+from discreet.mechanisms import HellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms import HellingerSmooth as HellingerSmooth
+from discreet.mechanisms import HellingerSmoothProved as HellingerSmoothProved
+from discreet.mechanisms import JointHistograms as JointHistograms
+from discreet.mechanisms import LaplaceMoments as LaplaceMoments
+from discreet.mechanisms import MaximumPosterior as MaximumPosterior
+from discreet.mechanisms import NetworkMaximum as NetworkMaximum
+from discreet.mechanisms import NetworkSampling as NetworkSampling
+from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
+from discreet.mechanisms import PosteriorSampling as PosteriorSampling
+from discreet.models import BoundedFamily as BoundedFamily
 from discreet.models import (
-    BoundedFamily,
     Categories,
     EquivalentSize,
     Exponential,
-    InverseGamma,
     LinearRegression,
     Network,
     NormalMean,
     Poisson,
     Source,
     Statistics,
-    read_bif,
 )
-from discreet.planning import (
-    Audit,
-    Certificate,
-    ExactAccuracy,
-    Optimum,
-    Ranking,
-    Suggestion,
-    accuracy,
-    audit,
-    compare,
-    minimax_optimum,
-    optimum,
-    suggest,
-    verify,
-)
-from discreet.randomness import RandomBits, SeededBits, SystemBits
+from discreet.models import InverseGamma as InverseGamma
+from discreet.models import read_bif as read_bif
+from discreet.planning import Audit as Audit
+from discreet.planning import Certificate as Certificate
+from discreet.planning import ExactAccuracy as ExactAccuracy
+from discreet.planning import Optimum as Optimum
+from discreet.planning import Ranking as Ranking
+from discreet.planning import Suggestion as Suggestion
+from discreet.planning import accuracy, audit, compare, suggest, verify
+from discreet.planning import minimax_optimum as minimax_optimum
+from discreet.planning import optimum as optimum
+from discreet.randomness import RandomBits as RandomBits
+from discreet.randomness import SeededBits
+from discreet.randomness import SystemBits as SystemBits
 from discreet.records import read
 from discreet.records.columns import Column
 from discreet.releases import Release, publish, publish_plan, simulate
@@ -119,124 +127,47 @@ from discreet.version import __version__
 
 __all__ = [
     "Accountant",
-    "Adjacency",
-    "Audit",
-    "BallDraw",
-    "BetaMixture",
-    "BoundedFamily",
-    "BoxMoments",
     "Budget",
     "BudgetError",
     "Categories",
-    "CategoriesPosterior",
-    "Certificate",
-    "ClampedLaplace",
     "Column",
-    "Concentrated",
-    "ConsistentTables",
-    "ContrastGaussians",
-    "ConvergenceWarning",
-    "CountDistribution",
-    "CubeCounts",
     "DeclarationError",
-    "Dirichlet",
     "DiscreetError",
-    "DiscreteGaussianCounts",
-    "DiscreteGaussianHistogram",
-    "DiscreteLaplaceCounts",
     "DocumentError",
     "EquivalentSize",
-    "Evidence",
-    "ExactAccuracy",
     "Exponential",
-    "FamilyGaussians",
-    "FamilyHistograms",
-    "FamilyPosterior",
-    "FlooredLaplace",
-    "FourierCounts",
-    "FourierUpdates",
-    "GaussianMoments",
     "GeometricHistogram",
     "Guarantee",
-    "HellingerCalibrated",
-    "HellingerGlobal",
-    "HellingerLocal",
-    "HellingerReciprocal",
-    "HellingerSmooth",
-    "HellingerSmoothProved",
-    "HellingerTable",
-    "Interval",
-    "InverseGamma",
-    "JointHistograms",
-    "LaplaceMoments",
-    "LaplaceUpdates",
     "Ledger",
     "LedgerError",
     "LinearRegression",
-    "LittleInformationWarning",
-    "MaximumPosterior",
     "Mechanism",
-    "MisfitWarning",
     "Network",
-    "NetworkMaximum",
-    "NetworkPosterior",
-    "NetworkSampling",
     "NormalMean",
-    "Odds",
-    "Optimum",
-    "PermuteAndFlip",
     "Plan",
     "Poisson",
-    "PooledRates",
-    "PosteriorSampling",
     "PublishError",
     "QuerySession",
     "Question",
-    "RandomBits",
-    "Ranking",
-    "Receipt",
-    "RegressionPosterior",
     "Release",
-    "RoundedLaplace",
-    "Sampled",
     "SecretError",
     "SeededBits",
     "Source",
     "SourceError",
     "Statistics",
     "Study",
-    "Suggestion",
-    "SystemBits",
-    "Totals",
-    "TruncatedLaplace",
     "Unit",
     "VerificationError",
     "__version__",
     "accuracy",
-    "across_groups",
-    "adaptive_ridge",
     "audit",
     "compare",
     "compose",
-    "consistent_tables",
-    "hellinger",
-    "hockey_stick",
     "infer",
-    "kullback_leibler",
-    "l1_distance",
-    "minimax_optimum",
-    "optimum",
-    "plug_in",
-    "plug_in_regression",
-    "posterior_draw_delta",
-    "projected_reading",
     "publish",
     "publish_plan",
     "read",
-    "read_bif",
     "simulate",
     "suggest",
-    "total_variation",
-    "truncated_reading",
     "verify",
 ]

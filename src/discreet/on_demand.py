@@ -13,32 +13,41 @@ There are three kinds of it, and one rule for each.
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 
-def names_on_demand(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+def names_on_demand(
+    package: str, file: str, gone: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package whose names are imported in its `__init__.pyi`.
 
-    Modules inside the package can be asked for as well, as if they had been imported.
+    Names that are imported there and not in its `__all__` can be asked for and are not listed, except rooms of the
+    package. Modules inside the package can be asked for as well, as if they had been imported. `gone` says what to use
+    in place of names that are no more.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     homes = {alias.name: node.module or package for node in imports for alias in node.names}
+    listed: list[str] = next(ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign))
+    rooms = [name for name, home in homes.items() if home == package]
 
     def load(name: str) -> object:
-        if name in homes:
+        if name in homes and name not in rooms:
             found: object = getattr(import_module(homes[name]), name)
         elif not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
             found = import_module(f"{package}.{name}")
         else:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            instead = f" any more: use {gone[name]}" if name in gone else ""
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}{instead}", name=name, obj=sys.modules[package]
+            )
         setattr(sys.modules[package], name, found)  # asked once only
         return found
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        return sorted({*vars(sys.modules[package]), *listed, *rooms})
 
-    return load, names, sorted(homes)
+    return load, names, listed

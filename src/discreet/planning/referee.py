@@ -16,7 +16,7 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrc
 
 from discreet.certificates import PrivacyLoss, compare, neighbouring
 from discreet.certificates.enumeration import Enumeration, Pair
@@ -143,7 +143,7 @@ def _drawn(twin: Twin) -> str:
         found = [places[key] for row in drawn if (key := row.tobytes()) in places]
         for event in _events(twin.outputs, chances):
             hits, chance = int(event[found].sum()), min(1.0, float(chances[event].sum()))
-            if min(binom.cdf(hits, draws, chance), binom.sf(hits - 1, draws, chance)) < _LEVEL:
+            if min(bdtr(hits, draws, chance), bdtrc(hits - 1, draws, chance)) < _LEVEL:
                 raise VerificationError(
                     f"The sampler of {type(twin.mechanism).__name__} does not follow its stated likelihood: {hits} of "
                     f"{draws} draws fell where {draws * chance:.1f} were expected. Do not publish with it."

@@ -1,0 +1,38 @@
+"""What others published, and what not to do: kept for study and comparison, not for releases.
+
+Here are the papers' own variants of mechanisms (Laplace noise that is rounded or cut off, updates that pay for every
+entry, exponents that no proof covers), and readings that take noisy numbers for the truth. `discreet.suggest` never
+chooses from here. What has a proved guarantee may be published, and is read like all else; the two Hellinger mechanisms
+whose guarantee is only claimed are refused.
+"""
+
+from discreet.inference.plug_in import plug_in
+from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
+from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
+from discreet.mechanisms import (
+    ClampedLaplace,
+    FlooredLaplace,
+    FourierUpdates,
+    HellingerLocal,
+    HellingerTable,
+    LaplaceUpdates,
+    RoundedLaplace,
+    TruncatedLaplace,
+)
+
+__all__ = [
+    "ClampedLaplace",
+    "FlooredLaplace",
+    "FourierUpdates",
+    "HellingerLocal",
+    "HellingerTable",
+    "LaplaceUpdates",
+    "PlugInNetwork",
+    "RoundedLaplace",
+    "TruncatedLaplace",
+    "adaptive_ridge",
+    "plug_in",
+    "plug_in_regression",
+    "projected_reading",
+    "truncated_reading",
+]
