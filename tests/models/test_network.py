@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import DeclarationError, SecretError
-from discreet.models.network import EquivalentSize, Network
+from discreet.models.network import Network
+from discreet.models.network_prior import EquivalentSize
 from discreet.records.columns import Column
 
 BINARY = ("no", "yes")
