@@ -27,7 +27,7 @@ class _Commands(CommandsOnDemand):
         "verify": Command(
             _READING,
             "verify",
-            "Recompute a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
+            "Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
         ),
         "ledger": Command(
             "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
