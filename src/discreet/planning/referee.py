@@ -158,7 +158,7 @@ def _events(outputs: Counts, chances: NDArray[np.float64]) -> Iterator[NDArray[n
     yield _first_half(np.argsort(-chances, kind="stable"), chances)
     for numbers in outputs.T[:_COLUMNS]:
         values, place = np.unique(numbers, return_inverse=True)
-        sums = np.bincount(place.ravel(), chances)
+        sums = np.bincount(place.ravel(), chances).astype(np.float64)
         for order in (np.argsort(-sums, kind="stable"), np.arange(len(values))):
             yield _first_half(order, sums)[place.ravel()]
 
