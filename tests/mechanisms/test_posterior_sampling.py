@@ -45,7 +45,9 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str, delta: str, digits: float) -> None:
-    mechanism = PosteriorSampling.concentrated(levels=tuple(range(levels)), size=size, epsilon=epsilon, delta=delta)
+    mechanism = PosteriorSampling.concentrated(
+        levels=tuple(range(levels)), outside=0, size=size, epsilon=epsilon, delta=delta
+    )
     assert mechanism.concentration == pytest.approx(digits, rel=1e-5)
     weaker = mechanism.model.with_prior(mechanism.concentration * (1 - 1e-6))
     with pytest.raises(dc.DeclarationError, match="above the stated"):
@@ -223,7 +225,7 @@ def test_secret_statistics_are_not_sampled_outside_publish() -> None:
 
 def test_nonsense_is_refused_with_words() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"model": "coin"}, "BoundedFamily"),
+        ({"model": "coin"}, "or a family"),
         ({"size": 0}, "size"),
         ({"epsilon": 0}, "epsilon"),
         ({"delta": 0}, "no pure epsilon"),

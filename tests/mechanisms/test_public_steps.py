@@ -55,7 +55,7 @@ def test_every_stick_takes_the_steps_of_the_first(counts: list[int], monkeypatch
 
 def test_draws_of_a_network_take_the_steps_of_the_public_size(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = {name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x")}
-    network = dc.Network.naive_bayes("y", ["x"], levels, outside={name: each[0] for name, each in levels.items()})
+    network = dc.Network.naive_bayes("y", ["x"], levels)
     mechanism = dc.NetworkSampling.tempered(network, size=SIZE, epsilon=1, delta="1e-4")
     tables = [
         network.statistics({"y": ["no"] * n + ["yes"] * (SIZE - n), "x": ["no"] * SIZE}).open_for_publishing()

@@ -59,7 +59,7 @@ def test_odd_names_and_levels_for_undeclared_values_are_kept() -> None:
         "the answer -> flag",
         levels=columns,
         prior={"the answer": 1, "flag": (1, 3)},
-        outside={name: each[0] for name, each in columns.items()},
+        outside={"flag": False},
     )
     read, tables = read_bif(network.to_bif())
     assert read.variables[0] == network.variables[0]

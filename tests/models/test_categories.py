@@ -31,7 +31,7 @@ def test_the_home_of_undeclared_values_is_always_a_level() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"columns": "x", "levels": ("a",)},
+        {"columns": "x", "levels": ("a",), "outside": "a"},
         {"columns": "x", "levels": ()},
         {"columns": "x", "levels": ("a", "a")},
         {"columns": "x", "levels": (1, "1")},
@@ -48,7 +48,7 @@ def test_the_home_of_undeclared_values_is_always_a_level() -> None:
         {"columns": "x", "levels": ("a", "b"), "prior": -1},
         {"columns": "x", "levels": ("a", "b"), "prior": float("nan")},
         {"columns": "x", "levels": ("a", "b"), "prior": float("inf")},
-        {"columns": "x", "levels": ("a", "b"), "prior": (1, 1, 1)},
+        {"columns": "x", "levels": ("a", "b"), "prior": (1, 1, 1, 1)},
         {"columns": "x", "levels": ("a", "b"), "prior": "strong"},
         {"columns": "x", "levels": ("a", "b"), "prior": {"a": 1}},
         {"columns": tuple("abcdef"), "levels": {c: tuple(range(11)) for c in "abcdef"}},

@@ -97,12 +97,10 @@ def rows_of_records(model: dc.Categories | dc.Network) -> NDArray[np.int64]:
 
 
 def test_every_mechanism_that_a_document_may_name_is_registered_and_in_this_suite() -> None:
-    assert (
-        set(EVERY) == set(MECHANISMS) == {kind for kind in Mechanism.kinds if Mechanism.kinds[kind].kind in MECHANISMS}
-    )
+    assert set(EVERY) == set(MECHANISMS) == set(Mechanism.kinds.newest)
     for name, mechanism in EVERY.items():
-        assert Mechanism.kinds[name] is type(mechanism)
-        assert (mechanism.kind, mechanism.version) == (name, 1)
+        assert Mechanism.kinds.newest[name] is type(mechanism)
+        assert (mechanism.document_kind, mechanism.document_version) == (name, 1)
 
 
 @pytest.mark.parametrize("name", list(EVERY))

@@ -194,7 +194,7 @@ def test_a_thousand_levels_are_counted(kind: str, text: bool) -> None:
         "pyarrow": pa.table,
         "duckdb": lambda d: duckdb.from_arrow(pa.table(d)),
     }
-    column = Column("x", tuple(dict.fromkeys(values)), outside=(dict.fromkeys(values))[0])
+    column = Column("x", tuple(dict.fromkeys(values)), outside=values[0])
     assert (as_source(make[kind]({"x": values})).count_families([[column]])[0] == 3).all()
 
 

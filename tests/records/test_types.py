@@ -192,7 +192,7 @@ def test_arrow_tables_are_counted_from_many_threads_at_once() -> None:
 
 def test_gaps_are_a_level_of_their_own_unless_it_is_declared() -> None:
     """With 40 % missing, level a must not read as three in five where one in three of the known are a."""
-    model = dc.Categories("x", levels=("a", "b", "c"), outside="a")
+    model = dc.Categories("x", levels=("a", "b", "c"))
     assert model.cells == ("a", "b", "c", "other")
     values = ["a", "b", "c"] * 20 + [None] * 40
     assert moments_of(model, {"x": values}) == [20, 20, 20, 40]

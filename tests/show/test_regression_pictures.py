@@ -7,6 +7,7 @@ import discreet as dc
 from discreet.inference import regression
 from discreet.inference.coefficients import feature_reaches
 from discreet.planning import verify
+from discreet.reading.engines import moments
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 
@@ -22,7 +23,7 @@ def posterior() -> dc.RegressionPosterior:
     data = {"age": age.tolist(), WARD.name: [WARD.levels[w] for w in ward], "days": days.tolist()}
     release = dc.simulate(dc.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regression, "_ROUNDS", 2)
+        patch.setattr(moments, "ROUNDS", 2)
         return regression.read_regression(release)
 
 

@@ -3,12 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.categories import CategoriesPosterior
 from discreet.inference.posteriors.family import FamilyPosterior
 from discreet.inference.posteriors.network import NetworkPosterior
+from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.reading import Case, Exactness, engine_for, read, refusal_of
 from discreet.reading.families import FamilyReading
@@ -17,6 +18,7 @@ from discreet.reading.readings import NetworkReading, TableReading
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
+Told = TypeVar("Told", bound=Posterior[Any])
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 
 
@@ -41,7 +43,7 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
     if strengths is not None and (engine := engine_for(case)) and engine.exactness is not Exactness.EXACT:
         raise DeclarationError("strengths are weighted by evidence, which is known for what is read exactly only.")
     readings = [read(each) for each in cases]
-    return _told(posterior_of(readings[0], readings, case.model, releases))
+    return posterior_of(readings[0], readings, case.model, releases)
 
 
 @singledispatch
@@ -52,7 +54,7 @@ def posterior_of(reading: Any, readings: Sequence[Any], model: Any, releases: Se
 
 @posterior_of.register
 def _(reading: TableReading, readings: Any, model: Any, releases: Sequence[Release]) -> CategoriesPosterior:
-    return CategoriesPosterior(model, releases, readings)
+    return _told(CategoriesPosterior(model, releases, readings))
 
 
 @posterior_of.register
@@ -67,16 +69,16 @@ def _(reading: MomentReading, readings: Any, model: Any, releases: Sequence[Rele
 
 @posterior_of.register
 def _(reading: FamilyReading, readings: Any, model: Any, releases: Sequence[Release]) -> FamilyPosterior:
-    return FamilyPosterior(reading, releases)
+    return _told(FamilyPosterior(reading, releases))
 
 
-def _told(posterior: Any) -> Any:
-    """Return a posterior, with a warning if it is mostly the prior."""
-    if (information := getattr(posterior, "information", None)) is not None and information < _LITTLE:
+def _told(posterior: Told) -> Told:
+    """Return a posterior whose information is known at once, with a warning if it is mostly the prior."""
+    if posterior.information is not None and posterior.information < _LITTLE:
         warnings.warn(
-            f"{posterior.releases[0].label!r} carries almost no information ({information:.2g} nats): what is read "
-            "from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
+            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what "
+            "is read from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
             LittleInformationWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
     return posterior

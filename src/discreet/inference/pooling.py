@@ -366,6 +366,6 @@ def _check(releases: Sequence[Release]) -> None:
     whole_tables = [m.noise.is_product and m.of.single_cells is not None for m in case.measurements]
     if not case.is_measured or not all(whole_tables) or any(m.of.length < cells for m in case.measurements):
         raise DeclarationError(
-            f"Rates are pooled from noisy counts of every cell, with noise that is a product over cells; "
-            f"{case.label!r} holds something else. Publish noisy counts of the table."
+            f"{case.label!r} cannot be pooled: groups are read together from noisy counts of every cell, with noise of "
+            "their own, and it holds something else. Read each group by itself: posterior.rates(event, by)."
         )

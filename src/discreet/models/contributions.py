@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import DeclarationError
+
 Counts = NDArray[np.int64]
 
 
@@ -19,6 +21,8 @@ def contributions_of(model: Any, most: int) -> tuple[Counts, bool]:
     if hasattr(model, "contributions"):
         rows, complete = model.contributions(most)
         return rows, complete
+    if not hasattr(model, "cells"):
+        raise DeclarationError(f"Neighbours are made up for models; got a {type(model).__name__}.")
     return one_for_each(len(model.cells), most)
 
 
