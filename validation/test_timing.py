@@ -25,10 +25,6 @@ NETWORK = dc.Network.naive_bayes(
     "y",
     ["x", "w"],
     {name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x", "w")},
-    outside={
-        name: each[0]
-        for name, each in ({name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x", "w")}).items()
-    },
 )
 LINE = dc.LinearRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
 COUNTED = dc.Poisson("x", most=6, shape=30, rate=10)

@@ -60,8 +60,8 @@ def power_times_ten(kind: type[Any]) -> type[Any]:
 
 
 def rho_over_ten(kind: type[Any]) -> type[Any]:
-    honest: Any = kind.rho  # a property, computed each time or once
-    computed = honest.fget if isinstance(honest, property) else honest.func
+    honest: Any = kind.rho
+    computed = getattr(honest, "func", None) or honest.fget  # a property, computed once or each time
     return planted(kind, rho=property(lambda self: computed(self) / 10))
 
 

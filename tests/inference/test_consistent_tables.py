@@ -1,6 +1,7 @@
 """Consistent tables against generalised least squares with the whole joint table as unknown."""
 
 import itertools
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -183,7 +184,7 @@ def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
         dc.consistent_tables(release_of(LOOP, "histograms", 8), release_of(GRAPHS["chain"], "histograms", 8))
 
 
-MEASURING = {
+MEASURING: dict[str, Callable[[Network], Any]] = {
     "cube": lambda net: dc.CubeCounts(net, 200, 2),
     "joint": lambda net: dc.JointHistograms(net, 200, 2),
     "histograms": lambda net: dc.FamilyHistograms(net, 200, 2),

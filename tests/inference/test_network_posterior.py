@@ -178,7 +178,8 @@ def posterior() -> NetworkPosterior:
         outside="no",
     )
     counts = np.array([500, 20, 120, 160, 420, 100, 80, 200])
-    return dc.infer(dc.simulate(CubeCounts(network, 800, 5), counts, dc.SeededBits(24)))
+    posterior: NetworkPosterior = dc.infer(dc.simulate(CubeCounts(network, 800, 5), counts, dc.SeededBits(24)))
+    return posterior
 
 
 def test_a_child_given_its_parent_is_a_mixture_of_betas(posterior: NetworkPosterior) -> None:

@@ -64,11 +64,18 @@ def loop_release(kind: str) -> dc.Release:
     return dc.simulate(KINDS[kind](LOOP, SIZE), np.array(COUNTS), dc.SeededBits(3))
 
 
+def sampled(release: dc.Release) -> SampledCounts:
+    """Return what chains find, and how well they agree."""
+    counts = ChainsEngine().read(Case.of([release])).counts
+    assert isinstance(counts, SampledCounts)
+    return counts
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_loop_is_read_as_by_a_sum_over_all_data_sets(kind: str) -> None:
     """Means and variances of all probabilities, within 4.5 standard errors of what the effective size allows."""
     release = loop_release(kind)
-    exact, counts = Enumeration(release), ChainsEngine().read(Case.of([release])).counts
+    exact, counts = Enumeration(release), sampled(release)
     assert counts.r_hat < 1.01
     drawn = np.concatenate([t.reshape(4_000, -1) for t in counts.tables(4_000, np.random.default_rng(4))], axis=1)
     for power in (1, 2):
@@ -83,7 +90,7 @@ def test_a_tree_is_read_by_chains_as_it_is_read_exactly() -> None:
     network = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO), outside=TWO[0])
     counts = np.array([60, 30, 20, 90, 70, 10, 60, 60])
     release = dc.simulate(dc.FamilyHistograms(network, 200, "0.4"), counts, dc.SeededBits(5))
-    exact, chains = dc.infer(release), ChainsEngine().read(Case.of([release])).counts
+    exact, chains = dc.infer(release), sampled(release)
     assert exact.method == "read exactly"
     assert chains.r_hat < 1.01
     wanted = exact.readings[0].draw(4_000, np.random.default_rng(6))

@@ -116,9 +116,7 @@ def test_family_tables_are_counted_as_by_hand(seed: int) -> None:
 
 def test_undeclared_values_go_to_the_level_that_the_column_names() -> None:
     smoker = Column("smoker", BINARY, outside="unknown")
-    net = Network.from_edges(
-        "smoker -> ill", levels={"smoker": smoker, "ill": BINARY}, outside={"smoker": smoker[0], "ill": BINARY[0]}
-    )
+    net = Network.from_edges("smoker -> ill", levels={"smoker": smoker, "ill": BINARY}, outside={"ill": BINARY[0]})
     values = net.statistics({"smoker": ["no", None, 7], "ill": ["yes", "yes", "?"]}).open_for_publishing()
     assert net.split(values)[0].tolist() == [[0, 1], [0, 0], [1, 1]]
 
