@@ -72,6 +72,18 @@ def test_a_study_publishes_once_and_answers_again_for_free(study: dc.Study) -> N
     assert dc.verify(release, ledger=ledger).epsilon == 0.5
 
 
+def test_what_was_paid_for_is_given_again_even_if_nobody_could_read_it_today(
+    study: dc.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = study.publish("smoking-2026")
+    monkeypatch.setattr("discreet.study.questions.why_unreadable", lambda mechanism: "too much work")
+    assert study.publish("smoking-2026") == release
+    Path(study.ledger_path).unlink()
+    with pytest.raises(dc.PublishError, match="too much work"):
+        study.publish("smoking-2026")
+    assert not study.ledger_path.exists()
+
+
 def test_several_rows_for_a_person_multiply_the_charge(study: dc.Study) -> None:
     path = study.path
     path.write_text(STUDY.replace('unit = "one row per patient"', 'unit = "one patient"\nrows_per_unit = 3'))

@@ -114,14 +114,19 @@ class Study:
 
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
-        question = self.question(name)
-        _refuse_unfit(question)
+        question, data = self.question(name), self._data_name
+        request = f"{name} of {data}"
+        if not self._is_paid(request):
+            _refuse_unfit(question)
         secret = self._fitting(question, self.statistics(question))
-        data = self._data_name
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
-            unit=self.unit, request=f"{name} of {data}", data=data, reading=question.reading,
+            unit=self.unit, request=request, data=data, reading=question.reading,
         )  # fmt: skip
+
+    def _is_paid(self, request: str) -> bool:
+        """Tell whether a request was answered before: then its release is given again, whatever can be read today."""
+        return self.ledger_path.exists() and Ledger.open(self.ledger_path).is_answered(request)
 
     def plan(self) -> Plan:
         """Return all questions as one plan, fixed in advance, at the budget's delta."""
@@ -131,15 +136,15 @@ class Study:
 
     def publish_all(self) -> list[Release]:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
-        for question in self.questions.values():
-            _refuse_unfit(question)
         plan, data = self.plan(), self._data_name
         labels = [question.label for question in self.questions.values()]
+        request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
+        for question in () if self._is_paid(request) else self.questions.values():
+            _refuse_unfit(question)
         source, questions = self.source(), list(self.questions.values())
         counted = _OnePass(source, questions)
         sources = [counted if question.families else source for question in questions]
         secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]
-        request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
         return publish_plan(
             plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data,
             reading=[question.reading for question in questions],
