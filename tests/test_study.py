@@ -77,10 +77,10 @@ def test_what_was_paid_for_is_given_again_even_if_nobody_could_read_it_today(
 ) -> None:
     release = study.publish("smoking-2026")
     monkeypatch.setattr("discreet.study.questions.why_unreadable", lambda mechanism: "too much work")
-    assert study.publish("smoking-2026") == release
-    Path(study.ledger_path).unlink()
+    assert dc.Study(study.path).publish("smoking-2026") == release
+    study.ledger_path.unlink()
     with pytest.raises(dc.PublishError, match="too much work"):
-        study.publish("smoking-2026")
+        dc.Study(study.path).publish("smoking-2026")
     assert not study.ledger_path.exists()
 
 

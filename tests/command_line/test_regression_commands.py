@@ -193,7 +193,7 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ('levels = ["school", "college"]', 'levels = ["school", "college"]\nbounds = [0, 1]', "either categories or"),
         ('epsilon = "50"', 'epsilon = "50"\nprior = [1, 2]', "one number, the precision"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "GeometricHistogram"', "BoxMoments, GaussianMoments, LaplaceM"),
-        ('epsilon = "50"', 'epsilon = "50"\nmechanism = "BallDraw"', "must be one of BoxMoments"),
+        ('epsilon = "50"', 'epsilon = "50"\nmechanism = "BallDraw"', "a norm_bound and a known noise"),
         ("size = 600", "size = 3", "needs a size above the 3 coefficients"),
         ('columns = ["age", "education"]', 'columns = ["income"]', "with levels or bands"),
     ],
