@@ -116,8 +116,9 @@ class Study:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question, data = self.question(name), self._data_name
         request = f"{name} of {data}"
+        _refuse_claim(question)
         if not self._is_paid(request):
-            _refuse_unfit(question)
+            _refuse_unreadable(question)
         secret = self._fitting(question, self.statistics(question))
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
@@ -136,11 +137,13 @@ class Study:
 
     def publish_all(self) -> list[Release]:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
+        for question in self.questions.values():
+            _refuse_claim(question)
         plan, data = self.plan(), self._data_name
         labels = [question.label for question in self.questions.values()]
         request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
         for question in () if self._is_paid(request) else self.questions.values():
-            _refuse_unfit(question)
+            _refuse_unreadable(question)
         source, questions = self.source(), list(self.questions.values())
         counted = _OnePass(source, questions)
         sources = [counted if question.families else source for question in questions]
@@ -170,13 +173,17 @@ class Study:
         return Column(name, declared.levels or (), declared.outside)
 
 
-def _refuse_unfit(question: Question) -> None:
-    """Refuse what is only claimed to be private, and what nobody could read, before any record is looked at."""
+def _refuse_claim(question: Question) -> None:
+    """Refuse what is only claimed to be private, before any record is looked at."""
     if question.only_claimed is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: {question.only_claimed}. "
             "Nothing was published and nothing was charged."
         )
+
+
+def _refuse_unreadable(question: Question) -> None:
+    """Refuse what nobody could read, before any record is looked at."""
     if question.refusal is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
