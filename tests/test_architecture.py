@@ -15,6 +15,7 @@ ORDER = (
     ("randomness", "distributions", "divergences", "sources"),
     ("models",),
     ("guarantees", "certificates"),
+    ("ledger",),
     ("mechanisms",),
     ("releases",),
     ("inference",),

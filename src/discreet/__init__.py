@@ -29,8 +29,6 @@ from discreet.guarantees import (
     Concentrated,
     Evidence,
     Guarantee,
-    Ledger,
-    Receipt,
     Totals,
     Unit,
     across_groups,
@@ -51,6 +49,7 @@ from discreet.inference import (
     projected_reading,
     truncated_reading,
 )
+from discreet.ledger import Ledger, Receipt
 from discreet.mechanisms import (
     BallDraw,
     BoxMoments,

@@ -40,6 +40,8 @@ def exact(value: Exact, name: str = "number") -> Fraction:
 
 
 def _parse(text: str) -> Fraction:
+    if not text.isascii() or "_" in text:  # Python reads '1_0' and full-width digits as numbers; people do not
+        raise ValueError(text)
     if "/" in text:
         return Fraction(text)
     number = Decimal(text)

@@ -22,9 +22,10 @@ from scipy.stats import binom
 from discreet.distributions import CountDistribution
 from discreet.errors import DeclarationError, DiscreetError, SecretError
 from discreet.exact import whole
-from discreet.guarantees import ONE_RECORD, Ledger, Unit
+from discreet.guarantees import ONE_RECORD, Unit
 from discreet.inference.elimination import Event, chance_of
 from discreet.inference.network_queries import both, read_event
+from discreet.ledger import Ledger
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories, Network, Statistics

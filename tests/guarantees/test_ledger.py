@@ -17,7 +17,7 @@ from sklearn.base import clone
 import discreet as dc
 from discreet import failpoints
 from discreet.canonical import canonical_json
-from discreet.guarantees import Entry
+from discreet.ledger import Entry
 from discreet.releases.document import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 

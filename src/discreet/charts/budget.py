@@ -22,7 +22,8 @@ from discreet.charts.drawing import (
 )
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
-from discreet.guarantees import Budget, Ledger, Totals, read_amount
+from discreet.guarantees import Budget, Totals, read_amount
+from discreet.ledger import Ledger
 
 MOST_CHARGES = 40
 """A budget with more charges shows the earliest of them as one."""

@@ -9,7 +9,8 @@ from discreet import charts
 from discreet.command_line.screen import as_json, helpful, require_folder, say, show_json, show_table
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import exact_text
-from discreet.guarantees import Ledger, Totals
+from discreet.guarantees import Totals
+from discreet.ledger import Ledger
 from discreet.planning import ledger_totals
 from discreet.study import Study
 

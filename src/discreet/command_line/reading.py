@@ -19,10 +19,10 @@ from discreet.command_line.regressions import regression_document, regression_ro
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
 from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning
 from discreet.exact import exact_text
-from discreet.guarantees import Ledger
 from discreet.inference import CategoriesPosterior, FamilyPosterior, NetworkPosterior, RegressionPosterior
 from discreet.inference import infer as read_release
 from discreet.inference.arviz import to_netcdf
+from discreet.ledger import Ledger
 from discreet.models import Network
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS

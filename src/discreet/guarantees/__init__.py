@@ -1,10 +1,8 @@
-"""What is promised: guarantees, what they cost together, and the ledger that keeps their sum within a limit."""
+"""What is promised: guarantees, what they cost together, and amounts that add up."""
 
 from discreet.guarantees.amounts import Accountant, Amount, Budget, Concentrated, read_amount
 from discreet.guarantees.composition import Totals, across_groups, compose, zcdp_cost, zcdp_epsilon, zcdp_limit
-from discreet.guarantees.entries import Entry, Receipt
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
-from discreet.guarantees.ledger import Ledger
 from discreet.guarantees.unit import ONE_RECORD, Unit
 
 __all__ = [
@@ -14,11 +12,8 @@ __all__ = [
     "Amount",
     "Budget",
     "Concentrated",
-    "Entry",
     "Evidence",
     "Guarantee",
-    "Ledger",
-    "Receipt",
     "Totals",
     "Unit",
     "across_groups",

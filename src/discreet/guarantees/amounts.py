@@ -37,6 +37,13 @@ class Amount:
     def __sub__(self, other: Self) -> Self:
         return type(self)(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
+    def __mul__(self, share: Fraction) -> Self:
+        return type(self)(*(share * a for a in astuple(self)))
+
+    def least(self, other: Self) -> Self:
+        """Return what fits into both amounts."""
+        return type(self)(*(min(a, b) for a, b in zip(astuple(self), astuple(other), strict=True)))
+
     def covers(self, other: "Amount") -> bool:
         """Tell whether another amount of the same kind fits into this one."""
         return type(self) is type(other) and all(b <= a for a, b in zip(astuple(self), astuple(other), strict=True))

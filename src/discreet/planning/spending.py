@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.certificates import PrivacyLoss
-from discreet.guarantees import Budget, Concentrated, Guarantee, Ledger, Totals, compose, read_amount, zcdp_epsilon
+from discreet.guarantees import Budget, Concentrated, Guarantee, Totals, compose, read_amount, zcdp_epsilon
+from discreet.ledger import Ledger
 from discreet.releases.document import read_mechanism
 
 

@@ -13,7 +13,8 @@ from discreet.certificates.adjacent_pairs import can_compare
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
+from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, read_amount, zcdp_cost
+from discreet.ledger import Entry, Ledger
 from discreet.mechanisms import HellingerMechanism, Mechanism, NoisyCounts, PermuteAndFlip, Plan
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import NoisyMoments
@@ -223,5 +224,5 @@ def _check_price(release: Release, charge: Entry, texts: list[str]) -> None:
         )
     charged, rho = read_amount(charge.body["guarantee"]), read_amount(charge.body["rho"])
     within = charged.epsilon >= guarantee.epsilon * _SEARCHED and charged.delta >= guarantee.delta
-    if charge.body["rows"] != rows or not within or not rho.covers(concentrated):
+    if charge.body.get("unit_rows", charge.body["rows"]) != rows or not within or not rho.covers(concentrated):
         raise VerificationError(f"Entry {charge.sequence} charged less than {release.label!r} costs. Do not trust it.")

@@ -5,7 +5,8 @@ releases are recorded, all of them or none; they are returned. A crash may waste
 charge on, nothing that can be seen, be it an error, a warning, a type or a length, depends on the records.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.failpoints import reached
-from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
+from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Unit, zcdp_cost
+from discreet.ledger import Ledger, Receipt
 from discreet.mechanisms import Mechanism, Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
@@ -114,21 +116,36 @@ def _publish(
     )  # fmt: skip
     if isinstance(receipt, list):
         return [Release.from_json(text) for text in receipt]
-    reached("charged")
-    outputs = _draw(parts, bits)
-    reached("drawn")
-    if outputs is None:  # raised here, outside any handler, so that no exception that saw the secret is chained to it
-        raise PublishError(
-            f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.path}) but could not be drawn; the "
-            "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
-        )
-    releases = [
-        Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group)
-        for part, output in zip(parts, outputs, strict=True)
-    ]
-    _record(ledger, receipt, releases, charge.label)
+    with _abandoned_on_failure(ledger, receipt):
+        reached("charged")
+        outputs = _draw(parts, bits)
+        reached("drawn")
+        if outputs is None:  # raised outside any handler, so that no exception that saw the secret is chained to it
+            raise PublishError(
+                f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.path}) but could not be drawn; the "
+                "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
+            )
+        releases = [
+            Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group)
+            for part, output in zip(parts, outputs, strict=True)
+        ]
+        _record(ledger, receipt, releases, charge.label)
     reached("recorded")
     return releases
+
+
+@contextmanager
+def _abandoned_on_failure(ledger: Ledger, receipt: Receipt) -> Iterator[None]:
+    """Write down that a charge was in vain if anything stops it, so that the same request can be asked again at once.
+
+    A process that dies on the spot writes nothing; its request is abandoned when its time is over.
+    """
+    try:
+        yield
+    except BaseException:
+        with suppress(LedgerError):
+            ledger.abandon(receipt, "publishing stopped before an output was recorded")
+        raise
 
 
 def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label: str) -> None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from discreet.canonical import canonical_json, read_json
 from discreet.columns import is_text
 from discreet.errors import DeclarationError, DocumentError
-from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
-from discreet.guarantees.entries import digest_of
+from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Unit
+from discreet.ledger import Receipt, digest_of
 from discreet.mechanisms import Mechanism
 from discreet.releases.document import (
     guarantee_document,

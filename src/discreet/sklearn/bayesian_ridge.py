@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive
-from discreet.guarantees import Ledger
 from discreet.inference.regression import RegressionPosterior, read_regression
+from discreet.ledger import Ledger
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.models.linear_regression import LinearRegression
 from discreet.sklearn.records import as_numbers, labelled, names_of, published, unlabelled

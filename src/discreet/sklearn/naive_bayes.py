@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.columns import Column, Level
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
-from discreet.guarantees import Ledger
 from discreet.inference.network import NetworkPosterior, read_network
+from discreet.ledger import Ledger
 from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from discreet.columns import text_of
 from discreet.exact import Exact
-from discreet.guarantees import Ledger
+from discreet.ledger import Ledger
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.releases import Release, publish

@@ -10,8 +10,8 @@ from discreet.canonical import canonical_json
 from discreet.columns import Column
 from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
-from discreet.guarantees import Accountant, Ledger, Unit
-from discreet.guarantees.entries import digest_of
+from discreet.guarantees import Accountant, Unit
+from discreet.ledger import Ledger, digest_of
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.releases import Release, publish, publish_plan
