@@ -41,6 +41,13 @@ class VerificationError(DiscreetError):
     """A release does not carry the promise that it states."""
 
 
+class MissingPackageError(DiscreetError, ImportError):
+    """Something needs a package that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f'{what} need another package: pip install "discreet[{extra}]".')
+
+
 class LittleInformationWarning(UserWarning):
     """A release says almost nothing about the data: what is read from it is mostly the prior."""
 

@@ -17,7 +17,8 @@ from sklearn.base import clone
 import discreet as dc
 from discreet import failpoints
 from discreet.canonical import canonical_json
-from discreet.ledger import Entry
+from discreet.ledger import Entry, requests
+from discreet.ledger.entries import GENESIS, follow, linked_to
 from discreet.releases.document import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 
@@ -138,25 +139,36 @@ def test_every_failpoint_is_passed_once_and_in_order(tmp_path: Path, monkeypatch
 
 
 def _edit(path: Path, *statements: str) -> None:
+    """Edit as an owner of the file can, who takes the triggers away first."""
     with sqlite3.connect(path) as connection:
-        for statement in statements:
+        for statement in ("DROP TRIGGER no_update", "DROP TRIGGER no_delete", *statements):
             connection.execute(statement)
     connection.close()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE ledger_entries SET kind = 'x'", "DELETE FROM ledger_entries"])
+def test_a_ledger_is_not_changed_by_accident(tmp_path: Path, statement: str) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    connection = sqlite3.connect(ledger.path)
+    with pytest.raises(sqlite3.IntegrityError, match="only ever appended to"):
+        connection.execute(statement)
+    connection.close()
+    ledger.check()
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        ("UPDATE entries SET body = replace(body, '0.1', '0.01') WHERE sequence = 2",),
-        ("UPDATE entries SET body = replace(body, 'one', 'two') WHERE sequence = 3",),
-        ("DELETE FROM entries WHERE sequence = 3",),
-        ("DELETE FROM entries WHERE sequence = 1",),
+        ("UPDATE ledger_entries SET body = replace(body, '0.1', '0.01') WHERE sequence = 2",),
+        ("UPDATE ledger_entries SET body = replace(body, 'one', 'two') WHERE sequence = 3",),
+        ("DELETE FROM ledger_entries WHERE sequence = 3",),
+        ("DELETE FROM ledger_entries WHERE sequence = 1",),
         (
-            "UPDATE entries SET sequence = -1 WHERE sequence = 2",
-            "UPDATE entries SET sequence = 2 WHERE sequence = 4",
-            "UPDATE entries SET sequence = 4 WHERE sequence = -1",
+            "UPDATE ledger_entries SET sequence = -1 WHERE sequence = 2",
+            "UPDATE ledger_entries SET sequence = 2 WHERE sequence = 4",
+            "UPDATE ledger_entries SET sequence = 4 WHERE sequence = -1",
         ),
-        ("UPDATE entries SET digest = upper(digest) || 'x' WHERE sequence = 5",),
+        ("UPDATE ledger_entries SET digest = upper(digest) || 'x' WHERE sequence = 5",),
     ],
 )
 def test_edited_deleted_or_reordered_entries_are_noticed(tmp_path: Path, damage: tuple[str, ...]) -> None:
@@ -178,10 +190,10 @@ def test_a_chain_forged_from_scratch_must_still_add_up(tmp_path: Path) -> None:
     forged = charge.body | {"spent": {"epsilon": "0", "delta": "0"}}
     entry = type(charge)(2, forged, charge.previous, "")
     body = canonical_json(forged)
+    _edit(ledger.path, "DELETE FROM ledger_entries WHERE sequence = 3")
     with sqlite3.connect(ledger.path) as connection:
-        connection.execute("DELETE FROM entries WHERE sequence = 3")
         connection.execute(
-            "UPDATE entries SET body = ?, digest = ? WHERE sequence = 2", (body, entry.expected_digest())
+            "UPDATE ledger_entries SET body = ?, digest = ? WHERE sequence = 2", (body, entry.expected_digest())
         )
     connection.close()
     with pytest.raises(dc.LedgerError, match="add up"):
@@ -206,7 +218,7 @@ def test_a_charge_pays_for_one_release_only(tmp_path: Path) -> None:
 def test_bodies_that_are_no_entries_are_refused_in_words(tmp_path: Path, body: str) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    _edit(ledger.path, f"UPDATE entries SET body = '{body}' WHERE sequence = 3")
+    _edit(ledger.path, f"UPDATE ledger_entries SET body = '{body}' WHERE sequence = 3")
     for attempt in (ledger.check, ledger.entries, lambda: publish_once(ledger.path), lambda: ledger.spent):
         with pytest.raises(dc.LedgerError):
             attempt()
@@ -239,14 +251,17 @@ def test_a_release_pins_everything_before_its_charge(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path, label="early")
     late = publish_once(ledger.path, label="late")
-    previous = ledger.entries()[0].digest
+    _edit(ledger.path)
+    digests = [GENESIS, ledger.entries()[0].digest]
     with sqlite3.connect(ledger.path) as connection:
         for entry in ledger.entries()[1:]:
+            earlier = linked_to(entry.sequence)
             body = entry.body | ({"label": "forged"} if entry.sequence == 2 else {})
-            forged = Entry(entry.sequence, body, previous, "")
-            row = (canonical_json(body), previous, forged.expected_digest(), entry.sequence)
-            connection.execute("UPDATE entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
-            previous = forged.expected_digest()
+            body |= {"link": {"sequence": earlier, "digest": digests[earlier]}}
+            forged = Entry(entry.sequence, body, digests[-1], "")
+            row = (canonical_json(body), digests[-1], forged.expected_digest(), entry.sequence)
+            connection.execute("UPDATE ledger_entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
+            digests.append(forged.expected_digest())
     connection.close()
     ledger.check()
     with pytest.raises(dc.VerificationError, match="does not hold as it was"):
@@ -257,7 +272,7 @@ def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> Non
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
     release = publish_once(ledger.path)
-    _edit(ledger.path, "DELETE FROM entries WHERE sequence >= 4")
+    _edit(ledger.path, "DELETE FROM ledger_entries WHERE sequence >= 4")
     ledger.check()  # the limit of a chain without an anchor, stated in the documentation
     with pytest.raises(dc.VerificationError, match="cut off"):
         dc.verify(release, ledger=ledger)
@@ -299,12 +314,124 @@ def test_a_request_that_was_answered_is_answered_again_for_free(tmp_path: Path) 
     assert ledger.spent.epsilon == Fraction(2, 5)
 
 
-def test_a_crashed_request_is_charged_again(tmp_path: Path) -> None:
+def test_a_crashed_request_is_charged_again_when_its_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.4")
-    ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism), "q1")  # and then the lights go out
+    asked = mechanism.guarantee, "x", mechanism_document(mechanism), "q1"
+    monkeypatch.setattr(requests, "LEASE", -1)
+    charge = ledger.charge(*asked)  # and then the lights go out
+    monkeypatch.undo()
+    assert isinstance(charge, dc.Receipt)
     dc.publish(mechanism, COIN.statistics(DATA), ledger=ledger, label="x", request="q1")
     assert ledger.spent.epsilon == Fraction(4, 5)
+    assert [entry.kind for entry in ledger.entries()] == ["created", "charge", "abandoned", "charge", "release"]
+    with pytest.raises(dc.LedgerError, match="waits for its release"):
+        ledger.record(charge, ["too late"])
+    ledger.check()
+
+
+def test_a_request_that_somebody_else_is_answering_is_waited_for_and_then_refused_in_words(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.4")
+    asked = mechanism.guarantee, "x", mechanism_document(mechanism), "q1"
+    first = ledger.charge(*asked)
+    with pytest.raises(dc.PublishError, match="has not recorded its release yet"):
+        ledger.charge(*asked, patience=0)
+    assert isinstance(first, dc.Receipt)
+    ledger.record(first, ["{}"])
+    assert ledger.charge(*asked, patience=0) == ["{}"]
+    assert ledger.spent.epsilon == Fraction(2, 5)
+
+
+def _ask(path: Path, answers: "multiprocessing.Queue[str]") -> None:
+    mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
+    secret = COIN.statistics(DATA)
+    release = dc.publish(mechanism, secret, ledger=dc.Ledger.open(path), label="x", request="the same")
+    answers.put(release.to_json())
+
+
+def test_one_request_has_one_charge_and_one_release_however_many_ask(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    answers: multiprocessing.Queue[str] = FORK.Queue()
+    processes = [FORK.Process(target=_ask, args=(ledger.path, answers)) for _ in range(6)]
+    for process in processes:
+        process.start()
+    texts = {answers.get(timeout=120) for _ in processes}
+    for process in processes:
+        process.join()
+    assert len(texts) == 1
+    assert ledger.spent.epsilon == Fraction(1, 10)
+    assert [entry.kind for entry in ledger.entries()] == ["created", "charge", "release"]
+
+
+def test_a_run_that_is_stopped_writes_down_that_its_charge_was_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+
+    def stop(point: str) -> None:
+        if point == "drawn":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(failpoints, "action", stop)
+    with pytest.raises(KeyboardInterrupt):
+        publish_once(ledger.path)
+    assert ledger.head.kind == "abandoned"
+    assert ledger.spent.epsilon == Fraction(1, 10)
+    ledger.check()
+
+
+def test_every_entry_is_reached_from_the_newest_by_few_hashes(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="100")
+    for number in range(40):
+        ledger.charge(dc.Guarantee("0.1"), f"number {number}", {})
+    entries = {entry.sequence: entry for entry in ledger.entries()}
+    for newest in entries.values():
+        for wanted in range(1, newest.sequence + 1):
+            fetched: list[int] = []
+
+            def at(sequence: int, fetched: list[int] = fetched) -> Entry:
+                fetched.append(sequence)
+                return entries[sequence]
+
+            assert follow(newest, wanted, at) == entries[wanted]
+            assert len(fetched) <= 2 * newest.sequence.bit_length()
+    assert ledger.entry(42) is None
+    assert ledger.entry(17) == entries[17]
+
+
+def test_rows_of_a_unit_belong_to_the_ledger_and_not_to_the_name_of_the_data(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="10", unit="one patient", rows=3)
+    asked = dc.Guarantee("0.3"), "visits", {}
+    for data in ("", "visits.csv", "visits again.csv"):
+        with pytest.raises(dc.PublishError, match="declares 3"):
+            ledger.charge(*asked, unit="one patient", rows=1, data=data)
+    ledger.charge(*asked, unit="one patient", rows=3, data="visits.csv")
+    ledger.declare_rows("patients.csv", 1, reason="one row for each patient, by construction")
+    ledger.charge(*asked, unit="one patient", rows=1, data="patients.csv")
+    with pytest.raises(dc.PublishError, match="declares 1"):
+        ledger.charge(*asked, unit="one patient", rows=3, data="patients.csv")
+    ledger.check()
+
+
+def test_a_quarter_has_its_share_of_the_limit_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="2", per="quarter", share="1/4")
+    moment = "2026-03-31T23:59:59Z"
+    monkeypatch.setattr("discreet.ledger.ledger.now", lambda: moment)
+    publish_once(ledger.path, "0.4")
+    with pytest.raises(dc.BudgetError, match="2026-Q1"):
+        publish_once(ledger.path, "0.2")
+    publish_once(ledger.path, "0.1")
+    moment = "2026-04-01T00:00:00Z"
+    assert ledger.remaining.epsilon == Fraction(1, 2)
+    publish_once(ledger.path, "0.5")
+    moment = "2026-01-01T00:00:00Z"  # a clock that went wrong opens no earlier quarter
+    with pytest.raises(dc.BudgetError, match="2026-Q2"):
+        publish_once(ledger.path, "0.5")
+    assert ledger.spent.epsilon == 1
+    ledger.check()
 
 
 def test_files_that_are_no_ledgers_are_refused_with_words(tmp_path: Path) -> None:
@@ -336,7 +463,7 @@ def test_a_ledger_lives_in_the_file_that_was_named(tmp_path: Path, name: str) ->
 def test_nothing_is_charged_on_top_of_an_edited_head(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    _edit(ledger.path, "UPDATE entries SET body = replace(body, '0.1', '0.0') WHERE sequence = 3")
+    _edit(ledger.path, "UPDATE ledger_entries SET body = replace(body, '0.1', '0.0') WHERE sequence = 3")
     with pytest.raises(dc.LedgerError, match="was edited"):
         publish_once(ledger.path)
 
