@@ -154,8 +154,10 @@ def test_a_zcdp_ledger_is_charged_what_publish_computes(tmp_path: Path) -> None:
     dc.publish(gaussian, COIN.statistics(DATA), ledger=ledger, label="gaussian")
     assert ledger.spent == dc.Concentrated(gaussian.rho, Fraction(0))
     ledger.check()
-    twice = dc.Ledger.create(tmp_path / "m.db", epsilon=3, delta="1e-6", unit="a person", accountant="zcdp")
-    dc.publish(CHEAP, COIN.statistics(DATA), ledger=twice, label="x", unit=dc.Unit("a person", rows=2))
+    twice = dc.Ledger.create(
+        tmp_path / "m.db", epsilon=3, delta="1e-6", unit=dc.Unit("a person", rows=2), accountant="zcdp"
+    )
+    dc.publish(CHEAP, COIN.statistics(DATA), ledger=twice, label="x", unit=person)
     assert twice.spent.rho == 4 * CHEAP.rho
 
 
@@ -189,13 +191,14 @@ def test_an_exchange_of_two_people_is_paid_for_by_releases_about_everyone(tmp_pa
 
 
 def test_costs_below_zero_and_changing_rows_are_refused(tmp_path: Path) -> None:
-    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="9", delta="1e-6", unit="a person", accountant="zcdp")
+    person = dc.Unit("a person", rows=2)
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="9", delta="1e-6", unit=person, accountant="zcdp")
     with pytest.raises(dc.PublishError, match="never below 0"):
         ledger.charge(
-            dc.Guarantee("1"), "x", {}, unit="a person", concentrated=dc.Concentrated(Fraction(-5), Fraction(0))
+            dc.Guarantee("1"), "x", {}, unit="a person", rows=2, concentrated=dc.Concentrated(Fraction(-5), Fraction(0))
         )
-    dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", unit=dc.Unit("a person", rows=2), data="a.csv")
-    with pytest.raises(dc.PublishError, match="up to 2 rows"):
+    dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", unit=person, data="a.csv")
+    with pytest.raises(dc.PublishError, match="declares 2"):
         dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", unit=dc.Unit("a person"), data="a.csv")
 
 

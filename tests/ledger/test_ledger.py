@@ -397,13 +397,13 @@ def test_every_entry_is_reached_from_the_newest_by_few_hashes(tmp_path: Path) ->
                 return entries[sequence]
 
             assert follow(newest, wanted, at) == entries[wanted]
-            assert len(fetched) <= 2 * newest.sequence.bit_length()
+            assert len(fetched) <= newest.sequence.bit_length() * (newest.sequence.bit_length() + 1) / 2
     assert ledger.entry(42) is None
     assert ledger.entry(17) == entries[17]
 
 
 def test_rows_of_a_unit_belong_to_the_ledger_and_not_to_the_name_of_the_data(tmp_path: Path) -> None:
-    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="10", unit="one patient", rows=3)
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="10", unit=dc.Unit("one patient", rows=3))
     asked = dc.Guarantee("0.3"), "visits", {}
     for data in ("", "visits.csv", "visits again.csv"):
         with pytest.raises(dc.PublishError, match="declares 3"):
@@ -417,9 +417,9 @@ def test_rows_of_a_unit_belong_to_the_ledger_and_not_to_the_name_of_the_data(tmp
 
 
 def test_a_quarter_has_its_share_of_the_limit_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="2", per="quarter", share="1/4")
     moment = "2026-03-31T23:59:59Z"
     monkeypatch.setattr("discreet.ledger.ledger.now", lambda: moment)
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="2", per="quarter", share="1/4")
     publish_once(ledger.path, "0.4")
     with pytest.raises(dc.BudgetError, match="2026-Q1"):
         publish_once(ledger.path, "0.2")

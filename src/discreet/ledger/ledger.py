@@ -37,7 +37,7 @@ from discreet.guarantees.amounts import (
     together,
 )
 from discreet.guarantees.guarantee import Adjacency, Guarantee
-from discreet.guarantees.unit import RECORD
+from discreet.guarantees.unit import RECORD, Unit
 from discreet.ledger import requests
 from discreet.ledger.chain import Chain, now
 from discreet.ledger.checking import check_chain
@@ -70,9 +70,16 @@ class Ledger:
         return type(self).open, (str(place.path.absolute()) if isinstance(place, SQLiteFile) else place.address,)
 
     @property
-    def path(self) -> Path | str:
-        """Return where the ledger lies: the path of its file, or its address without a password."""
-        return self._place.path if isinstance(self._place, SQLiteFile) else str(self._place)
+    def address(self) -> str:
+        """Return where the ledger lies, in words: its path, or its URL without a password."""
+        return str(self._place)
+
+    @property
+    def path(self) -> Path:
+        """Return the file that holds the ledger; one in a database has none."""
+        if not isinstance(self._place, SQLiteFile):
+            raise LedgerError(f"{self.address!r} lies in a database, not in a file.")
+        return self._place.path
 
     @classmethod
     def create(
@@ -81,9 +88,8 @@ class Ledger:
         epsilon: Exact,
         delta: Exact = 0,
         population: str = "",
-        unit: str = RECORD,
+        unit: str | Unit = RECORD,
         *,
-        rows: int = 1,
         accountant: Accountant | str = Accountant.BASIC,
         groups: Sequence[str] = (),
         adjacency: Adjacency = Adjacency.REPLACE_ONE,
@@ -92,15 +98,17 @@ class Ledger:
     ) -> "Ledger":
         """Create a ledger with a limit, in a file or a schema of a database where there must be none yet.
 
-        `rows` is the most rows that one unit has in a table; every release is charged for that many. `groups` names
-        disjoint groups of the population whose sizes are public and about which separate releases may be made; with
-        REPLACE_WITHIN_GROUP it is public, too, who belongs to which of them. Otherwise two people may exchange groups:
-        what is about everyone is then charged for two records, and the two largest groups count. `per` and `share`
-        allow at most a share of the limit in each 'year', 'quarter' or 'month'.
+        `unit` says whom the ledger protects and, as `Unit("one patient", rows=3)`, how many rows each has at most; every
+        release is charged for that many. `groups` names disjoint groups of the population whose sizes are public and
+        about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public, too, who belongs to which of
+        them. Otherwise two people may exchange groups: what is about everyone is then charged for two records, and the
+        two largest groups count. `per` and `share` allow at most a share of the limit in each 'year', 'quarter' or
+        'month'.
         """
         rule, neighbours = rule_of(accountant), _neighbours(adjacency, groups)
         limit, stated = limit_of(rule, epsilon, delta), limit_of(Accountant.BASIC, epsilon, delta)
-        check_words(population, unit, groups, neighbours)
+        whom = unit if isinstance(unit, Unit) else Unit(unit)
+        check_words(population, whom.description, groups, neighbours)
         spent = {name: nothing(rule).document() for name in (EVERYONE, *groups)}
         time, shared = now(), allowance(per, share)
         body = {
@@ -111,14 +119,14 @@ class Ledger:
             "adjacency": neighbours.value,
             "groups": list(groups),
             "population": str(population),
-            "unit": str(unit),
+            "unit": whom.description,
             "per": shared,
             "ledger": secrets.token_hex(16),
             "limit": limit.document(),
             "declared": stated.document(),
             "shares": spent,
             "spent": nothing(rule).document(),
-            "rows": {"": whole(rows, "rows per unit", most=10_000)},
+            "rows": {"": whom.rows},
             "period": at_time(None, nothing(rule).document(), time, shared),
         }
         place = place_of(path)
@@ -153,7 +161,7 @@ class Ledger:
             if chain.is_old:
                 raise LedgerError(
                     f"{str(self._place)!r} was written by version 0.1: it can be read and checked, not added to. "
-                    f"Nothing was changed. Upgrade it with: discreet ledger {self.path} --upgrade"
+                    f"Nothing was changed. Upgrade it with: discreet ledger upgrade {self.address}"
                 )
             yield chain
 
@@ -294,9 +302,9 @@ class Ledger:
         period = at_time(head.body["period"], head.body["spent"], time, birth["per"])
         if not limit.covers(spent):
             gone = read_amount(head.body["spent"])
-            raise BudgetError(over_limit(label, cost, gone, limit, str(self.path), asked["unit_rows"], group))
+            raise BudgetError(over_limit(label, cost, gone, limit, self.address, asked["unit_rows"], group))
         if period and not allowed(limit, birth["per"]).covers(spent - read_amount(period["before"])):
-            raise BudgetError(over_allowance(label, cost, period["name"], allowed(limit, birth["per"]), str(self.path)))
+            raise BudgetError(over_allowance(label, cost, period["name"], allowed(limit, birth["per"]), self.address))
         if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
             raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
         known = concentrated or cost_of(Accountant.ZCDP, guarantee, None)

@@ -42,9 +42,9 @@ def check_fit(asked: Mapping[str, Any], birth: Mapping[str, Any], rows: Mapping[
     declared = rows.get(asked["data"], rows[""])
     if asked["unit_rows"] != declared:
         raise PublishError(
-            f"Cannot publish {label!r}: it is to be charged for {asked['unit_rows']} rows of each unit, and this ledger "
+            f"Cannot publish {label!r}: it is charged for {asked['unit_rows']} rows of each unit, and this ledger "
             f"declares {declared} for {asked['data'] or 'its data'!r}. {_NOTHING} The number of rows is part of the "
-            "ledger: state it when the ledger is created (rows=...), or for one data set with declare_rows."
+            "ledger: state it when the ledger is created (unit=Unit(...)), or for one data set with declare_rows."
         )
     if group is not None and group not in birth["groups"]:
         raise PublishError(

@@ -122,7 +122,7 @@ def _publish(
         reached("drawn")
         if outputs is None:  # raised outside any handler, so that no exception that saw the secret is chained to it
             raise PublishError(
-                f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.path}) but could not be drawn; the "
+                f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.address}) but could not be drawn; the "
                 "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
             )
         releases = [

@@ -84,7 +84,7 @@ class Study:
                 self.epsilon,
                 self.delta,
                 population,
-                self.unit.description,
+                self.unit,
                 accountant=self.accountant,
             )
         ledger = Ledger.open(self.ledger_path)
