@@ -157,7 +157,7 @@ def test_a_zcdp_ledger_is_charged_what_publish_computes(tmp_path: Path) -> None:
     twice = dc.Ledger.create(
         tmp_path / "m.db", epsilon=3, delta="1e-6", unit=dc.Unit("a person", rows=2), accountant="zcdp"
     )
-    dc.publish(CHEAP, COIN.statistics(DATA), ledger=twice, label="x", unit=person)
+    dc.publish(CHEAP, COIN.statistics(DATA), ledger=twice, label="x", unit=dc.Unit("a person", rows=2))
     assert twice.spent.rho == 4 * CHEAP.rho
 
 

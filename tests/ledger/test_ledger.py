@@ -404,7 +404,7 @@ def test_every_entry_is_reached_from_the_newest_by_few_hashes(tmp_path: Path) ->
 
 def test_rows_of_a_unit_belong_to_the_ledger_and_not_to_the_name_of_the_data(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="10", unit=dc.Unit("one patient", rows=3))
-    asked = dc.Guarantee("0.3"), "visits", {}
+    asked: tuple[dc.Guarantee, str, dict[str, str]] = (dc.Guarantee("0.3"), "visits", {})
     for data in ("", "visits.csv", "visits again.csv"):
         with pytest.raises(dc.PublishError, match="declares 3"):
             ledger.charge(*asked, unit="one patient", rows=1, data=data)

@@ -98,8 +98,8 @@ class Ledger:
     ) -> "Ledger":
         """Create a ledger with a limit, in a file or a schema of a database where there must be none yet.
 
-        `unit` says whom the ledger protects and, as `Unit("one patient", rows=3)`, how many rows each has at most; every
-        release is charged for that many. `groups` names disjoint groups of the population whose sizes are public and
+        `unit` says whom the ledger protects and, as `Unit("one patient", rows=3)`, how many rows each has at most;
+        every release is charged for that many. `groups` names disjoint groups of the population whose sizes are public and
         about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public, too, who belongs to which of
         them. Otherwise two people may exchange groups: what is about everyone is then charged for two records, and the
         two largest groups count. `per` and `share` allow at most a share of the limit in each 'year', 'quarter' or

@@ -122,8 +122,8 @@ def _publish(
         reached("drawn")
         if outputs is None:  # raised outside any handler, so that no exception that saw the secret is chained to it
             raise PublishError(
-                f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.address}) but could not be drawn; the "
-                "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
+                f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.address}) but could not be drawn; "
+                "the reason is withheld because it may depend on the records. Nothing was published. The charge stands."
             )
         releases = [
             Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group)
