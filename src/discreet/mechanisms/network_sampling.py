@@ -336,7 +336,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
 
     def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
         """Give what a twin may have instead: a coarser grid."""
-        return coarser(self.grid_bits)
+        return coarser(self.grid_bits, self.draws)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""

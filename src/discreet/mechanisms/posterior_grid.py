@@ -140,9 +140,12 @@ class GridLaw:
         return self._law.above(self._place(edge)) if end is None else arb(1 - end)
 
 
-def coarser(grid_bits: int) -> Iterator[dict[str, Any]]:
-    """Give grids of few bits, the finest first, as fields of a mechanism."""
-    for bits in range(min(6, grid_bits), 0, -1):
+_MOST_STICKS = 20  # of more, even two cells for each are too many outputs to list
+
+
+def coarser(grid_bits: int, sticks: int) -> Iterator[dict[str, Any]]:
+    """Give grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
+    for bits in range(min(6, grid_bits) if sticks <= _MOST_STICKS else 0, 0, -1):
         yield {"grid_bits": bits}
 
 

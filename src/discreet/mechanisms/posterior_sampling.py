@@ -357,7 +357,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
         """Give what a twin may have instead: a coarser grid."""
-        return coarser(self.grid_bits)
+        return coarser(self.grid_bits, self.draws)
 
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
