@@ -9,6 +9,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, make_dataclass, replace
+from inspect import Parameter, Signature, signature
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,9 @@ def add_a_field(kind: type[Any], patch: pytest.MonkeyPatch) -> None:
         made(self, *values, **others)
         object.__setattr__(self, "colour", colour)
 
+    asked = dict(signature(made).parameters)
+    asked["colour"] = Parameter("colour", Parameter.KEYWORD_ONLY, default="plain", annotation=str)
+    __init__.__signature__ = Signature(list(asked.values()))  # type: ignore[attr-defined]
     patch.setattr(kind, "__init__", __init__)
     patch.setattr(kind, "colour", "plain", raising=False)
     patch.setattr(kind, "__dataclass_fields__", {**kind.__dataclass_fields__, "colour": EXTRA})
