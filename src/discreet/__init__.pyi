@@ -3,11 +3,10 @@
 # and is listed no more.
 from discreet import as_published as as_published
 from discreet import certificates as certificates
-from discreet import distributions as distributions
-from discreet import divergences as divergences
 from discreet import errors as errors
 from discreet import guarantees as guarantees
 from discreet import inference as inference
+from discreet import mathematics as mathematics
 from discreet import mechanisms as mechanisms
 from discreet import models as models
 from discreet import noise as noise
@@ -28,17 +27,6 @@ from discreet.as_published import plug_in_regression as plug_in_regression
 from discreet.as_published import projected_reading as projected_reading
 from discreet.as_published import truncated_reading as truncated_reading
 from discreet.certificates.posterior_draw import posterior_draw_delta as posterior_draw_delta
-from discreet.distributions import BetaMixture as BetaMixture
-from discreet.distributions import CountDistribution as CountDistribution
-from discreet.distributions import Dirichlet as Dirichlet
-from discreet.distributions import Interval as Interval
-from discreet.distributions import Odds as Odds
-from discreet.distributions import Sampled as Sampled
-from discreet.divergences import hellinger as hellinger
-from discreet.divergences import hockey_stick as hockey_stick
-from discreet.divergences import kullback_leibler as kullback_leibler
-from discreet.divergences import l1_distance as l1_distance
-from discreet.divergences import total_variation as total_variation
 from discreet.errors import (
     BudgetError,
     DeclarationError,
@@ -68,6 +56,19 @@ from discreet.inference import PooledRates as PooledRates
 from discreet.inference import RegressionPosterior as RegressionPosterior
 from discreet.inference import consistent_tables as consistent_tables
 from discreet.inference import infer
+from discreet.mathematics import distributions as distributions
+from discreet.mathematics import divergences as divergences
+from discreet.mathematics.distributions import BetaMixture as BetaMixture
+from discreet.mathematics.distributions import CountDistribution as CountDistribution
+from discreet.mathematics.distributions import Dirichlet as Dirichlet
+from discreet.mathematics.distributions import Interval as Interval
+from discreet.mathematics.distributions import Odds as Odds
+from discreet.mathematics.distributions import Sampled as Sampled
+from discreet.mathematics.divergences import hellinger as hellinger
+from discreet.mathematics.divergences import hockey_stick as hockey_stick
+from discreet.mathematics.divergences import kullback_leibler as kullback_leibler
+from discreet.mathematics.divergences import l1_distance as l1_distance
+from discreet.mathematics.divergences import total_variation as total_variation
 from discreet.mechanisms import BallDraw as BallDraw
 from discreet.mechanisms import BoxMoments as BoxMoments
 from discreet.mechanisms import ContrastGaussians as ContrastGaussians

@@ -36,7 +36,7 @@ def names_on_demand(
 
     def load(name: str) -> object:
         if name in homes and name not in rooms:
-            found: object = getattr(import_module(homes[name]), name)
+            found: object = _inside(homes[name], name)
         elif not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
             found = import_module(f"{package}.{name}")
         else:
@@ -51,3 +51,9 @@ def names_on_demand(
         return sorted({*vars(sys.modules[package]), *listed, *rooms})
 
     return load, names, listed
+
+
+def _inside(home: str, name: str) -> object:
+    """Return what a module holds under a name, or the module of that name in it."""
+    module = import_module(home)
+    return getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")

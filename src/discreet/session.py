@@ -16,23 +16,20 @@ from math import isfinite
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.distributions import CountDistribution
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError, DiscreetError, SecretError
 from discreet.exact import whole
 from discreet.guarantees import ONE_RECORD, Ledger, Unit
 from discreet.inference.elimination import Event, chance_of
 from discreet.inference.network_queries import both, read_event
+from discreet.mathematics.distributions import CountDistribution
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories, Network, Statistics
 from discreet.reading import why_unreadable
 from discreet.releases import Release, publish
 from discreet.releases.release import NO_READING
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 class QueryError(DiscreetError):

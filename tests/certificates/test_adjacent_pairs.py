@@ -14,7 +14,7 @@ from discreet.certificates import compositions
 from discreet.certificates.adjacent_pairs import can_compare, compare_neighbours, compare_pairs, dominating_loss
 from discreet.certificates.pair_bound import pair_bound, rounded_up
 from discreet.certificates.posterior_distances import UNIT, Tables, line_blocks, line_error, line_log_normalisers
-from discreet.divergences import hellinger_rows, hockey_stick
+from discreet.mathematics.divergences import hellinger_rows, hockey_stick
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

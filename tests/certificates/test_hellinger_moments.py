@@ -13,7 +13,7 @@ from discreet.certificates.pair_bound import pair_bound
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.stable_law import log_probabilities
-from discreet.divergences import hellinger
+from discreet.mathematics.divergences import hellinger
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_envelope import Envelope
 

@@ -7,7 +7,7 @@ from flint import arb, ctx
 from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.posterior_powers import PosteriorPowers, cell_log_affinities
 from discreet.certificates.power_sums import AFFINITY_ERROR, power_sum
-from discreet.divergences import log_affinities
+from discreet.mathematics.divergences import log_affinities
 
 
 def test_logarithms_of_factors_keep_their_digits() -> None:

@@ -9,8 +9,8 @@ from scipy.stats import betabinom
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.distributions import BetaMixture
 from discreet.errors import DiscreetError
+from discreet.mathematics.distributions import BetaMixture
 from discreet.reading.counts import naive_bayes
 from discreet.reading.counts.cube import CubeClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass, laws_inside

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.divergences import hellinger_rows
+from discreet.mathematics.divergences import hellinger_rows
 from discreet.mechanisms import NoisyCounts
 
 Floats = NDArray[np.float64]

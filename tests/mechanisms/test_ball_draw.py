@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest
 
 import discreet as dc
-from discreet.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.mechanisms.ball_draw import BallDraw, loss_range, published_bound
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 

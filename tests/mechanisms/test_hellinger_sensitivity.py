@@ -8,7 +8,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from discreet.certificates import compositions
-from discreet.divergences import hellinger_rows, log_r
+from discreet.mathematics.divergences import hellinger_rows, log_r
 from discreet.mechanisms.hellinger_sensitivity import (
     RELATIVE_ERROR,
     exponential,

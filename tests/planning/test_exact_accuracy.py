@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.distributions import BetaMixture
+from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated

@@ -11,10 +11,11 @@ from math import ceil, exp, expm1, log, log1p, sqrt
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaln, digamma, gammaln
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 Pair = tuple[float, float]
 
 _NODES = 100  # Gauss-Legendre nodes on each side of the true count

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv
 
 import discreet as dc
-
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
 
 
 def published_stealth(t: float) -> float:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, logsumexp
 
+from discreet.arrays import Floats
 from discreet_papers.reproduction import Row
 
-Floats = NDArray[np.float64]
 Bits = NDArray[np.int64]
 
 FEATURES, RECORDS, SIZE = 16, 1000, 50

@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import inf, nextafter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import (
     UNIT,
@@ -27,8 +27,6 @@ from discreet.certificates.posterior_distances import (
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Scales = Callable[[Counts], Floats]
 """The scale c(x) of each table (rows)."""
 

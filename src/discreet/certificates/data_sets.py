@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
+from discreet.arrays import Counts
 
 
 @dataclass(frozen=True, eq=False)

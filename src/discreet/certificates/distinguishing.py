@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from math import ceil, log
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import digamma
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.special import log_gamma_ratio
-
-Floats = NDArray[np.float64]
+from discreet.mathematics.special import log_gamma_ratio
 
 
 def neighbour_divergence(alpha: ArrayLike, beta: ArrayLike, power: float = 1.0) -> float:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.data_sets import DataSets, neighbouring, number_of_tables
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Likelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 

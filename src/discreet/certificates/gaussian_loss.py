@@ -13,14 +13,13 @@ from math import ceil, exp, pi, sqrt
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp, ndtr
 
+from discreet.arrays import Floats
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball, exact_text, rounded_up
 
-Floats = NDArray[np.float64]
 _TAIL = 80.0  # squared standard deviations of D over two, beyond which its law is cut: e^-80 = 2e-35
 LARGEST_VARIANCE = Fraction(10**8)
 _FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats

@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from math import comb, exp, expm1, inf, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import compositions
 from discreet.certificates.posterior_distances import UNIT
 from discreet.certificates.posterior_powers import PosteriorPowers, cell_log_affinities
 from discreet.certificates.power_sums import AFFINITY_ERROR, PowerSum, power_sum
 from discreet.certificates.stable_law import LOG_ERROR, log_probabilities
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 _SPARE = 42.0  # powers below e^-(c + 42) are left out; they change no weight by more than e^-42 of it
 _SINGLE = 16  # below, every k by itself

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
+from discreet.arrays import Counts
 
 SIGNS = 2
 """Outputs this far beyond the possible ones meet every combination of signs of the noise."""

@@ -22,14 +22,12 @@ from math import ceil, log2, sqrt
 
 import numpy as np
 from flint import acb, arb, ctx
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.certificates.posterior_draw import Curve, certified_draw_delta, posterior_draw_delta, upper_float
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-
-Floats = NDArray[np.float64]
 
 _POINTS = 400  # of each curve on either side of zero
 _LONGEST = 2**22  # numbers in the law of a sum

@@ -10,14 +10,11 @@ At large sizes Z' is nearly Z, and this is about half of `pair_bound`.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.hellinger_moments import hellinger_moments
 from discreet.certificates.pair_bound import pair_bound
-from discreet.divergences import log_affinities
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from discreet.mathematics.divergences import log_affinities
 
 
 def pair_certificate(

@@ -18,14 +18,12 @@ from functools import lru_cache
 from math import ceil, exp, log, log2, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.certificates.posterior_draw import Curve
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.mathematics.roots import root
-
-Floats = NDArray[np.float64]
 
 _POINTS = 160  # where a curve is evaluated before chords are drawn through it
 _LAST = 500  # no curve is followed further

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import compositions
-from discreet.divergences import log_affinities, log_r
+from discreet.mathematics.divergences import log_affinities, log_r
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _NO_AFFINITY = -39.2  # ln 1e-17
 _ROWS = 64  # of a block, which shares one width
 _AT_ONCE = 4_000_000  # distances held in memory together

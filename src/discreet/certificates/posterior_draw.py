@@ -22,14 +22,13 @@ from typing import Any
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaln, expit, gammainc, gammaincc, ndtr
 
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-from discreet.special import log_gamma_ratio
+from discreet.mathematics.special import log_gamma_ratio
 
-Floats = NDArray[np.float64]
 Curve = Callable[[Fraction], float]
 
 _NOTHING = 2.0**-200  # a delta below this is not worth more digits

@@ -11,12 +11,9 @@ from functools import cached_property
 from math import ceil, inf, isinf, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.special import STIRLING
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.special import STIRLING
 
 _LARGE = 32.0  # from here on five terms of Stirling's series are exact to double precision
 _NEAR = 0.3

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from math import ceil, exp, log, log2
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.certificates.posterior_distances import UNIT
 from discreet.certificates.posterior_powers import CellPowers, PosteriorPowers
-
-Floats = NDArray[np.float64]
 
 AFFINITY_ERROR = 4e-15  # of ln phi, relative; tested against balls
 _DEVIATIONS, _SHORT = 12, 1_024  # the total wraps around only beyond so many deviations and so many records

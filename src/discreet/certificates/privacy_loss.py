@@ -13,12 +13,11 @@ from math import expm1, fsum, inf, nextafter
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, probability, rounded_up
 
-Floats = NDArray[np.float64]
 _ROUNDING = 1e-13  # relative; sums of a million floats, each within 2e-16
 _FINE = 1e-4  # relative width of the steps over which the Renyi divergence is bounded
 

@@ -13,10 +13,8 @@ p_{k+1} >= p_k (1 - 3/(2 (k + 1))): what is known at a few k bounds all between 
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from discreet.arrays import Counts, Floats
 
 LOG_ERROR = 2e-13  # of ln p_k, and 8 ulp of c beside it; tested against balls
 _SMALL = 128  # below, by the recurrence; from here on, by Debye's expansion

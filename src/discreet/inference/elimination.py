@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.models.network import Network
 
-Floats = NDArray[np.float64]
 Tables = dict[str, Floats]
 """P(variable | parents) by name, axes (..., rows of parents, levels); a root has one row."""
 

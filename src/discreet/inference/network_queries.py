@@ -7,13 +7,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError, SourceError
 from discreet.inference.elimination import Event
 from discreet.models.network import Network
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
-
-Counts = NDArray[np.int64]
 
 
 def read_event(text: str, model: Network) -> Event:

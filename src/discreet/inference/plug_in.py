@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError
+from discreet.mathematics.distributions import Dirichlet
 from discreet.models import Categories
 from discreet.releases import Release
 

@@ -17,22 +17,20 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from discreet.distributions import Interval, Sampled
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.mathematics.distributions import Interval, Sampled
 from discreet.models import Categories
 from discreet.reading.case import Case
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.releases import Release
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _REACHES = 25.0  # counts this many factors e away from the noisy ones are left out: e^-25 = 1e-11
 _COARSE, _FINE = (15, 9), (17, 11)  # points of the grids over logit mu and log kappa
 _RANGE = ((-6.0, 6.0), (float(np.log(0.1)), float(np.log(1e4))))

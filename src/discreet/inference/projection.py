@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference.network_queries import codes_of
 from discreet.models.network import Network
@@ -22,8 +22,6 @@ from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.states import log_chances
 from discreet.reading.nearest import nearest_counts
 from discreet.releases import Release
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

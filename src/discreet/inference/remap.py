@@ -8,17 +8,15 @@ proportion followed by this remap attains the optimum of a linear program over a
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.certificates.enumeration import number_of_tables
-from discreet.distributions import Dirichlet
-from discreet.divergences import hellinger_rows
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.divergences import hellinger_rows
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _MOST_TABLES = 2_000  # up to here every table is weighed and every candidate tried
 _DRAWS = 400
 _STARTS = 2

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.distributions import BetaMixture
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError
+from discreet.mathematics.distributions import BetaMixture
 from discreet.models import Categories
 
-Counts = NDArray[np.int64]
 _COMPARISON = re.compile(r">=|<=|>|<")
 _TIMES = re.compile(r"^\s*([0-9.eE+-]+)\s*\*\s*(.+)$")
 

@@ -7,9 +7,8 @@ quantities).
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
 
 
 def split_r_hat(values: Floats) -> Floats:

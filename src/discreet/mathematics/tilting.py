@@ -8,10 +8,8 @@ the mean of the sum is near it (the saddle point).
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.arrays import Counts, Floats
 
 _MOST_STEPS = 200
 

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, probability
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Measurement
-from discreet.mechanisms.mechanism import Counts, Floats, Mechanism
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Quantities
 from discreet.noise import NoiseLaw
 from discreet.noise.concentrated import concentrated_loss

@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.certificates import PrivacyLoss
-from discreet.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.box_moments import Floats, Wholes
+from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.mechanisms.box_moments import Wholes
 from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.noisy_counts import MOST_EPSILON

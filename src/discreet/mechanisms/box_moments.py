@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
@@ -26,7 +27,6 @@ from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Cube
 
-Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 MOST_COORDINATES = 16
 """Moments of more are refused before they cost anything: no reader could sample them in reasonable time."""

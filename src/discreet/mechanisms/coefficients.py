@@ -9,8 +9,9 @@ from math import lcm, prod
 
 import numpy as np
 
+from discreet.arrays import Counts
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
-from discreet.mechanisms.quantities import Counts, Numbers, Part, Quantities
+from discreet.mechanisms.quantities import Numbers, Part, Quantities
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
 from discreet.models.network import Network
 from discreet.noise.law import starts

@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, rounded_up
@@ -31,7 +32,6 @@ from discreet.mechanisms.coefficients import Contrasts
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
 from discreet.mechanisms.fourier_counts import declared_shares
-from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.record_changes import contrast_changes, pattern_records
 from discreet.models.network import Network

@@ -19,10 +19,10 @@ from math import sqrt
 
 import numpy as np
 
+from discreet.arrays import Counts
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.mechanisms.mechanism import Counts
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.tables import SignedCounts

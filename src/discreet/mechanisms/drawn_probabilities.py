@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.mechanisms.evidence import Cost, Counts, Draw, DrawnRows, Floats
+from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
 
 _STICK = 5e5  # operations of the certified mass of one cell of the grid

@@ -11,12 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.mechanisms.quantities import Quantities
 from discreet.noise import NoiseLaw
 from discreet.noise.rounded import Rounded
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Likelihood(Protocol):

@@ -17,10 +17,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, whole
-from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records

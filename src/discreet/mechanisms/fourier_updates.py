@@ -16,9 +16,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.exact import Exact
 from discreet.mechanisms.coefficients import Parities
-from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records

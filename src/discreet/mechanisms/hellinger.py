@@ -10,11 +10,12 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.pair_bound import rounded_up, smooth_bound, varying_bound
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_law import Counts, Floats, HellingerMechanism
+from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,

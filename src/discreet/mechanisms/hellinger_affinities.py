@@ -6,14 +6,10 @@ from the one before it in its last cells only, so that most of the product is ke
 
 from collections.abc import Iterator
 
-import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 def affinity_balls(alpha: Floats, table: Counts) -> Iterator[arb]:

@@ -15,12 +15,13 @@ from typing import ClassVar
 import numpy as np
 from flint import arb
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, compare_pairs
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mathematics.roots import root
-from discreet.mechanisms.hellinger_law import Counts, Floats, HellingerMechanism
+from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
 from discreet.models import Categories
 

@@ -21,10 +21,10 @@ import numpy as np
 from flint import arb, fmpz
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.mechanisms.hellinger_envelope import Component, Envelope
 from discreet.randomness import RandomBits, bernoulli, composition, uniform_below
 
-Counts = NDArray[np.int64]
 Entries = NDArray[np.uint32]
 
 TABLE_BITS = 31

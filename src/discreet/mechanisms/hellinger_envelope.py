@@ -19,12 +19,10 @@ from math import comb, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.posterior_powers import CellPowers, PosteriorPowers
 from discreet.certificates.stable_law import chord_weights
-from discreet.divergences import log_r
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from discreet.mathematics.divergences import log_r
 
 SPARE = 30.0  # factors below e^-(c + 30) are left out; as w >= e^-c, that changes no weight by more than e^-30 of it
 MOST_CELLS, MOST_ENTRIES = 100, 2_000_000  # entries: of the tables of the first node

@@ -16,8 +16,8 @@ from math import comb
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
 from discreet.certificates.enumeration import number_of_tables
@@ -25,10 +25,10 @@ from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
-from discreet.divergences import log_affinities
 from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.mathematics.divergences import log_affinities
 from discreet.mechanisms.evidence import Choice, Chooser, Cost
 from discreet.mechanisms.hellinger_affinities import affinity_balls
 from discreet.mechanisms.hellinger_draws import ExactDraws
@@ -45,8 +45,6 @@ from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
 """Up to so many candidates draws go through a list of all; so many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)

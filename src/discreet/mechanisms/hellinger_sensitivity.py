@@ -19,13 +19,10 @@ from math import comb, expm1, floor
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
-from discreet.divergences import log_r
+from discreet.arrays import Counts, Floats
 from discreet.exact import ball
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from discreet.mathematics.divergences import log_r
 
 _NEAR = 1e-9  # floats are trusted to tell which edges are this close to the best one
 RELATIVE_ERROR = 2e-13  # of any sensitivity computed here with floats; tested against balls

@@ -8,14 +8,13 @@ rounding of floats.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _AT_ONCE = 1_000_000  # weights held in memory together
 
 

@@ -16,8 +16,8 @@ from math import prod
 
 import numpy as np
 
+from discreet.arrays import Counts
 from discreet.exact import Exact
-from discreet.mechanisms.mechanism import Counts
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.tables import FamilyTables

@@ -19,9 +19,10 @@ from math import comb, log, sqrt
 
 import numpy as np
 from flint import arb
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
@@ -32,8 +33,6 @@ from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 MOST_CANDIDATES = 20_000
 
 

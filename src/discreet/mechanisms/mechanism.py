@@ -10,18 +10,13 @@ from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
 from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.evidence import Evidence
 from discreet.randomness import RandomBits
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Mechanism(DocumentedMechanism, ABC):

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.mechanisms.quantities import Counts, Numbers, Quantities
+from discreet.arrays import Counts
+from discreet.mechanisms.quantities import Numbers, Quantities
 from discreet.models.linear_regression import LinearRegression
 
 

@@ -11,10 +11,10 @@ from math import sqrt
 
 from numpy.typing import ArrayLike
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.tables import FamilyTables

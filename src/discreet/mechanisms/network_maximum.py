@@ -21,6 +21,7 @@ from flint import arb
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
@@ -31,9 +32,6 @@ from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.models.network import Network
 from discreet.randomness import FiniteLaw, RandomBits
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, repr=False)

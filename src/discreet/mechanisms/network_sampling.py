@@ -20,8 +20,8 @@ from math import exp, inf, log, prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import network_range
 from discreet.certificates.network_draw import composed_draws, composed_draws_about, least_epsilon
@@ -40,9 +40,6 @@ from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
 from discreet.models.network import Network
 from discreet.randomness import RandomBits
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _LARGEST_CLAIM = 1000  # e^-500 is still a float
 

@@ -11,10 +11,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.tables import Cells
 from discreet.models import Categories
 

@@ -15,12 +15,12 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
-from discreet.mechanisms.mechanism import Counts, Floats
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network import Network
 from discreet.noise import Laplace

@@ -20,13 +20,14 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Cost
 from discreet.mechanisms.hellinger import HellingerGlobal
-from discreet.mechanisms.hellinger_law import Counts, Floats, promised_loss
+from discreet.mechanisms.hellinger_law import promised_loss
 from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
 

@@ -17,11 +17,10 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.exact import ball
 from discreet.models.bounded_family import BetaLaw, Law
 from discreet.randomness import RandomBits
-
-Counts = NDArray[np.int64]
 
 FARTHEST = 2**62
 """On an infinite support the outermost cells, this many units from zero, hold all that lies beyond them."""

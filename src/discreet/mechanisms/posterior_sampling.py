@@ -17,8 +17,8 @@ from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import categories_range
 from discreet.certificates.posterior_composition import last_that_fits
@@ -53,9 +53,6 @@ from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
 from discreet.randomness import RandomBits
 from discreet.records.columns import Level
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 GRID_BITS = 32
 MOST_DRAWS = 1000

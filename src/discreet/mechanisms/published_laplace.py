@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import dominating_loss
 from discreet.certificates.listing import window
@@ -26,7 +27,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.evidence import ClampedMeasurement, Measurement, clamped_terms
-from discreet.mechanisms.mechanism import Counts, Floats, Mechanism
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.tables import FirstCells
 from discreet.models import Categories
 from discreet.noise import CutTowardsZero, Floored, Rounded

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.noise.laplace import block_steps
 
-Counts = NDArray[np.int64]
 Numbers = NDArray[Any]  # whole numbers, or real ones where an engine moves smoothly
 
 

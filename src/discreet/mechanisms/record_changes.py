@@ -19,11 +19,11 @@ from math import gcd, lcm, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.models.network import Network
 
-Floats = NDArray[np.float64]
 Pattern = frozenset[str]
 """The names of the variables in which two records differ."""
 

@@ -7,7 +7,8 @@ from math import prod
 
 import numpy as np
 
-from discreet.mechanisms.quantities import Counts, Numbers, Part, Quantities
+from discreet.arrays import Counts
+from discreet.mechanisms.quantities import Numbers, Part, Quantities
 from discreet.models import Categories
 from discreet.models.network import Family, Network
 from discreet.noise.law import by_block, starts

@@ -22,14 +22,12 @@ from math import exp, expm1, log, log1p
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.exact import ball
 from discreet.mathematics.roots import root
 from discreet.mechanisms.posterior_grid import LazyUniform
 from discreet.randomness import FiniteLaw, RandomBits
-
-Floats = NDArray[np.float64]
 
 _ROOM = 128  # bits of working precision beyond those that were drawn
 _HALVINGS = 50

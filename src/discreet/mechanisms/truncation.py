@@ -14,13 +14,12 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, LazyUniform
 from discreet.mechanisms.truncated_dirichlet import Proposal, TruncatedDirichlet
 from discreet.models.bounded_family import BetaLaw, Law
 from discreet.randomness import FiniteLaw, RandomBits
-
-Counts = NDArray[np.int64]
 
 _WORD = 64
 MOST_SUMMED_BITS = 14

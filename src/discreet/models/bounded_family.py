@@ -20,17 +20,15 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gammaincinv, gammaln, ndtr, ndtri
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _PRECISE = 40  # steps of a continued fraction or series that no law can do without

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from discreet.distributions import Dirichlet
 from discreet.errors import DeclarationError, SecretError
 from discreet.kinds import DocumentedModel
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.special import log_gamma_ratio
 from discreet.models.contributions import one_for_each
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.nearest import meant
 from discreet.records.values import text_of
-from discreet.special import log_gamma_ratio
 
 Cell = Level | tuple[Level, ...]
 """The name of a cell: a level, or for crossed columns one level of each."""

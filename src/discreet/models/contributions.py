@@ -9,11 +9,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError
-
-Counts = NDArray[np.int64]
 
 
 def contributions_of(model: Any, most: int) -> tuple[Counts, bool]:

@@ -20,10 +20,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.records.columns import Column
 from discreet.records.moments import CONSTANT, Indicator, Measure, MomentPlan
 
-Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 
 

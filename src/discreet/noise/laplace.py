@@ -17,9 +17,10 @@ from flint import ctx
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.law import Counts, Floats, NoiseLaw, runs_of_blocks, sizes_of_sums
+from discreet.noise.law import NoiseLaw, runs_of_blocks, sizes_of_sums
 from discreet.noise.losses import Atoms, added
 from discreet.randomness import RandomBits, any_laplace
 

@@ -18,12 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.randomness import RandomBits
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 class NoiseLaw(ABC):

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx, fmpz_poly
 
+from discreet.arrays import Counts
 from discreet.exact import ball
-from discreet.noise.law import Counts
 from discreet.randomness import FiniteLaw, RandomBits, any_geometric
 
 

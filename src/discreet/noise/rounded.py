@@ -14,10 +14,11 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import ArrayLike
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.pair_bound import rounded_up
 from discreet.exact import ball
-from discreet.noise.law import Counts, Floats, NoiseLaw
+from discreet.noise.law import NoiseLaw
 from discreet.randomness import RandomBits, bernoulli_exponential, geometric
 
 

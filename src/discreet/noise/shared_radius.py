@@ -22,9 +22,10 @@ from flint import arb, ctx
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.law import Counts, Floats, NoiseLaw, balanced_rows, by_block, starts
+from discreet.noise.law import NoiseLaw, balanced_rows, by_block, starts
 from discreet.noise.losses import stated
 from discreet.noise.radius import RadiusLaw, differences
 from discreet.randomness import RandomBits, composition, subset, uniform_below

@@ -9,8 +9,9 @@ import numpy as np
 from flint import ctx
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
-from discreet.noise.law import Counts, Floats, NoiseLaw, by_block
+from discreet.noise.law import NoiseLaw, by_block
 from discreet.noise.losses import added, atoms_of
 from discreet.randomness import RandomBits
 

@@ -16,10 +16,11 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.noise.laplace import ProductLaplace
-from discreet.noise.law import Counts, Floats, NoiseLaw, balanced_rows, by_block, sizes_of_sums
+from discreet.noise.law import NoiseLaw, balanced_rows, by_block, sizes_of_sums
 from discreet.noise.losses import Atoms, added
 from discreet.randomness import (
     FiniteLaw,

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
@@ -34,8 +35,6 @@ from discreet.models import Categories
 from discreet.models.contributions import contributions_of
 from discreet.randomness import RandomBits, SeededBits
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 Projection = Callable[[Counts], Counts]
 

@@ -17,9 +17,10 @@ from math import exp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms.hellinger import HellingerLocal, HellingerReciprocal
-from discreet.mechanisms.hellinger_law import Counts, HellingerMechanism
+from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, least_sensitivity_ball, normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.contrasts import contrast_basis
@@ -23,8 +23,6 @@ from discreet.models import Categories
 from discreet.models.network import Family, Network
 from discreet.reading import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
-
-Floats = NDArray[np.float64]
 
 
 def cell_variances(mechanism: Mechanism) -> dict[str, float]:

@@ -19,22 +19,20 @@ from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, log_expit, logit, roots_jacobi
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
-from discreet.distributions.interval import tails
-from discreet.divergences import kullback_leibler, log_affinities
 from discreet.errors import DeclarationError
+from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.divergences import kullback_leibler, log_affinities
 from discreet.mechanisms import GeometricHistogram, NoisyCounts
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, PublishedLaplace
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 MOST_ENTRIES, MOST_OUTPUTS = 20_000_000, 200_000
 """A table P(z | k) with more entries or outputs is not written out; studies are made up instead."""

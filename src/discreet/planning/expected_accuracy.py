@@ -12,12 +12,12 @@ from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.distributions import BetaMixture
+from discreet.arrays import Floats
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet.exact import Exact, exact
 from discreet.inference import infer
+from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models import Categories
 from discreet.planning.made_up import made_up_study
@@ -25,7 +25,6 @@ from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.releases import Release
 
-Floats = NDArray[np.float64]
 REPEATS = 60
 SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
-from discreet.distributions.interval import tails
 from discreet.errors import DeclarationError
 from discreet.inference import infer
 from discreet.inference.coefficients import feature_reaches
+from discreet.mathematics.distributions.interval import tails
 from discreet.mechanisms import Mechanism
 from discreet.models import LinearRegression, Network
 from discreet.models.bounded_family import BoundedFamily
@@ -25,8 +25,6 @@ from discreet.planning.regression_accuracy import made_up_regression, typical_va
 from discreet.randomness import SeededBits
 from discreet.reading.moments import MomentDensity, coefficients_given
 from discreet.releases import simulate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

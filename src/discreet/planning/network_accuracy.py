@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from discreet.distributions.interval import tails
 from discreet.inference import NetworkPosterior, infer
+from discreet.mathematics.distributions.interval import tails
 from discreet.mechanisms import Mechanism, NetworkCounts
 from discreet.models import Network
 from discreet.randomness import SeededBits

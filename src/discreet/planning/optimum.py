@@ -23,17 +23,14 @@ from math import exp
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, positive, probability, whole
 from discreet.models import Categories
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 MOST_VARIABLES = 5_200
 """Linear programs with more classes of pairs of tables take too long."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
+from discreet.arrays import Counts
 from discreet.certificates import PrivacyLoss, compare, neighbouring
 from discreet.certificates.enumeration import Enumeration, Pair
 from discreet.errors import VerificationError
@@ -26,8 +27,6 @@ from discreet.mechanisms import Mechanism
 from discreet.models.contributions import contributions_of
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
-
-Counts = NDArray[np.int64]
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 """Orders of the Renyi divergence at which rho is compared."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainccinv, ndtri
 
+from discreet.arrays import Floats
 from discreet.inference import RegressionPosterior
 from discreet.inference.coefficients import INTERCEPT, feature_reaches
 from discreet.inference.regression import read_regression
@@ -26,7 +27,6 @@ from discreet.models.moments import Bounds, Wholes
 from discreet.randomness import SeededBits
 from discreet.releases import simulate
 
-Floats = NDArray[np.float64]
 _DRAWS, _BATCH = 4000, 50_000
 _ROOM = 0.8  # made-up lines stay within this part of the target's range
 

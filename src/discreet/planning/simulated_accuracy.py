@@ -4,12 +4,12 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots_legendre
 
-from discreet.distributions import BetaMixture
-from discreet.divergences import hellinger_rows, kullback_leibler
+from discreet.arrays import Counts, Floats
 from discreet.exact import whole
+from discreet.mathematics.distributions import BetaMixture
+from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
 from discreet.planning.exact_accuracy import ExactAccuracy, plain_reading
@@ -17,9 +17,6 @@ from discreet.randomness import SeededBits
 from discreet.reading import Case, read
 from discreet.reading.case import Observed
 from discreet.reading.readings import TableReading
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 _TRUTH = 1e9  # the prior of a reader who is told the truth
 _TAIL = np.array([1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.35, 0.5])

@@ -13,15 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.certificates import DataSets, Enumeration, compare, neighbouring
 from discreet.certificates.data_sets import number_of_pairs, number_of_tables
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.contributions import contributions_of
-
-Counts = NDArray[np.int64]
 
 MOST_COMPARISONS = 1_000_000
 """Pairs of neighbours times outputs that are compared at most."""

@@ -13,12 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Cost, Draw, Evidence, Measurement
 from discreet.models.bounded_family import BoundedFamily
-
-Counts = NDArray[np.int64]
 
 
 class Published(Protocol):

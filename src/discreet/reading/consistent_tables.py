@@ -21,9 +21,9 @@ from itertools import chain, combinations
 from math import prod, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import helmert
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Measurement
 from discreet.models import Categories
@@ -31,8 +31,6 @@ from discreet.models.network import Family, Network
 from discreet.reading.nearest import largest_remainders, nearest_counts
 from discreet.reading.whole_tables import made_up_counts, signed_table, subsets
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Names = tuple[str, ...]
 
 

@@ -16,14 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.mechanisms.posterior_grid import broken_sticks
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 FINE_GRID = 16
 """From so many bits on the density in the middle of a grid cell, but for the ends, stands for its mass."""

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 _WIDEST = 2.0  # the stretch factor lies between 1/2 and 2
 _CROSSING = 0.1  # how often a difference is taken in full, so that walkers can change places
 

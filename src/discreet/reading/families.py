@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp
 
+from discreet.arrays import Floats
 from discreet.errors import MisfitWarning
 from discreet.mechanisms.evidence import Draw
 from discreet.models.bounded_family import Law
 from discreet.reading.counts.record_totals import RecordTotals
-
-Floats = NDArray[np.float64]
 
 CELLS = 600
 _KNOTS = 4_001

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import Measurement
 from discreet.mechanisms.quantities import Part
 from discreet.reading.case import Case
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Names = tuple[str, ...]
 
 _UNSEEN = 667.0  # factors e below which a weight is not told from zero: 1e-290

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from discreet.arrays import Floats
 from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.mechanisms.evidence import Measurement
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Moments
 
-Floats = NDArray[np.float64]
 _CHUNK = 4096  # states that are decomposed together
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
 
 
 def nearest_counts(values: Floats, total: float) -> Floats:

@@ -7,15 +7,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.distributions import BetaMixture
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.distributions import BetaMixture
 from discreet.models import Categories
 from discreet.models.network import Network
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Tables = dict[str, Floats]
 EXACTLY = "read exactly"
 

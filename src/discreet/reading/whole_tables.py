@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.models.network import Network
 from discreet.reading.nearest import largest_remainders, nearest_counts
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Names = tuple[str, ...]
 
 _TIE = 1e-7  # margins that agree to rounding errors are rounded the same way

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.records.columns import Column
-from discreet.records.moments import Floats
 from discreet.records.tables import Codes
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, day_of, text_of
 

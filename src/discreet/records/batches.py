@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import SourceError
 from discreet.records.columns import Column
-from discreet.records.moments import Factor, Floats, Indicator, MomentPlan, Wholes, moments_of
+from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes, moments_of
 from discreet.records.silence import in_silence
-from discreet.records.tables import Codes, Counts, clusters, count_codes, margins
+from discreet.records.tables import Codes, clusters, count_codes, margins
 
 Found = TypeVar("Found")
 MISSING = "(missing)"

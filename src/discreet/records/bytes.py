@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.records.arrays import Values, days_of_dates
-from discreet.records.moments import Floats
 
 _LONGEST_NUMBER, _LONGEST_DAY = 56, 32  # bytes, as multiples of eight
 _MASKS = np.array([(1 << (8 * length)) - 1 for length in range(9)], dtype=np.uint64)

@@ -19,12 +19,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import SourceError
 from discreet.records.arrays import banded, code_kind, numbers_of_values
 from discreet.records.batches import Batch, BatchSource
 from discreet.records.bytes import Fields, days_of_bytes, looked_up, numbers_of_bytes
 from discreet.records.columns import Column
-from discreet.records.moments import Floats
 from discreet.records.tables import Codes
 
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'

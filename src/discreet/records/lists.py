@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import SourceError
 from discreet.records.batches import Batch, BatchSource
 from discreet.records.columns import Column
-from discreet.records.moments import Floats, numbers_of
+from discreet.records.moments import numbers_of
 from discreet.records.tables import Codes
 
 

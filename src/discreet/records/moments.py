@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import SourceError
 from discreet.records.columns import Column
 from discreet.records.values import LARGEST_WHOLE, day_of, number_of
@@ -23,7 +24,6 @@ from discreet.records.values import LARGEST_WHOLE, day_of, number_of
 CONSTANT = -1
 """The place of the constant factor, which is M in every record."""
 
-Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 
 _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory

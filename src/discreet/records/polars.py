@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.records.arrays import (
     Kind,
     Values,
@@ -20,7 +21,7 @@ from discreet.records.arrays import (
 from discreet.records.batches import Batch, BatchSource
 from discreet.records.columns import Column
 from discreet.records.lists import codes_of_objects
-from discreet.records.moments import Floats, numbers_of
+from discreet.records.moments import numbers_of
 from discreet.records.tables import Codes
 from discreet.records.values import DAY, NUMBER
 

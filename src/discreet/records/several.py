@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
 from discreet.records.moments import MomentPlan, Wholes
-from discreet.records.tables import Counts
 
 
 class SeveralSource:

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import duckdb
 
+from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.arrow import ArrowSource
 from discreet.records.columns import Column
@@ -14,7 +15,6 @@ from discreet.records.moments import MomentPlan, Wholes
 from discreet.records.pandas import PandasSource
 from discreet.records.polars import PolarsSource
 from discreet.records.silence import in_silence
-from discreet.records.tables import Counts
 
 
 class Source(Protocol):

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.arrow import ArrowBatch
 from discreet.records.batches import Batch, answered, is_stranger, require_columns, shown
 from discreet.records.columns import Column
 from discreet.records.moments import MomentPlan, Wholes, moments_of
-from discreet.records.tables import Cluster, Counts, clusters, count_codes, margins
+from discreet.records.tables import Cluster, clusters, count_codes, margins
 
 _SIMPLE = (
     "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "char", "varchar",

@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts
 from discreet.records.columns import Column
 
-Counts = NDArray[np.int64]
 Codes = NDArray[np.integer]
 
 MOST_TOGETHER = 2**13

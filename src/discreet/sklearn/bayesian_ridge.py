@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive
 from discreet.guarantees import Ledger
@@ -18,7 +18,6 @@ from discreet.models.linear_regression import LinearRegression
 from discreet.sklearn.records import as_numbers, labelled, names_of, published, unlabelled
 
 _TARGET = "target"
-Floats = NDArray[np.float64]
 
 
 class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -106,7 +106,7 @@ CLAIMS = (
         CORRECTED,
         (
             _RESULTS + "test_the_base_case_is_an_identity_that_needs_four_records",
-            "tests/test_divergences.py::test_log_r_has_all_digits",
+            "tests/mathematics/test_divergences.py::test_log_r_has_all_digits",
         ),
         "The base case is right, (n - 1)^2 (n + 2)(n + 4) - (n + 3)^2 n (n - 2) = 8n + 8, but x0 + 2 <= n asks for "
         "n >= 4. The step drops a factor. Concavity of ln r proves it in one line, for any prior.",

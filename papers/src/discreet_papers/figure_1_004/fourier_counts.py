@@ -7,16 +7,8 @@ f epsilon / d for pairs, (1 - f) epsilon / d for features, and what is left, (1 
 import numpy as np
 
 import discreet as dc
-from discreet_papers.figure_1_004.setting import (
-    FEATURES,
-    NETWORK,
-    SIZE,
-    Curve,
-    Floats,
-    Splits,
-    averaged,
-    plug_in_scores,
-)
+from discreet.arrays import Floats
+from discreet_papers.figure_1_004.setting import FEATURES, NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
 NAME = "FourierCounts, weighted for classification"
 PAIR, FEATURE = 7, 3

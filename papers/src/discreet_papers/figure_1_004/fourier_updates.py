@@ -7,7 +7,8 @@ drawn again until it passes; what that costs is told by `discreet reproduce 004-
 import numpy as np
 
 import discreet as dc
-from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Floats, Splits, averaged, plug_in_scores
+from discreet.arrays import Floats
+from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
 NAME = "Algorithm 2, successful runs only, at the claimed epsilon"
 SHIFT = 0.122

@@ -1,7 +1,8 @@
 """Algorithm 1 as published: every noisy count cut to [0, n] and taken for true."""
 
 import discreet as dc
-from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Floats, Splits, averaged, plug_in_scores
+from discreet.arrays import Floats
+from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
 NAME = "Algorithm 1 as published (cut to 0..n)"
 

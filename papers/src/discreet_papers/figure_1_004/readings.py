@@ -6,15 +6,8 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
-from discreet_papers.figure_1_004.setting import (
-    FEATURES,
-    NETWORK,
-    SIZE,
-    Curve,
-    Floats,
-    Splits,
-    scores,
-)
+from discreet.arrays import Floats
+from discreet_papers.figure_1_004.setting import FEATURES, NETWORK, SIZE, Curve, Splits, scores
 
 AWARE, CUBE = "Algorithm 1, noise-aware reading", "CubeCounts, noise-aware reading"
 KNOWN = "Algorithm 1, noise-aware, prior that knows the class to be a fair coin"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.arrays import Floats
 
 FEATURES = tuple(f"x{number}" for number in range(1, 17))
 NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)
@@ -19,7 +20,6 @@ SIZE, TEST = 50, 1000
 RELEASES = 8  # of each repeat, where all repeats are classified at once
 
 Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from discreet_papers.figure_1_004.setting import Curve, Floats, Splits, predictive, scores
+from discreet.arrays import Floats
+from discreet_papers.figure_1_004.setting import Curve, Splits, predictive, scores
 
 NAME = "no privacy"
 

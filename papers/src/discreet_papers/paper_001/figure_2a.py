@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.divergences import log_affinities
+from discreet.arrays import Floats
+from discreet.mathematics.divergences import log_affinities
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import laplace_law, model_of, smooth_of
 from discreet_papers.pictures import axis, lines
@@ -20,7 +20,6 @@ SAYS = (
     "The exponential mechanism loses to Laplace noise with the sensitivity of a histogram, and beats Laplace noise "
     "with sensitivity m once there are more than about 400 records."
 )
-Floats = NDArray[np.float64]
 
 
 def candidates(cells: int, size: int) -> Iterator[tuple[Floats, Floats]]:

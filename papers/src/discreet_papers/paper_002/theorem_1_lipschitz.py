@@ -4,15 +4,13 @@ from fractions import Fraction
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from discreet.arrays import Floats
 from discreet.certificates.lipschitz import categories_lipschitz
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row
-
-Floats = NDArray[np.float64]
 
 LEAST = 0.2
 CONSTANT = categories_lipschitz(2, Fraction(1, 5))

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.arrays import Floats
 from discreet.certificates.posterior_distances import Tables
-from discreet.divergences import log_affinities
+from discreet.mathematics.divergences import log_affinities
 from discreet.mechanisms.hellinger_sensitivity import published_gamma, smooth_sensitivity
 from discreet.mechanisms.published_laplace import PublishedLaplace
 from discreet_papers.reproduction import Paper, Row
@@ -28,7 +29,6 @@ PAPER_003 = Paper("003", "No authors named", 2018, "Notes of DP - Bayesian Infer
 EPSILON, DELTA = "0.8", "5e-4"
 """The setting of figures 6 to 11."""
 
-Floats = NDArray[np.float64]
 _LEFT_OUT = 1e-8  # tails of the noise below this are moved to the nearest place that is kept
 
 

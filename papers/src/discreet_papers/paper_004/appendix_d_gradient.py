@@ -1,14 +1,12 @@
 """Appendix D: the derivatives of the log-likelihood of one record, and the bound that is made of them."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 
 DIMENSIONS, RECORDS = (1, 2, 5, 14), 500
-
-Floats = NDArray[np.float64]
 
 
 def log_likelihood(record: Floats, w: Floats) -> float:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from discreet.arrays import Floats
 from discreet.mechanisms.ball_draw import loss_range, published_bound
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
@@ -18,8 +18,6 @@ from discreet_papers.reproduction import Outcome, Reproduction, Row
 
 BOUND, PRECISION = 10.0, 0.01
 SIZES = (1, 100, 37_000)
-
-Floats = NDArray[np.float64]
 
 
 def log_posterior(w: Floats, x: float, y: float, bound: float, precision: float) -> Floats:

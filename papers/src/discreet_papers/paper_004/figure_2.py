@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.arrays import Floats
+from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
 from discreet.mechanisms.ball_draw import loss_range, published_bound
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
@@ -26,8 +27,6 @@ LEAST_SQUARES, RIDGE, DRAW = (
     "posterior mean, not truncated, no privacy",
     "one draw, ||w|| <= 10/sqrt(b)",
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,12 @@ from itertools import product
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.certificates.lipschitz import network_lipschitz
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 
-Floats = NDArray[np.float64]
 LEAST = (0.05, 0.1, 0.2, 0.4)
 FEATURES = 3
 

@@ -3,8 +3,8 @@
 from math import exp, log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.mechanisms.maximum_posterior import published_sensitivity, utility_bound
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
@@ -13,8 +13,6 @@ from discreet_papers.reproduction import Outcome, Reproduction, Row
 LEAST, EPSILON, GAP = 0.05, 5.0, 0.97
 THETA = np.linspace(LEAST, 1 - LEAST, 20_001)
 DELTA = published_sensitivity(log((1 - LEAST) / LEAST))
-
-Floats = NDArray[np.float64]
 
 
 def density(records: int, ones: int) -> Floats:

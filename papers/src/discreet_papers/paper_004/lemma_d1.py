@@ -1,16 +1,13 @@
 """Lemma D.1: the posterior under a truncated Gaussian prior is the truncated Gaussian with the usual parameters."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 
 DIMENSIONS = (1, 2, 5, 14)
 SIZE, NOISE, RADIUS = 60, 0.7, 1.0
-
-Floats = NDArray[np.float64]
 
 
 def off_by(dimension: int, points: int) -> float:

@@ -3,9 +3,9 @@
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.arrays import Floats
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines
 from discreet_papers.recorded_peers import recorded, versions
@@ -15,8 +15,6 @@ SIZES, EPSILONS, REPEATS, QUICK_REPEATS, FEATURES = (1000, 10_000), ("0.5", "1",
 SIGMA, SPREAD, INTERCEPT = 0.2, 0.3, 0.1
 NAMES = tuple(f"x{number}" for number in range(FEATURES))
 MODEL = dc.LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)))
-
-Floats = NDArray[np.float64]
 
 
 def run(quick: bool) -> Outcome:

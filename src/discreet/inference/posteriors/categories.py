@@ -10,12 +10,9 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit, gammaln, log_expit, logsumexp
 
-from discreet.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.distributions.dirichlet import log_dirichlet_rows
-from discreet.divergences import kullback_leibler
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.plug_in import plug_in
@@ -26,14 +23,15 @@ from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.row import Row
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
+from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
+from discreet.mathematics.divergences import kullback_leibler
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 from discreet.releases import Release
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 T = TypeVar("T")
 _DRAWS = 20_000
 

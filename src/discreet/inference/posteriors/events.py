@@ -4,10 +4,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.distributions import BetaMixture, Sampled
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.mathematics.distributions import BetaMixture, Sampled
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 from discreet.releases.release import ModelT

@@ -7,20 +7,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from discreet.distributions import Interval
-from discreet.distributions.interval import tails
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
+from discreet.mathematics.distributions import Interval
+from discreet.mathematics.distributions.interval import tails
 from discreet.models.bounded_family import Law
 from discreet.reading.families import FamilyReading
 from discreet.releases import Release
-
-Floats = NDArray[np.float64]
 
 
 class FamilyPosterior(Posterior[Any]):

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, logsumexp
 
-from discreet.distributions import BetaMixture, Dirichlet, Sampled
-from discreet.distributions.dirichlet import log_dirichlet_rows
-from discreet.divergences import kullback_leibler
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
@@ -26,6 +24,9 @@ from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.row import Row
+from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
+from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
+from discreet.mathematics.divergences import kullback_leibler
 from discreet.models.network import Network
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.states import log_chances
@@ -34,8 +35,6 @@ from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 from discreet.releases import Release
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _DRAWS = 4_000
 _SEED = 0
 

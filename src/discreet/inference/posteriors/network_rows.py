@@ -7,15 +7,14 @@ privacy compares an interval with the mean width that known counts would give, o
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from discreet.distributions.interval import tails
+from discreet.arrays import Floats
 from discreet.inference.posteriors.pictures import TableEntry
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.mathematics.distributions.interval import tails
 from discreet.models.network import Network
 
-Floats = NDArray[np.float64]
 Tables = Mapping[str, Floats]
 _COMPARED = 200  # draws of the counts over which the width with known counts is averaged
 

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.inference.posteriors.account import Account
@@ -22,7 +20,6 @@ from discreet.inference.posteriors.trees import data_tree, write_netcdf
 from discreet.markup import html_table
 from discreet.releases.release import ModelT, Release
 
-Floats = NDArray[np.float64]
 _DRAWS = 4_000
 _SHOWN_LEVEL = 0.9
 _MOST_IN_A_NOTEBOOK = 60

@@ -11,11 +11,9 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from discreet.distributions import Interval, Sampled
-from discreet.distributions.interval import tails
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, feature_reaches, units_of
@@ -23,11 +21,12 @@ from discreet.inference.posteriors.account import Account, bounds_in_words, leve
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
+from discreet.mathematics.distributions import Interval, Sampled
+from discreet.mathematics.distributions.interval import tails
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release
 
-Floats = NDArray[np.float64]
 _CHUNK = 4096  # states that are decomposed together
 _KEPT = 20_000
 

@@ -8,10 +8,11 @@ import warnings
 
 import numpy as np
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.models.network import Network
-from discreet.reading.counts.latent_tables import Chains, Counts, Families, Fit, Floats
+from discreet.reading.counts.latent_tables import Chains, Families, Fit
 
 CHAINS = 8
 _WARM_UP = 250  # sweeps

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
 from discreet.reading.counts.states import States, blocks, represented
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _NEGLIGIBLE = 41.0

@@ -7,13 +7,11 @@ as there are few enough tables. It answers the same questions as `LatentCounts`.
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.posterior_distances import Tables
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 MOST_TABLES = 200_000
 _MOST_RECORDS_OF_TWO_CELLS = 20_000
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.mathematics.special import log_gamma_ratio
 from discreet.mathematics.tilting import tilted_to
-from discreet.special import log_gamma_ratio
 
-Floats = NDArray[np.float64]
 Spectrum = NDArray[np.complex128]
-Counts = NDArray[np.int64]
 
 _MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to begin with
 _NEGLIGIBLE = 40.0  # and is widened until its edges lie this many factors e below the peak: e^-40 = 4e-18

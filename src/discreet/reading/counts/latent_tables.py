@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.distributions.dirichlet import log_dirichlet_rows
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
 from discreet.models.network import Network
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Fit = Callable[[Counts], Floats]
 """The log-likelihood of the releases for rows of counts of the maximal families."""
 

@@ -16,12 +16,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
 from discreet.reading.counts.states import States, blocks, likely, log_chances, represented
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _NEGLIGIBLE = 42.0  # class counts this many factors e below the sum of all are left out

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 LogKernel = Callable[[Floats], Floats]
 Peak = Callable[[float, float], float]
 """Where a kernel times a normal law of this mean and standard deviation is largest, about."""

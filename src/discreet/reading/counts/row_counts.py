@@ -9,14 +9,11 @@ around a stated centre of totals. What lies 10^-290 below that underflows to zer
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.special import log_gamma_ratio
 from discreet.mathematics.tilting import tilted_to
-from discreet.special import log_gamma_ratio
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 _LEAST = 1e-290  # weights below are zero: products of two of them would be anyway
 _STEEPEST = 50.0

@@ -14,16 +14,13 @@ apart to a sixteenth of the noise.
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.special import log_gamma_ratio
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
-from discreet.special import log_gamma_ratio
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _PARTS = 16  # of a standard deviation: steps in which counts are told apart
 _REACH = 6.0  # standard deviations beyond which a count is not looked for

@@ -11,13 +11,10 @@ from functools import cached_property
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
 

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from discreet.arrays import Counts, Floats
 
 _DROPPED = 1e-13  # probability that is left out at either end of the class counts
 _MOST_NUMBERS = 20_000_000  # held at once when records are classified

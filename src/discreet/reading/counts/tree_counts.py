@@ -17,14 +17,11 @@ from functools import cached_property
 from math import comb, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.errors import DiscreetError
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,8 @@
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.models.network import Network
 from discreet.reading.case import Case, Observed
 from discreet.reading.consistent_tables import fit, noisy_parts
@@ -14,9 +14,6 @@ from discreet.reading.drawn import RowKernel, coarse
 from discreet.reading.engines.engine import Engine, Exactness
 from discreet.reading.readings import NetworkReading
 from discreet.reading.work import Work
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_COMBINATIONS = 2**10
 """A network of more combinations of levels is not sampled."""

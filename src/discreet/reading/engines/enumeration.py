@@ -1,8 +1,8 @@
 """Few tables, whatever the evidence is: the likelihood of every table is worked out, which is exact."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.models import Categories
@@ -12,7 +12,6 @@ from discreet.reading.engines.engine import Engine
 from discreet.reading.readings import TableReading
 from discreet.reading.work import Work
 
-Floats = NDArray[np.float64]
 _PART = 4e6  # numbers that one call of a likelihood may make
 
 

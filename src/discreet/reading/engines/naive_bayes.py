@@ -7,8 +7,8 @@ the totals of all rows of a class are one number, the class count.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.models.network import Network
 from discreet.reading.case import Case
@@ -20,7 +20,6 @@ from discreet.reading.measured import log_constant, log_noise, measured_tables, 
 from discreet.reading.readings import EXACTLY, NetworkReading
 from discreet.reading.work import Work
 
-Floats = NDArray[np.float64]
 _DRAWS = 400  # of the tables, to find about what rows to expect where a factor was made linear
 
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.special import log_gamma_ratio
 from discreet.mechanisms.evidence import DrawnRows, Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Observed
@@ -16,10 +17,7 @@ from discreet.reading.engines.engine import Engine
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 from discreet.reading.work import Work
-from discreet.special import log_gamma_ratio
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 

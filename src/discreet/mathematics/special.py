@@ -5,10 +5,10 @@ ln Gamma(x) = (x - 1/2) ln x - x + ln(2 pi)/2 + s(x) the large parts cancel on p
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
 
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 """s(x) = sum_j STIRLING[j] x^-(2j + 1); exact to double precision from x = 12 on."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, betaln, digamma, expit, logit
 
-from discreet.distributions.interval import Interval, tails
+from discreet.arrays import Floats
+from discreet.mathematics.distributions.interval import Interval, tails
 
-Floats = NDArray[np.float64]
 _STEPS = 100  # enough for halving alone
 _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
 

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.mathematics.roots import root
 
-Floats = NDArray[np.float64]
 _BATCH = 256
 
 

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln
 
-from discreet.distributions import Dirichlet
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
-from discreet.special import STIRLING
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.special import STIRLING
 
-Floats = NDArray[np.float64]
 Parameters = Dirichlet | Sequence[float] | Floats
 """A Dirichlet distribution, or just its parameters."""
 

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_law
 
 import discreet as dc
-from discreet.divergences import hellinger_rows
+from discreet.mathematics.divergences import hellinger_rows
 
 MIXTURE = dc.BetaMixture(np.array([0.3, 0.7]), np.array([2.0, 30.0]), np.array([9.0, 4.0]))
 

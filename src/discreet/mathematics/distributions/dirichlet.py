@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma, gammaln, logsumexp, zeta
 
-from discreet.distributions.beta import BetaMixture
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
+from discreet.mathematics.distributions.beta import BetaMixture
 from discreet.mathematics.roots import root
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)

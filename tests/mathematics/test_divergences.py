@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.divergences import (
+from discreet.mathematics.divergences import (
     affinity_ball,
     hellinger,
     hellinger_rows,

@@ -1,0 +1,10 @@
+"""Distributions of what a reader wants to know. Each gives an `interval`, under the same name everywhere."""
+
+from discreet.mathematics.distributions.beta import BetaMixture
+from discreet.mathematics.distributions.counts import CountDistribution
+from discreet.mathematics.distributions.dirichlet import Dirichlet
+from discreet.mathematics.distributions.interval import Interval
+from discreet.mathematics.distributions.odds import Odds
+from discreet.mathematics.distributions.sampled import Sampled
+
+__all__ = ["BetaMixture", "CountDistribution", "Dirichlet", "Interval", "Odds", "Sampled"]
