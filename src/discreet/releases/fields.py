@@ -14,7 +14,8 @@ import msgspec
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
 from discreet.kinds import Documented, Kinds, kind_of, version_of
-from discreet.records.columns import Column, day_text
+from discreet.records.bands import day_text
+from discreet.records.columns import Column
 
 
 def document_of(value: Documented) -> dict[str, Any]:

@@ -28,8 +28,7 @@ from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
-from discreet.records.columns import Column, Level
-from discreet.records.values import text_of
+from discreet.records.columns import Column, Level, level_text
 from discreet.releases import Release
 
 T = TypeVar("T")
@@ -64,7 +63,7 @@ class CategoriesPosterior(EventPosterior[Categories]):
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""
-        levels = [str(text_of(level)) for level in levels_of(cell)]
+        levels = [level_text(level) for level in levels_of(cell)]
         names = [column.name for column in self.model.columns]
         words = [f"{name}={known}" for name, known in zip(names, levels, strict=True)]
         return levels[0] if len(names) == 1 else ", ".join(words)
@@ -139,7 +138,7 @@ class CategoriesPosterior(EventPosterior[Categories]):
         names = [column.name for column in self.model.columns]
         found = []
         for cell, (mean, interval) in zip(self.model.cells, laws, strict=True):
-            *group, own = [str(text_of(level)) for level in levels_of(cell)]
+            *group, own = [level_text(level) for level in levels_of(cell)]
             words = ", ".join(f"{name} {known}" for name, known in zip(names, group, strict=False))
             found.append(Line(own, mean, *interval, words))
         return tuple(found)
