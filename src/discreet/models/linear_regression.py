@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Floats
+from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.kinds import DocumentedModel
 from discreet.models.contributions import all_or_some
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
