@@ -22,13 +22,8 @@ from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.exact import exact_text
 from discreet.inference import NetworkPosterior, Posterior
 from discreet.models import Statistics
-from discreet.releases.document import (
-    mechanism_document,
-    model_document,
-    plan_document,
-    read_mechanism,
-    read_model,
-)
+from discreet.releases.document import mechanism_document, model_document, read_mechanism, read_model
+from discreet.releases.publish_plan import plan_document
 
 HERE = Path(__file__).parent
 LEVEL = 0.9

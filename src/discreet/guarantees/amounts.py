@@ -16,7 +16,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Adjacency, Guarantee
-from discreet.guarantees.zcdp import zcdp_epsilon, zcdp_limit
+from discreet.guarantees.zcdp import zcdp_limit
 
 EVERYONE = ""
 """The name under which charges stand that concern all records, whatever their group."""
@@ -112,14 +112,6 @@ def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Any:
     if not stated.delta:
         raise DeclarationError("A zCDP ledger needs a delta above 0, such as 1e-6: its limit is converted at it.")
     return Concentrated(zcdp_limit(stated.epsilon, stated.delta * Fraction(9, 10)), stated.delta / 10)
-
-
-def is_limit(accountant: Accountant, limit: Any, declared: Budget) -> bool:
-    """Tell whether a limit is what `limit_of` makes of the declared one, up to the last digits of a search."""
-    if accountant is Accountant.BASIC:
-        return bool(limit == declared)
-    converted = zcdp_epsilon(limit.rho, declared.delta * Fraction(9, 10)) if limit.rho > 0 else Fraction(0)
-    return bool(limit.delta == declared.delta / 10 and converted <= declared.epsilon * Fraction(100_001, 100_000))
 
 
 def cost_of(accountant: Accountant, guarantee: Guarantee, concentrated: Concentrated | None) -> Any:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
-from discreet.exact import Exact, exact_text, probability
+from discreet.exact import Exact, exact_text
 from discreet.failpoints import reached
 from discreet.guarantees.amounts import (
     EVERYONE,
@@ -63,10 +63,6 @@ class Ledger(LedgerBook):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._chain = Chain(path)
-
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
-        return type(self).open, (str(self.path.absolute()),)
 
     @classmethod
     def create(
@@ -114,6 +110,10 @@ class Ledger(LedgerBook):
         with ledger._chain.writing() as connection:
             begin(connection, body | sums_document(limit, shares, neighbours))
         return ledger
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
+        return type(self).open, (str(self.path.absolute()),)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Ledger":
@@ -190,21 +190,6 @@ class Ledger(LedgerBook):
             body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases), "digests": digests}
             append(connection, head, body | {part: head.body[part] for part in ("limit", "shares", "spent")})
             reached("record-written")
-
-    def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
-        """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
-
-        Delta stays as it is if it is left out.
-        """
-        if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
-            raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
-        with self._chain.writing() as connection:
-            head, rule = newest(connection), Accountant(oldest(connection).body["accountant"])
-            stated_before = [e.body["declared"] for e in everything(connection) if "declared" in e.body][-1]
-            kept = read_amount(stated_before).delta if delta is None else probability(delta, "delta")
-            limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
-            body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
-            append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
 
 
 def _rule(accountant: Accountant | str) -> Accountant:

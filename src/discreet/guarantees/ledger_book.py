@@ -1,21 +1,37 @@
-"""What a ledger says: its limit, what has been spent, all entries, and whether they are what was once written."""
+"""What a ledger says: its limit, which its owner may change, what has been spent, and all entries, checked."""
 
 from pathlib import Path
 from typing import Any
 
-from discreet.guarantees.amounts import Accountant, Budget, read_amount
-from discreet.guarantees.chain import Chain, Entry, everything, newest, oldest
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, probability
+from discreet.guarantees.amounts import Accountant, Budget, limit_of, read_amount
+from discreet.guarantees.chain import Chain, Entry, append, everything, newest, oldest
 from discreet.guarantees.ledger_check import check_entries
+from discreet.markup import html_table
+from discreet.records.columns import is_text
+
+_MOST_IN_A_NOTEBOOK = 60
 
 
 class LedgerBook:
-    """A ledger as its readers see it."""
+    """A ledger as its readers and its owner see it."""
 
     path: Path
     _chain: Chain
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        """Return totals and entries for a notebook; everything in it is text and nothing else."""
+        entries = self.entries()
+        limit, spent = (read_amount(entries[-1].body[part]) for part in ("limit", "spent"))
+        title = f"Ledger {self.path}: spent {spent.words()} of {limit.words()}; left {(limit - spent).words()}"
+        lines = [_line(entry) for entry in entries[-_MOST_IN_A_NOTEBOOK:]]
+        left_out = len(entries) - len(lines)
+        notes = [f"These are the last {len(lines)} of {len(entries)} entries; entries() has all."] if left_out else []
+        return html_table(title, ("entry", "what", "label", "cost", "spent in all"), lines, words=5, notes=notes)
 
     @property
     def head(self) -> Entry:
@@ -74,7 +90,31 @@ class LedgerBook:
         charges = {e.sequence for e in entries if e.kind == "charge" and e.body["request"] == request}
         return any(e.kind == "release" and e.body["charge"] in charges for e in entries)
 
+    def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
+        """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
+
+        Delta stays as it is if it is left out.
+        """
+        if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
+            raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
+        with self._chain.writing() as connection:
+            head, rule = newest(connection), Accountant(oldest(connection).body["accountant"])
+            stated_before = [e.body["declared"] for e in everything(connection) if "declared" in e.body][-1]
+            kept = read_amount(stated_before).delta if delta is None else probability(delta, "delta")
+            limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
+            body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
+            append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
+
     def check(self) -> None:
         """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
         with self._chain.reading() as connection:
             check_entries(everything(connection), self.path)
+
+
+def _line(entry: Entry) -> tuple[str, ...]:
+    """Return an entry as a line of a table: its number, what happened, to what, at which cost, and the sum."""
+    body = entry.body
+    about = body.get("label") or body.get("reason") or body.get("population") or ""
+    about = f"entry {body['charge']}" if entry.kind == "release" else about
+    cost = read_amount(body["cost"]).words() if "cost" in body else ""
+    return str(entry.sequence), entry.kind, str(about), cost, read_amount(body["spent"]).words()

@@ -1,14 +1,16 @@
 """What a whole ledger is checked for: the chain, the releases that charges paid for, and every sum."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.guarantees.amounts import (
     EVERYONE,
     Accountant,
     Amount,
-    is_limit,
+    Budget,
     nothing,
     read_amount,
     sums_document,
@@ -16,6 +18,7 @@ from discreet.guarantees.amounts import (
 )
 from discreet.guarantees.chain import GENESIS, Entry, digest_of
 from discreet.guarantees.guarantee import Adjacency
+from discreet.guarantees.zcdp import zcdp_epsilon
 
 
 def check_entries(entries: Sequence[Entry], path: Path) -> None:
@@ -59,3 +62,11 @@ def _check_sums(entries: Sequence[Entry], path: Path) -> None:
         over = entry.kind == "charge" and not limit.covers(together(shares, neighbours))
         if over or any(entry.body[part] != value for part, value in expected.items()):
             raise LedgerError(f"The sums of {str(path)!r} do not add up at entry {entry.sequence}.")
+
+
+def is_limit(accountant: Accountant, limit: Any, declared: Budget) -> bool:
+    """Tell whether a limit is what `limit_of` makes of the declared one, up to the last digits of a search."""
+    if accountant is Accountant.BASIC:
+        return bool(limit == declared)
+    converted = zcdp_epsilon(limit.rho, declared.delta * Fraction(9, 10)) if limit.rho > 0 else Fraction(0)
+    return bool(limit.delta == declared.delta / 10 and converted <= declared.epsilon * Fraction(100_001, 100_000))

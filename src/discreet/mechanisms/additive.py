@@ -7,47 +7,31 @@ of a table of counts (`NoisyCounts`) states its noise alone.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise, product
-from math import ceil, inf
-from typing import Any
+from itertools import product
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
-from discreet.certificates.listing import window
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantities import Cells, Measurement, Quantities
+from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.mechanisms.refereed_numbers import RefereedNumbers
 from discreet.models import Categories
-from discreet.noise import NoiseLaw
 from discreet.noise.concentrated import concentrated_loss
-from discreet.noise.law import by_block
 from discreet.noise.losses import envelope
+from discreet.noise.product_laplace import by_block
 from discreet.randomness import RandomBits
 
-_FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
-
-class Additive(Mechanism):
+class Additive(RefereedNumbers):
     """z = A k + u, with `quantities` A and `noise` u."""
-
-    @property
-    @abstractmethod
-    def quantities(self) -> Quantities:
-        """Return what is measured."""
-
-    @property
-    @abstractmethod
-    def noise(self) -> NoiseLaw:
-        """Return the law of the noise."""
 
     @property
     def length(self) -> int:
@@ -67,11 +51,6 @@ class Additive(Mechanism):
     def guarantee(self) -> Guarantee:
         """Return the pure epsilon that quantities and noise give."""
         return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
-
-    @property
-    def reach(self) -> float:
-        """Return how far the noise of the noisiest number reaches, for the width of windows."""
-        return float(self.noise.reach.max())
 
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
@@ -131,36 +110,6 @@ class Additive(Mechanism):
             return (Measurement(self.quantities, np.asarray(output), self.noise),)
         values = by_block(np.asarray(output), lengths)
         return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
-
-    def worst_records(self) -> Counts | None:
-        """Return two records, rows of numbers of levels, of which one replaces the other at the highest cost.
-
-        None if that is any two records that differ in everything.
-        """
-        return None
-
-    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
-        ends = list(accumulate((0, *self.noise.blocks)))
-        blocks = [slice(start, end) for start, end in pairwise(ends)]
-        tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
-        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
-
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
-        """Give what a twin on another model has instead: shares belong to the tables of a network."""
-        yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
-
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
-        if output.shape != (self.length,):
-            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
-        possible = self.size * self.quantities.per_record
-        farthest = possible + _FARTHEST * (1 + self.noise.reach)
-        if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
-            raise DocumentError("The output holds numbers beyond any that can be read.")
-        for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
-            if keeps and (total := sum(int(value) for value in block)) != self.size:
-                raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
 
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)

@@ -8,9 +8,10 @@ from math import prod
 import numpy as np
 
 from discreet.arrays import Counts
-from discreet.mechanisms.quantities import Cells, Numbers, Part, Quantities, unit_moves
+from discreet.mechanisms.parts import Part
+from discreet.mechanisms.quantities import Cells, Numbers, Quantities, unit_moves
 from discreet.models.network import Family, Network
-from discreet.noise.law import by_block
+from discreet.noise.product_laplace import by_block
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from scipy.special import log_ndtr
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.law import NoiseLaw, ProductLaplace
+from discreet.noise.law import NoiseLaw
 from discreet.noise.losses import Atoms, added
+from discreet.noise.product_laplace import ProductLaplace
 from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import RandomBits, any_laplace
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
-from discreet.noise.law import NoiseLaw, ProductLaplace, balanced_rows, by_block
+from discreet.noise.law import NoiseLaw
+from discreet.noise.product_laplace import ProductLaplace, balanced_rows, by_block
 from discreet.noise.radial import radial_noise
 from discreet.noise.summed import sizes_of_sums
 from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser

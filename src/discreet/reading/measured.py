@@ -10,7 +10,8 @@ from math import prod
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.quantities import Measurement, Part
+from discreet.mechanisms.parts import Part
+from discreet.mechanisms.quantities import Measurement
 from discreet.reading.case import Case
 
 Names = tuple[str, ...]

@@ -9,35 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
-from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes, moments_of
+from discreet.records.moments import MomentPlan, Wholes, moments_of
+from discreet.records.source import Batch
 from discreet.records.strangers import strangers_in
-from discreet.records.tables import Codes, clusters, count_codes, margins
+from discreet.records.tables import clusters, count_codes, margins
 
 Found = TypeVar("Found")
-
-
-class Source(Protocol):
-    """Records that can be counted and summed. A source hands out totals, never a row."""
-
-    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
-        """Return one table of counts for each family of columns, its axes in the order of the columns."""
-
-    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
-        """Return the sum of every product of the plan, and the number of records."""
-
-    def names(self) -> list[str]:
-        """Return the names of the columns, for the data holder; no record is read."""
-
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, for the data holder's eyes only."""
 
 
 def as_source(data: Any) -> Any:
@@ -47,32 +31,6 @@ def as_source(data: Any) -> Any:
     from discreet.records.frames import source_of  # which is made of what stands here
 
     return source_of(data)
-
-
-class Batch(ABC):
-    """Some records of a source, column by column."""
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Return the number of records."""
-
-    @abstractmethod
-    def codes(self, column: Column) -> Codes:
-        """Return the place of every record's level: whole numbers >= 0, one for each record, for any value."""
-
-    @abstractmethod
-    def numbers(self, name: str, dates: bool) -> Floats:
-        """Return every record's number, or day; not-a-number for what is none."""
-
-    @abstractmethod
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
-        """Return the values of some records as they are, for the data holder's eyes only."""
-
-    def raw(self, factor: Factor) -> NDArray[Any]:
-        """Return numbers for a measure, codes for an indicator."""
-        if isinstance(factor, Indicator):
-            return self.codes(factor.declared)
-        return self.numbers(factor.column, factor.dates)
 
 
 class BatchSource(ABC):

@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats
 from discreet.errors import SourceError
 from discreet.records.arrays import banded, numbers_of_values
-from discreet.records.batches import Batch, BatchSource
+from discreet.records.batches import BatchSource
 from discreet.records.bytes import Fields, looked_up
 from discreet.records.columns import Column
 from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
 from discreet.records.quotes import LINE_FEED, QUOTE, RETURN, OpenQuoteError, Places, are_tidy, cut_by_hand
+from discreet.records.source import Batch
 from discreet.records.tables import Codes, code_kind
 
 _BLOCK = 2**22

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from discreet.records.batches import Batch
+    from discreet.records.source import Batch
 
 
 from contextlib import suppress

@@ -6,7 +6,6 @@ or an unknown field, or a value of the wrong type is refused, and every check of
 change between versions, and what may not, is written in docs/documents.md.
 """
 
-from collections.abc import Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from fractions import Fraction
 from types import NoneType, UnionType
@@ -19,7 +18,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Guarantee
 from discreet.guarantees.pseudo_metric import MetricGuarantee
-from discreet.mechanisms import Mechanism, Plan
+from discreet.mechanisms import Mechanism
 from discreet.records.bands import day_text
 from discreet.records.columns import Column
 
@@ -63,13 +62,6 @@ def _restored(document: Any, kinds: Any) -> Any:
         return read_document(document, kinds)
     except DeclarationError as problem:
         raise DocumentError(str(problem)) from None
-
-
-def plan_document(plan: Plan, labels: Sequence[str]) -> dict[str, Any]:
-    """Return a plan as it stands in a ledger: its delta, and each mechanism with its label."""
-    parts = zip(plan.mechanisms, labels, strict=True)
-    written = [{"label": label, "mechanism": mechanism_document(mechanism)} for mechanism, label in parts]
-    return {"kind": "Plan", "delta": exact_text(plan.delta), "parts": written}
 
 
 def guarantee_document(guarantee: Guarantee, reason: str | None = None) -> dict[str, Any]:

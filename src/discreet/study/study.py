@@ -17,7 +17,7 @@ from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
-from discreet.releases.document import plan_document
+from discreet.releases.publish_plan import plan_document
 from discreet.study.file import DeclaredColumn, read_study
 from discreet.study.questions import Question, read_question
 from discreet.study.regressions import Numbers

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.inference.posteriors.posterior import Law, Posterior, event_row
-from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import Law, Row, event_row
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 from discreet.releases.release import ModelT

@@ -28,7 +28,7 @@ class FamilyPosterior(Posterior[Any]):
     subject = "a family with one parameter"
 
     def __init__(self, reading: FamilyReading, releases: Sequence[Release[Any]]) -> None:
-        super().__init__(reading.model, releases)
+        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
         self.reading, self.prior = reading, reading.prior
         self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
         self._masses, self._mean_total = reading.log_masses, reading.mean_total

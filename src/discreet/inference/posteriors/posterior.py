@@ -5,7 +5,8 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
@@ -14,10 +15,9 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
 from discreet.inference.posteriors.pictures import Graph, Intervals
-from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
-from discreet.mathematics.distributions import BetaMixture, Sampled
 from discreet.releases.release import ModelT, Release
 
 _DRAWS = 4_000
@@ -33,6 +33,7 @@ def require_posterior(given: object, undone: str) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class Posterior(ABC, Generic[ModelT]):
     """What a reader knows once the noise is accounted for, whatever the model is.
 
@@ -42,10 +43,9 @@ class Posterior(ABC, Generic[ModelT]):
     subject: ClassVar[str]
     """What it is about, in words: 'a table of categories'."""
 
-    def __init__(self, model: ModelT, releases: Sequence[Release[ModelT]]) -> None:
-        self.model = model
-        self.releases = tuple(releases)
-        self.size: int = self.releases[0].mechanism.size
+    model: ModelT
+    releases: tuple[Release[ModelT], ...]
+    size: int
 
     @abstractmethod
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
@@ -132,12 +132,3 @@ class Posterior(ABC, Generic[ModelT]):
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
         return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, simulated + self.heading, self.method)
-
-
-Law = BetaMixture | Sampled
-
-
-def event_row(event: str, given: str, law: Law, level: float) -> Row:
-    """Return the law of a probability as a row."""
-    share = law.share_between(level)
-    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)

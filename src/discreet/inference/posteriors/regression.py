@@ -45,7 +45,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
     subject = "a regression"
 
     def __init__(self, reading: MomentReading, releases: Sequence[Release[LinearRegression]]) -> None:
-        super().__init__(reading.model, releases)
+        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
         self.reading, self.density, self.chains = reading, reading.density, reading.chains
         self._states = reading.states
 

@@ -7,10 +7,15 @@ what kind of model it is about.
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
+from discreet.mathematics.distributions import BetaMixture, Sampled
+
 PROBABILITY = "probability"
 """The unit of a share; such numbers are shown with four decimals or in percent."""
 UNKNOWN = "-"
 """What is shown where nobody worked a number out."""
+
+
+Law = BetaMixture | Sampled
 
 
 @dataclass(frozen=True)
@@ -58,3 +63,9 @@ def decimals_of(width: float) -> int:
     [0, 1, 3]
     """
     return max(0, min(15, 1 - floor(log10(width)))) if width > 0 and isfinite(width) else 3
+
+
+def event_row(event: str, given: str, law: Law, level: float) -> Row:
+    """Return the law of a probability as a row."""
+    share = law.share_between(level)
+    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)

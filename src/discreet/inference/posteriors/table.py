@@ -13,8 +13,7 @@ from scipy.special import digamma, logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.inference.posteriors.events import EventPosterior
-from discreet.inference.posteriors.posterior import event_row
-from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.row import Row, event_row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Interval
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
@@ -30,7 +29,7 @@ class TablePosterior(EventPosterior[Categories]):
     def __init__(
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:
-        super().__init__(model, releases)
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.readings = tuple(readings)
         self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
 
