@@ -87,7 +87,8 @@ class Coin(Posterior[dc.Categories]):
 
 def coin() -> Coin:
     model = dc.Categories("coin", levels=("head", "tail"), outside="head")
-    return Coin(model, [dc.simulate(dc.GeometricHistogram(model, 10, 1), [5, 5], dc.SeededBits(1), NASTY)])
+    release = dc.simulate(dc.GeometricHistogram(model, 10, 1), [5, 5], dc.SeededBits(1), NASTY)
+    return Coin(model, (release,), size=10)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.plug_in import plug_in
+from discreet.inference.plug_in import has_counts, plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
@@ -95,12 +95,12 @@ class CategoriesPosterior(TablePosterior):
         )
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the cells in groups by all columns but the last, beside a careless reading if one release was read."""
+        """Return the cells in groups by all columns but the last, beside a careless reading of a single release."""
         *outer, inner = self.model.columns
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"
         careless: tuple[Line, ...] = ()
-        if len(self.releases) == 1:
+        if len(self.releases) == 1 and has_counts(self.releases[0]):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
             taken = [naive.marginal(place) for place in range(len(naive.concentration))]
             careless = self._lines([(law.mean, law.interval(level)) for law in taken])
