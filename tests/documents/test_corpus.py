@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.exact import exact_text
 from discreet.inference import NetworkPosterior, Posterior
-from discreet.kinds import DocumentedMechanism, DocumentedModel
 from discreet.models import Statistics
 from discreet.planning.referee import Findings
 from discreet.releases.document import (
@@ -31,6 +31,7 @@ from discreet.releases.document import (
     read_mechanism,
     read_model,
 )
+from discreet.releases.publish_plan import plan_document
 
 HERE = Path(__file__).parent
 LEVEL = 0.9

@@ -16,7 +16,8 @@ import vl_convert
 import discreet as dc
 from discreet.inference import Posterior, Row, regression
 from discreet.inference.posteriors.account import Account
-from discreet.inference.posteriors.row import PROBABILITY, decimals_of, text_table
+from discreet.inference.posteriors.row import PROBABILITY, decimals_of
+from discreet.inference.posteriors.text_table import text_table
 from discreet.reading.engines import moments
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
@@ -86,7 +87,8 @@ class Coin(Posterior[dc.Categories]):
 
 def coin() -> Coin:
     model = dc.Categories("coin", levels=("head", "tail"), outside="head")
-    return Coin(model, [dc.simulate(dc.GeometricHistogram(model, 10, 1), [5, 5], dc.SeededBits(1), NASTY)])
+    release = dc.simulate(dc.GeometricHistogram(model, 10, 1), [5, 5], dc.SeededBits(1), NASTY)
+    return Coin(model, (release,), size=10)
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,18 @@ def plug_in(release: Release) -> Dirichlet:
     mechanism: Any = release.mechanism
     if hasattr(mechanism, "parameters"):
         shares = np.atleast_2d(mechanism.parameters(release.counts)).mean(axis=0)
+    elif not has_counts(release):
+        raise DeclarationError(
+            f"plug_in takes published counts for the true ones; {release.label!r}, by {type(mechanism).__name__}, has "
+            "no count of each cell. Nothing was read. Read it with infer."
+        )
     else:
         clipped = np.maximum(release.counts, 0).astype(float)
         total = clipped.sum()
         shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
     return Dirichlet(release.model.concentration + mechanism.size * shares)
+
+
+def has_counts(release: Release) -> bool:
+    """Tell whether a release about categories holds something that could be taken for the count of each cell."""
+    return hasattr(release.mechanism, "parameters") or len(release.output) == len(release.model.cells)

@@ -77,7 +77,7 @@ class PooledRates(Posterior[Categories]):
     subject = "pooled rates"
 
     def __init__(self, model: Categories, releases: Sequence[Release[Categories]], event: Any, by: str) -> None:
-        super().__init__(model, releases)
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.event, self.by = event, by
         _check(releases)
         self._groups = _groups(releases, model, event, by)

@@ -2,50 +2,36 @@
 
 z = A k + u. Over all pairs of records x, y and both directions, the loss where the measured numbers move by
 A e_x - A e_y is the noise's: epsilon is the largest of them all, the privacy loss the upper envelope of all their laws,
-and rho the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to.
+and rho the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to; one
+of a table of counts (`NoisyCounts`) states its noise alone.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
-from math import ceil, inf
-from typing import Any
+from itertools import product
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
-from discreet.certificates.listing import window
-from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, exact_text, probability
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Measurement
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantities import Quantities
-from discreet.noise import NoiseLaw
+from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.mechanisms.refereed_numbers import RefereedNumbers
+from discreet.models import Categories
 from discreet.noise.concentrated import concentrated_loss
-from discreet.noise.law import by_block
 from discreet.noise.losses import envelope
+from discreet.noise.product_laplace import by_block
 from discreet.randomness import RandomBits
 
-_FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
-
-class Additive(Mechanism):
+class Additive(RefereedNumbers):
     """z = A k + u, with `quantities` A and `noise` u."""
-
-    @property
-    @abstractmethod
-    def quantities(self) -> Quantities:
-        """Return what is measured."""
-
-    @property
-    @abstractmethod
-    def noise(self) -> NoiseLaw:
-        """Return the law of the noise."""
 
     @property
     def length(self) -> int:
@@ -65,11 +51,6 @@ class Additive(Mechanism):
     def guarantee(self) -> Guarantee:
         """Return the pure epsilon that quantities and noise give."""
         return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
-
-    @property
-    def reach(self) -> float:
-        """Return how far the noise of the noisiest number reaches, for the width of windows."""
-        return float(self.noise.reach.max())
 
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
@@ -95,7 +76,8 @@ class Additive(Mechanism):
         """
         changes, epsilon = self.quantities.changes(), self.pure_epsilon
         if changes is not None and (epsilon < inf or self.noise.rho_weights is None or self._is_attained(changes)):
-            return envelope([self.noise.loss(change) for change in changes])
+            losses = [self.noise.loss(change) for change in changes]
+            return losses[0] if len(losses) == 1 else envelope(losses)
         return PrivacyLoss.worst_case(Fraction(epsilon)) if epsilon < inf else concentrated_loss(self.rho)
 
     def _is_attained(self, changes: tuple[Counts, ...]) -> bool:
@@ -129,40 +111,69 @@ class Additive(Mechanism):
         values = by_block(np.asarray(output), lengths)
         return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
 
-    def worst_records(self) -> Counts | None:
-        """Return two records, rows of numbers of levels, of which one replaces the other at the highest cost.
 
-        None if that is any two records that differ in everything.
-        """
-        return None
-
-    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
-        ends = list(accumulate((0, *self.noise.blocks)))
-        blocks = [slice(start, end) for start, end in pairwise(ends)]
-        tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
-        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
-
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
-        """Give what a twin on another model has instead: shares belong to the tables of a network."""
-        yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
-
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
-        if output.shape != (self.length,):
-            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
-        possible = self.size * self.quantities.per_record
-        farthest = possible + _FARTHEST * (1 + self.noise.reach)
-        if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
-            raise DocumentError("The output holds numbers beyond any that can be read.")
-        for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
-            if keeps and (total := sum(int(value) for value in block)) != self.size:
-                raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 
-def gaussian_delta(delta: Exact) -> Fraction:
-    """Return a delta that Gaussian noise can be calibrated to, or say what is allowed."""
-    small = probability(delta, "delta")
-    if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
-        raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
-    return small
+@dataclass(frozen=True, init=False)
+class NoisyCounts(Additive):
+    """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
+
+    model: Categories
+    size: int
+    epsilon: Fraction
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r})"
+
+    @cached_property
+    def quantities(self) -> Cells:
+        """Return all cells of the table."""
+        return Cells(self.model)
+
+    @property
+    def keeps_total(self) -> bool:
+        """Tell whether every output sums to the public size."""
+        return self.noise.keeps_totals[0]
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return log g(noise), cell by cell."""
+        return self.noise.log_terms(noise, 0)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return log Z."""
+        return self.noise.log_normaliser
+
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array; they must sum to the public size."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        return table
+
+    def outputs_near(self, margin: int) -> Counts:
+        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
+        values = range(-margin, self.size + margin + 1)
+        cells = len(self.model.cells)
+        if not self.keeps_total:
+            return np.array(list(product(values, repeat=cells)))
+        free = np.array(list(product(values, repeat=cells - 1)))
+        return np.column_stack([free, self.size - free.sum(axis=1)])
+
+
+def within_bounds(epsilon: Fraction, name: str) -> Fraction:
+    """Return an epsilon for which noise can be drawn, or say what is allowed."""
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise DeclarationError(
+            f"{name} must lie between {exact_text(LEAST_EPSILON)} and {exact_text(MOST_EPSILON)}; "
+            f"got {exact_text(epsilon)}."
+        )
+    return epsilon

@@ -11,10 +11,11 @@ import numpy as np
 
 from discreet.arrays import Counts
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
-from discreet.mechanisms.quantities import Numbers, Part, Quantities
+from discreet.mechanisms.parts import Part
+from discreet.mechanisms.quantities import Numbers, Quantities
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
 from discreet.models.network import Network
-from discreet.noise.law import starts
+from discreet.noise.product_laplace import starts
 
 _FEW_VARIABLES = 8  # up to so many, all patterns of variables that change are listed
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.quantities import Cost
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
 
 _STICK = 5e5  # operations of the certified mass of one cell of the grid

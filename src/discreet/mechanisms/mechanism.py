@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.documents import DocumentedMechanism
 from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
-from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.evidence import Evidence
 from discreet.randomness import RandomBits
 

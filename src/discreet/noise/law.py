@@ -12,11 +12,10 @@ the law alone. Numbers of one block are alike: exchanging them does not change t
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
@@ -148,44 +147,3 @@ class NoiseLaw(ABC):
         `parts` names for each number the sum that it belongs to, 0, 1, ...
         """
         return None
-
-
-def starts(blocks: Sequence[int]) -> Counts:
-    """Return where each block begins."""
-    return np.cumsum([0, *blocks[:-1]])
-
-
-def by_block(values: NDArray[Any], blocks: Sequence[int]) -> list[NDArray[Any]]:
-    """Return the blocks of rows of numbers."""
-    return np.split(values, np.cumsum(blocks)[:-1], axis=-1)
-
-
-def balanced_rows(noise: NDArray[Any], blocks: Sequence[int]) -> NDArray[np.bool_]:
-    """Tell of each row whether every block sums to zero; real numbers may miss it by rounding."""
-    sums = np.abs(np.add.reduceat(noise, starts(blocks), axis=-1))
-    return np.asarray((sums <= (1e-6 if noise.dtype.kind == "f" else 0)).all(axis=-1))
-
-
-def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice] | None:
-    """Return which blocks make up consecutive pieces of so many numbers; None if a block is cut."""
-    edges = np.cumsum([0, *blocks]).tolist()
-    ends = np.cumsum([0, *lengths]).tolist()
-    if ends[-1] != edges[-1] or not set(ends) <= set(edges):
-        return None
-    places = [edges.index(end) for end in ends]
-    return [slice(first, last) for first, last in pairwise(places)]
-
-
-def sizes_of_sums(parts: Sequence[int], blocks: Sequence[int]) -> list[list[int]] | None:
-    """Return for each block how many of its numbers each of its sums has; None if a sum joins numbers of two blocks.
-
-    Sums are numbered in the order of the blocks.
-    """
-    found: list[list[int]] = []
-    first = 0
-    for labels in by_block(np.asarray(parts, dtype=np.int64), blocks):
-        if labels.min() < first or not (sizes := np.bincount(labels - first)).all():
-            return None
-        found.append([int(size) for size in sizes])
-        first += len(sizes)
-    return found

@@ -4,7 +4,7 @@ from typing import overload
 
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import HellingerMechanism, Mechanism
 from discreet.models import Categories
 from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy
@@ -42,6 +42,12 @@ def accuracy(
         raise DeclarationError(f"Accuracy is that of a mechanism; got a {type(mechanism).__name__}.")
     if not isinstance(mechanism.model, Categories):
         raise DeclarationError(f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}.")
+    if not hasattr(mechanism, "parameters") and mechanism.length != len(mechanism.model.cells):
+        raise DeclarationError(
+            "Accuracy is for mechanisms that publish a number for each cell, or parameters; a "
+            f"{type(mechanism).__name__} publishes something else. Nothing was worked out. Rehearse it: read what "
+            "simulate draws with infer."
+        )
     outputs = possible_outputs(mechanism)
     if outputs is not None:
         return WrittenOut(mechanism, outputs).accuracy(level)

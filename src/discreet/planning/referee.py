@@ -71,8 +71,8 @@ def referee(mechanism: Mechanism) -> Findings:
 def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
     """Replace records at the real size and compare the likelihood of the outputs without noise."""
     model = mechanism.model
-    cells = model.cells if isinstance(model.cells, int) else len(model.cells)
-    rows, complete = contributions_of(model, max(2, min(_ROWS, _NUMBERS // cells)))
+    numbers = contributions_of(model, 2)[0].shape[1]
+    rows, complete = contributions_of(model, max(2, min(_ROWS, _NUMBERS // numbers)))
     worst = getattr(mechanism, "worst_records", lambda: None)()
     if worst is not None:
         rows = np.unique(np.concatenate([rows, model.contributions_of(worst)]), axis=0)

@@ -8,7 +8,7 @@ construction.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,36 +16,10 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.evidence import Cost, Draw, Evidence, Measurement
+from discreet.mechanisms.evidence import Draw, Evidence
+from discreet.mechanisms.quantities import Cost, Measurement
 from discreet.models.bounded_family import BoundedFamily
-
-
-class Published(Protocol):
-    """What a case needs to know of a release."""
-
-    @property
-    def mechanism(self) -> Any:
-        """Return the mechanism that drew it."""
-
-    @property
-    def model(self) -> Any:
-        """Return the model under which it is read."""
-
-    @property
-    def output(self) -> tuple[int, ...]:
-        """Return what was drawn."""
-
-    @property
-    def label(self) -> str:
-        """Return its name."""
-
-    @property
-    def receipt(self) -> Any:
-        """Return the receipt of its charge, None for a simulation."""
-
-    @property
-    def simulated(self) -> bool:
-        """Tell whether it is a simulation."""
+from discreet.reading.published import Published
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from math import prod
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.evidence import Measurement
-from discreet.mechanisms.quantities import Part
+from discreet.mechanisms.parts import Part
+from discreet.mechanisms.quantities import Measurement
 from discreet.reading.case import Case
 
 Names = tuple[str, ...]

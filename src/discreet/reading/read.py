@@ -17,7 +17,7 @@ from discreet.reading.engines.shared_radius import SharedRadiusEngine
 from discreet.reading.engines.tables import TablesEngine
 from discreet.reading.engines.trees import TreesEngine
 
-ENGINES: tuple[Engine, ...] = (
+ENGINES: list[Engine] = [
     TablesEngine(),
     EnumerationEngine(),
     NaiveBayesEngine(),
@@ -28,8 +28,8 @@ ENGINES: tuple[Engine, ...] = (
     RowsEngine(),
     MomentsEngine(),
     FamiliesEngine(),
-)
-"""All engines, in the order in which they are asked."""
+]
+"""All engines, in the order in which they are asked; one for a model of your own may be added."""
 
 
 def engine_for(case: Case) -> Engine | None:

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.errors import SourceError
-from discreet.records.batches import Batch, BatchSource
+from discreet.records.batches import BatchSource
 from discreet.records.columns import Column
 from discreet.records.moments import numbers_of
+from discreet.records.source import Batch
 from discreet.records.tables import Codes
 
 

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.records.arrays import Kind, Values, codes_of, days_of_moments, numbers_of_values
-from discreet.records.batches import Batch, BatchSource
+from discreet.records.batches import BatchSource
 from discreet.records.columns import Column
 from discreet.records.lists import codes_of_objects
 from discreet.records.moments import numbers_of
+from discreet.records.source import Batch
 from discreet.records.tables import Codes
 
 _TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

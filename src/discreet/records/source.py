@@ -1,20 +1,16 @@
-"""What a model asks of the place where records live, and how whatever a user holds becomes such a place."""
+"""What a source of records is, and a batch of it: an engine says how the values of a column become codes or numbers."""
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
-from discreet.arrays import Counts
-from discreet.errors import SourceError
-from discreet.records.arrow import ArrowSource
+from discreet.arrays import Counts, Floats
 from discreet.records.columns import Column
-from discreet.records.engine import EngineSource
-from discreet.records.lists import ListSource
-from discreet.records.moments import MomentPlan, Wholes
-from discreet.records.pandas import PandasSource
-from discreet.records.polars import PolarsSource
-from discreet.records.silence import in_silence
+from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes
+from discreet.records.tables import Codes
 
 
 class Source(Protocol):
@@ -33,90 +29,27 @@ class Source(Protocol):
         """Return the most frequent values that no level declares, for the data holder's eyes only."""
 
 
-def as_source(data: Any) -> Any:
-    """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
-    if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
-        return data
-    if isinstance(data, Mapping):
-        return ListSource(data)
-    source: Any = None
-    with in_silence():
-        source = _of_frame(data)
-    if source is None:
-        raise SourceError(
-            f"Cannot count records in a {type(data).__name__}. Give a pandas, polars, pyarrow, DuckDB, ibis or "
-            "Spark frame with different column names, or a mapping from column names to lists."
-        )
-    return source
+class Batch(ABC):
+    """Some records of a source, column by column."""
 
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of records."""
 
-def _of_frame(data: Any) -> Any:
-    """Return the source for a frame, known by the package that it comes from; nothing is imported for it."""
-    package = type(data).__module__.partition(".")[0]
-    source: Any = None
-    if isinstance(data, duckdb.DuckDBPyRelation):
-        source = EngineSource(data)
-    elif package == "pandas":
-        source = PandasSource(data) if hasattr(data, "columns") and data.columns.is_unique else None
-    elif package == "polars":
-        source = PolarsSource(data) if hasattr(data, "collect_schema") else None
-    elif package == "pyarrow":
-        source = ArrowSource(data) if hasattr(data, "select") or hasattr(data, "scanner") else None
-    elif package == "ibis":
-        source = _of_ibis(data)
-    elif package == "pyspark":
-        from discreet.records.spark import SparkSource
+    @abstractmethod
+    def codes(self, column: Column) -> Codes:
+        """Return the place of every record's level: whole numbers >= 0, one for each record, for any value."""
 
-        source = SparkSource(data)
-    if source is None or len(set(source.names())) < len(source.names()):
-        return None
-    return source
+    @abstractmethod
+    def numbers(self, name: str, dates: bool) -> Floats:
+        """Return every record's number, or day; not-a-number for what is none."""
 
+    @abstractmethod
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+        """Return the values of some records as they are, for the data holder's eyes only."""
 
-def _of_ibis(table: Any) -> Any:
-    """Return a relation where ibis speaks to DuckDB; from any other engine records come in batches of Arrow."""
-    import ibis
-
-    backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)
-    if backend.name == "duckdb":
-        backend._run_pre_execute_hooks(table)
-        return EngineSource(backend.con.sql(ibis.to_sql(table, dialect="duckdb")))
-    return _IbisSource(table)
-
-
-class _IbisSource(ArrowSource):
-    def names(self) -> list[str]:
-        return list(self._table.columns)
-
-    def batches(self, names: Sequence[str]) -> Any:
-        from discreet.records.arrow import ArrowBatch
-
-        if self._table.get_backend().name == "sqlite":
-            raise SourceError(
-                "SQLite keeps values of any type in any column, so that one record could stop the count. Nothing was "
-                "counted. Copy the table into a DuckDB or Parquet file, each column with a type of its own."
-            )
-        for batch in self._table.select(*names).to_pyarrow_batches():
-            yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
-
-
-def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
-    """Return the columns of a frame in memory as lists: for a reader's own rows, never for records."""
-    import narwhals as nw
-
-    try:
-        columns: dict[str, list[Any]] = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
-    except TypeError:
-        raise SourceError(
-            f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
-        ) from None
-    return columns
-
-
-def sum_moments(data: Any, plan: MomentPlan) -> tuple[Wholes, int]:
-    """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
-    source = as_source(data)
-    if not hasattr(source, "sum_moments"):
-        raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
-    found: tuple[Wholes, int] = source.sum_moments(plan)
-    return found
+    def raw(self, factor: Factor) -> NDArray[Any]:
+        """Return numbers for a measure, codes for an indicator."""
+        if isinstance(factor, Indicator):
+            return self.codes(factor.declared)
+        return self.numbers(factor.column, factor.dates)

@@ -1,4 +1,4 @@
-"""The one door: only `publish` and `publish_plan` turn secrets into outputs, by the same steps.
+"""The one door: only `publish` (and `publish_plan`, by the same steps) turns secrets into outputs.
 
 The order is fixed: everything public is checked; the charge is committed to the ledger; the outputs are drawn; the
 releases are recorded, all of them or none; they are returned. A crash may waste budget, never overspend it. From the
@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from discreet.documents import DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
-from discreet.kinds import DocumentedMechanism
-from discreet.mechanisms import Mechanism, Plan
+from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
 from discreet.reading import why_unreadable
-from discreet.releases.document import mechanism_document, plan_document, read_mechanism
+from discreet.releases.document import mechanism_document, read_mechanism
 from discreet.releases.release import LONGEST_LABEL, NO_READING, Release, is_label, within_group
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class Part:
     """One output to be drawn."""
 
     mechanism: Mechanism
@@ -34,7 +34,7 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Charge:
+class Charge:
     """What is charged for one or several outputs together."""
 
     label: str
@@ -68,56 +68,17 @@ def publish(
     `reading="none"` to publish it nevertheless: the release then tells its readers that there is no posterior.
     """
     bits = SystemBits() if bits is None else bits
-    part = _Part(mechanism, secret, label, reading)
-    _check([part], ledger, unit, request, group, data, bits)
+    part = Part(mechanism, secret, label, reading)
+    check_parts([part], ledger, unit, request, group, data, bits)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
-    charge = _Charge(label, guarantee, concentrated, mechanism_document(mechanism))
-    return _publish([part], charge, ledger, unit, request, group, data, bits)[0]
+    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism))
+    return publish_parts([part], charge, ledger, unit, request, group, data, bits)[0]
 
 
-def publish_plan(
-    plan: Plan,
-    secrets: Sequence[Statistics],
-    ledger: Ledger,
-    labels: Sequence[str],
-    *,
-    unit: Unit = ONE_RECORD,
-    request: str | None = None,
-    data: str = "",
-    reading: str | Sequence[str | None] | None = None,
-    bits: SystemBits | None = None,
-) -> list[Release]:
-    """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing.
-
-    `reading` is as in `publish`, one for all or one for each of them.
-    """
-    bits = SystemBits() if bits is None else bits
-    if not isinstance(plan, Plan):
-        raise PublishError("publish_plan takes a Plan. Nothing was published and nothing was charged.")
-    if not isinstance(secrets, Sequence) or isinstance(labels, str) or not len(plan) == len(secrets) == len(labels):
-        raise PublishError(
-            f"A plan of {len(plan)} mechanisms needs as many statistics and as many labels. "
-            "Nothing was published and nothing was charged."
-        )
-    readings = [reading] * len(plan) if reading is None or isinstance(reading, str) else list(reading)
-    if len(readings) != len(plan):
-        raise PublishError(
-            f"A plan of {len(plan)} mechanisms takes one reading for all, or {len(plan)} of them. "
-            "Nothing was published and nothing was charged."
-        )
-    parts = [_Part(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
-    _check(parts, ledger, unit, request, None, data, bits)
-    title = f"plan of {len(plan)}: {', '.join(labels)}"
-    title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
-    document = plan_document(plan, labels)
-    charge = _Charge(title, plan.guarantee_for(unit.rows), plan.concentrated(unit.rows), document)
-    return _publish(parts, charge, ledger, unit, request, None, data, bits)
-
-
-def _publish(
-    parts: Sequence[_Part],
-    charge: _Charge,
+def publish_parts(
+    parts: Sequence[Part],
+    charge: Charge,
     ledger: Ledger,
     unit: Unit,
     request: str | None,
@@ -125,6 +86,7 @@ def _publish(
     data: str,
     bits: SystemBits,
 ) -> list[Release]:
+    """Charge, draw, record and return, in this order, what `check_parts` has not refused."""
     receipt = ledger.charge(
         charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
         concentrated=charge.concentrated, group=group, data=data,
@@ -148,7 +110,7 @@ def _publish(
     return releases
 
 
-def _recorded(texts: Sequence[str], parts: Sequence[_Part], label: str, ledger: Ledger) -> list[Release]:
+def _recorded(texts: Sequence[str], parts: Sequence[Part], label: str, ledger: Ledger) -> list[Release]:
     """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
     releases = [Release.from_json(text) for text in texts]
     if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
@@ -169,7 +131,7 @@ def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label
     raise PublishError(words)
 
 
-def _check(parts: Sequence[_Part], ledger: Any, unit: Any, request: Any, group: Any, data: Any, bits: Any) -> None:
+def check_parts(parts: Sequence[Part], ledger: Any, unit: Any, request: Any, group: Any, data: Any, bits: Any) -> None:
     """Refuse what public facts alone show to be wrong."""
     for part in parts:
         if not is_label(part.label):
@@ -194,7 +156,7 @@ def _check(parts: Sequence[_Part], ledger: Any, unit: Any, request: Any, group: 
         _check_reading(part, is_paid)
 
 
-def _check_part(part: _Part) -> None:
+def _check_part(part: Part) -> None:
     mechanism: Any = part.mechanism
     secret: Any = part.secret
     if not isinstance(mechanism, Mechanism):
@@ -213,7 +175,7 @@ def _check_part(part: _Part) -> None:
         raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))
 
 
-def _check_reading(part: _Part, is_paid: bool) -> None:
+def _check_reading(part: Part, is_paid: bool) -> None:
     """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
     if part.reading not in (None, NO_READING):
         raise PublishError(_nothing(part.label, f"reading may be {NO_READING!r} or left out; got {part.reading!r}"))
@@ -234,7 +196,7 @@ def _can_be_read_back(mechanism: Mechanism, label: str) -> bool:
     raise PublishError(_nothing(label, words))
 
 
-def _draw(parts: Sequence[_Part], bits: SystemBits) -> list[tuple[int, ...]] | None:
+def _draw(parts: Sequence[Part], bits: SystemBits) -> list[tuple[int, ...]] | None:
     try:
         drawn = [part.mechanism.sample(part.secret.open_for_publishing(), bits) for part in parts]
         return [tuple(int(value) for value in np.asarray(output)) for output in drawn]

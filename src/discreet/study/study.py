@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.canonical import canonical_json
+from discreet.documents import canonical_json
 from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
 from discreet.guarantees import Accountant, Ledger, Unit
-from discreet.guarantees.entries import digest_of
+from discreet.guarantees.chain import digest_of
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
-from discreet.releases.document import plan_document
+from discreet.releases.publish_plan import plan_document
 from discreet.study.file import DeclaredColumn, read_study
 from discreet.study.questions import Question, read_question
 from discreet.study.regressions import Numbers

@@ -6,13 +6,10 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.mathematics.distributions import BetaMixture, Sampled
+from discreet.inference.posteriors.row import Law, Row, event_row
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 from discreet.releases.release import ModelT
-
-Law = BetaMixture | Sampled
 
 
 class EventPosterior(Posterior[ModelT]):
@@ -51,12 +48,6 @@ class EventPosterior(Posterior[ModelT]):
             event_row(str(event), f"{by}={text_of(known)}", self._rate(event, column, place), level)
             for place, known in enumerate(column.levels)
         )
-
-
-def event_row(event: str, given: str, law: Law, level: float) -> Row:
-    """Return the law of a probability as a row."""
-    share = law.share_between(level)
-    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)
 
 
 def column_named(columns: Sequence[Column], name: str) -> Column:

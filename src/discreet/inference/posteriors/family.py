@@ -16,7 +16,7 @@ from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.bounded_family import Law
 from discreet.reading.families import FamilyReading
 from discreet.releases import Release
@@ -28,7 +28,7 @@ class FamilyPosterior(Posterior[Any]):
     subject = "a family with one parameter"
 
     def __init__(self, reading: FamilyReading, releases: Sequence[Release[Any]]) -> None:
-        super().__init__(reading.model, releases)
+        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
         self.reading, self.prior = reading, reading.prior
         self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
         self._masses, self._mean_total = reading.log_masses, reading.mean_total

@@ -47,7 +47,7 @@ class NetworkPosterior(EventPosterior[Network]):
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
     ) -> None:
-        super().__init__(model, releases)
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.readings = tuple(readings)
         self._log_evidences = np.array([reading.log_evidence for reading in readings])
         only = len(self.readings) == 1  # then its evidence does not matter, and need not be known

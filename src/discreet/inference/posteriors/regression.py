@@ -22,7 +22,7 @@ from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval, Sampled
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release
@@ -45,7 +45,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
     subject = "a regression"
 
     def __init__(self, reading: MomentReading, releases: Sequence[Release[LinearRegression]]) -> None:
-        super().__init__(reading.model, releases)
+        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
         self.reading, self.density, self.chains = reading, reading.density, reading.chains
         self._states = reading.states
 

@@ -1,0 +1,99 @@
+"""How noisy totals of successes are read: every possible total is weighed, so p | z is a mixture of Betas, exactly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from successes import Successes
+
+from discreet.arrays import Floats
+from discreet.inference import Posterior, Row
+from discreet.inference.infer import posterior_of
+from discreet.inference.posteriors.account import Account
+from discreet.inference.posteriors.row import event_row
+from discreet.mathematics.distributions import BetaMixture
+from discreet.reading import ENGINES, Case, Engine, Work
+from discreet.releases import Release
+
+
+@dataclass(frozen=True, eq=False)
+class SuccessesReading:
+    """The law of p, and the evidence for the prior."""
+
+    model: Successes
+    law: BetaMixture
+    log_evidence: float
+
+
+class SuccessesEngine(Engine):
+    """Lists all totals."""
+
+    models = (Successes,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse what is no measurement."""
+        return None if case.is_measured else "a total of successes is read from noisy totals only"
+
+    def work(self, case: Case) -> Work:
+        """Return what the likelihood of all totals costs."""
+        totals = case.size * case.model.tries + 1
+        return Work(f"weighing {totals} totals", 50.0 * totals * len(case.observed), 10.0 * totals)
+
+    def read(self, case: Case) -> SuccessesReading:
+        """Return the mixture of Betas over all totals."""
+        model, tries = case.model, case.size * case.model.tries
+        totals = np.arange(tries + 1)
+        logs = model.log_evidence(totals, tries)
+        logs = logs + sum(each.log_likelihood(totals[:, None]) for each in case.observed)
+        weights = np.exp(logs - logsumexp(logs))
+        return SuccessesReading(
+            model, BetaMixture(weights, model.a + totals, model.b + tries - totals), logsumexp(logs)
+        )
+
+
+class SuccessesPosterior(Posterior[Successes]):
+    """What a reader knows about the probability of a success."""
+
+    subject = "a probability of success"
+    dims: Mapping[str, tuple[str, ...]] = {"p": ()}
+    coords: Mapping[str, tuple[str, ...]] = {}
+    method = "read exactly"
+    information = None
+
+    def __init__(self, reading: SuccessesReading, releases: Sequence[Release[Successes]]) -> None:
+        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
+        self.law, self._log_evidence = reading.law, reading.log_evidence
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(release | prior)."""
+        return self._log_evidence
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row: the probability of a success."""
+        return (event_row(f"success in {self.model.column}", "", self.law, level),)
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Draw probabilities."""
+        return {"p": self.law.sample(count, np.random.default_rng(seed))}
+
+    def account(self) -> Account:
+        """Return the question and the prior in words."""
+        model = self.model
+        return Account(
+            question=f"how likely is one of {model.tries} tries of {model.column} to succeed?",
+            columns=((model.column, f"(0 to {model.tries} successes; anything else counts as none)"),),
+            hidden="totals",
+            meaning="The estimated probability, with the uncertainty of sampling and of the noise together.",
+            prior=f"The prior is a Beta distribution with parameters {model.a:g} and {model.b:g}.",
+        )
+
+
+@posterior_of.register
+def _(reading: SuccessesReading, readings: Any, model: Any, releases: Sequence[Release[Any]]) -> SuccessesPosterior:
+    return SuccessesPosterior(reading, releases)
+
+
+ENGINES.append(SuccessesEngine())

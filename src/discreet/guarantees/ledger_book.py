@@ -1,0 +1,120 @@
+"""What a ledger says: its limit, which its owner may change, what has been spent, and all entries, checked."""
+
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, probability
+from discreet.guarantees.amounts import Accountant, Budget, limit_of, read_amount
+from discreet.guarantees.chain import Chain, Entry, append, everything, newest, oldest
+from discreet.guarantees.ledger_check import check_entries
+from discreet.markup import html_table
+from discreet.records.columns import is_text
+
+_MOST_IN_A_NOTEBOOK = 60
+
+
+class LedgerBook:
+    """A ledger as its readers and its owner see it."""
+
+    path: Path
+    _chain: Chain
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        """Return totals and entries for a notebook; everything in it is text and nothing else."""
+        entries = self.entries()
+        limit, spent = (read_amount(entries[-1].body[part]) for part in ("limit", "spent"))
+        title = f"Ledger {self.path}: spent {spent.words()} of {limit.words()}; left {(limit - spent).words()}"
+        lines = [_line(entry) for entry in entries[-_MOST_IN_A_NOTEBOOK:]]
+        left_out = len(entries) - len(lines)
+        notes = [f"These are the last {len(lines)} of {len(entries)} entries; entries() has all."] if left_out else []
+        return html_table(title, ("entry", "what", "label", "cost", "spent in all"), lines, words=5, notes=notes)
+
+    @property
+    def head(self) -> Entry:
+        """Return the newest entry."""
+        with self._chain.reading() as connection:
+            return newest(connection)
+
+    @property
+    def created(self) -> dict[str, Any]:
+        """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
+        with self._chain.reading() as connection:
+            return oldest(connection).body
+
+    @property
+    def accountant(self) -> Accountant:
+        """Return the rule by which this ledger adds up."""
+        with self._chain.reading() as connection:
+            return Accountant(oldest(connection).body["accountant"])
+
+    @property
+    def limit(self) -> Any:
+        """Return how much may be spent in all, in the accountant's currency."""
+        return read_amount(self.head.body["limit"])
+
+    @property
+    def declared_limit(self) -> Budget:
+        """Return the limit as it was stated, in epsilon and delta."""
+        stated = [e.body["declared"] for e in self.entries() if "declared" in e.body]
+        budget: Budget = read_amount(stated[-1])
+        return budget
+
+    @property
+    def spent(self) -> Any:
+        """Return how much has been spent, in the accountant's currency."""
+        return read_amount(self.head.body["spent"])
+
+    @property
+    def remaining(self) -> Any:
+        """Return how much may still be spent on everyone."""
+        body = self.head.body
+        return read_amount(body["limit"]) - read_amount(body["spent"])
+
+    def entries(self) -> list[Entry]:
+        """Return all entries, oldest first, as they stand in the file."""
+        with self._chain.reading() as connection:
+            return everything(connection)
+
+    def releases(self, sequence: int) -> list[str]:
+        """Return the recorded releases that were paid for by the charge of this number; none if it was in vain."""
+        found = (e for e in self.entries() if e.kind == "release" and e.body["charge"] == sequence)
+        return next((list(map(str, entry.body["releases"])) for entry in found), [])
+
+    def is_answered(self, request: str) -> bool:
+        """Tell whether releases are on record for a request, so that asking again is free."""
+        entries = self.entries()
+        charges = {e.sequence for e in entries if e.kind == "charge" and e.body["request"] == request}
+        return any(e.kind == "release" and e.body["charge"] in charges for e in entries)
+
+    def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
+        """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
+
+        Delta stays as it is if it is left out.
+        """
+        if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
+            raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
+        with self._chain.writing() as connection:
+            head, rule = newest(connection), Accountant(oldest(connection).body["accountant"])
+            stated_before = [e.body["declared"] for e in everything(connection) if "declared" in e.body][-1]
+            kept = read_amount(stated_before).delta if delta is None else probability(delta, "delta")
+            limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
+            body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
+            append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
+
+    def check(self) -> None:
+        """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
+        with self._chain.reading() as connection:
+            check_entries(everything(connection), self.path)
+
+
+def _line(entry: Entry) -> tuple[str, ...]:
+    """Return an entry as a line of a table: its number, what happened, to what, at which cost, and the sum."""
+    body = entry.body
+    about = body.get("label") or body.get("reason") or body.get("population") or ""
+    about = f"entry {body['charge']}" if entry.kind == "release" else about
+    cost = read_amount(body["cost"]).words() if "cost" in body else ""
+    return str(entry.sequence), entry.kind, str(about), cost, read_amount(body["spent"]).words()

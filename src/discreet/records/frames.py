@@ -1,0 +1,92 @@
+"""Frames of pandas, polars, Arrow, DuckDB, ibis and Spark, each made a source by the package that it comes from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from discreet.errors import SourceError
+from discreet.records.arrow import ArrowSource
+from discreet.records.batches import in_silence
+from discreet.records.engine import EngineSource
+from discreet.records.lists import ListSource
+from discreet.records.pandas import PandasSource
+from discreet.records.polars import PolarsSource
+
+
+def source_of(data: Any) -> Any:
+    """Return a source for a frame of any engine, or for a mapping from names to lists."""
+    if isinstance(data, Mapping):
+        return ListSource(data)
+    source: Any = None
+    with in_silence():
+        source = _of_frame(data)
+    if source is None:
+        raise SourceError(
+            f"Cannot count records in a {type(data).__name__}. Give a pandas, polars, pyarrow, DuckDB, ibis or "
+            "Spark frame with different column names, or a mapping from column names to lists."
+        )
+    return source
+
+
+def _of_frame(data: Any) -> Any:
+    """Return the source for a frame, known by the package that it comes from; nothing is imported for it."""
+    package = type(data).__module__.partition(".")[0]
+    source: Any = None
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        source = EngineSource(data)
+    elif package == "pandas":
+        source = PandasSource(data) if hasattr(data, "columns") and data.columns.is_unique else None
+    elif package == "polars":
+        source = PolarsSource(data) if hasattr(data, "collect_schema") else None
+    elif package == "pyarrow":
+        source = ArrowSource(data) if hasattr(data, "select") or hasattr(data, "scanner") else None
+    elif package == "ibis":
+        source = _of_ibis(data)
+    elif package == "pyspark":
+        from discreet.records.spark import SparkSource
+
+        source = SparkSource(data)
+    if source is None or len(set(source.names())) < len(source.names()):
+        return None
+    return source
+
+
+def _of_ibis(table: Any) -> Any:
+    """Return a relation where ibis speaks to DuckDB; from any other engine records come in batches of Arrow."""
+    import ibis
+
+    backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)
+    if backend.name == "duckdb":
+        backend._run_pre_execute_hooks(table)
+        return EngineSource(backend.con.sql(ibis.to_sql(table, dialect="duckdb")))
+    return _IbisSource(table)
+
+
+class _IbisSource(ArrowSource):
+    def names(self) -> list[str]:
+        return list(self._table.columns)
+
+    def batches(self, names: Sequence[str]) -> Any:
+        from discreet.records.arrow import ArrowBatch
+
+        if self._table.get_backend().name == "sqlite":
+            raise SourceError(
+                "SQLite keeps values of any type in any column, so that one record could stop the count. Nothing was "
+                "counted. Copy the table into a DuckDB or Parquet file, each column with a type of its own."
+            )
+        for batch in self._table.select(*names).to_pyarrow_batches():
+            yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
+
+
+def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of a frame in memory as lists: for a reader's own rows, never for records."""
+    import narwhals as nw
+
+    try:
+        columns: dict[str, list[Any]] = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+    except TypeError:
+        raise SourceError(
+            f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
+        ) from None
+    return columns
