@@ -73,11 +73,12 @@ class EngineSource:
         table, prepared = self._prepared(codings)
         own = [prepared[column] for column in cluster.columns]
         names = [f"code_{number}" for number in range(len(own))]
-        codes = ", ".join(f"{coding.sql} AS {name}" for coding, name in zip(own, names, strict=True))
+        widened = "::INTEGER" if len(own) == 1 else ""  # the engine groups one column of small numbers the slow way
+        codes = ", ".join(f"({coding.sql}){widened} AS {name}" for coding, name in zip(own, names, strict=True))
         with self._lock:
             groups = self._ask(f"SELECT {codes}, count(*) AS records FROM {table} GROUP BY ALL").fetchnumpy()
         pairs = zip(own, names, strict=True)
-        places = [c.places[np.ma.filled(groups[name], len(c.levels)).astype(np.intp)] for c, name in pairs]
+        places = [c.placed(np.ma.filled(groups[name], c.gap).astype(np.intp)) for c, name in pairs]
         found = np.zeros(prod(cluster.shape), dtype=np.int64)
         np.add.at(found, np.ravel_multi_index(places, cluster.shape), np.ma.getdata(groups["records"]))
         return found
@@ -85,7 +86,7 @@ class EngineSource:
     def _streamed(self, together: list[Cluster], codings: dict[Column, Coding]) -> list[Counts]:
         """Count many tables: the engine makes the codes, in one pass, and NumPy counts them."""
         table, prepared = self._prepared(codings)
-        kinds, gaps = [c.kind for c in prepared.values()], [len(c.levels) for c in prepared.values()]
+        kinds, gaps = [c.kind for c in prepared.values()], [c.gap for c in prepared.values()]
         query = f"SELECT {', '.join(coding.small for coding in prepared.values())} FROM {table}"
         found = [np.zeros(prod(cluster.shape), dtype=np.int64) for cluster in together]
         with self._lock:
@@ -93,7 +94,7 @@ class EngineSource:
                 for start in range(0, len(batch[0]), _BLOCK):
                     block = [column[start : start + _BLOCK] for column in batch]
                     pairs = zip(prepared.items(), block, strict=True)
-                    codes = {column: np.take(coding.places, numbers) for (column, coding), numbers in pairs}
+                    codes = {column: coding.placed(numbers) for (column, coding), numbers in pairs}
                     for cluster, counts in zip(together, found, strict=True):
                         counts += count_codes(codes, cluster)
         return found
@@ -136,10 +137,10 @@ class EngineSource:
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
         selected = [coding.small for coding in codings.values()] + list(numbers.values())
         kinds = [coding.kind for coding in codings.values()] + [np.dtype(float)] * len(numbers)
-        gaps = [len(coding.levels) for coding in codings.values()] + [np.nan] * len(numbers)
+        gaps = [coding.gap for coding in codings.values()] + [np.nan] * len(numbers)
         for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), kinds, gaps):
             pairs = zip(codings.items(), batch, strict=False)
-            found: dict[Any, Any] = {column: np.take(coding.places, codes) for (column, coding), codes in pairs}
+            found: dict[Any, Any] = {column: coding.placed(codes) for (column, coding), codes in pairs}
             yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:

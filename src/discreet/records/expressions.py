@@ -50,8 +50,22 @@ class Coding:
         """Return the expression in its smallest type."""
         return f"({self.sql})::{_UNSIGNED[self.kind.itemsize]}"
 
+    @property
+    def gap(self) -> int:
+        """Return the number that stands for null: one more than the last, or at once the place that it means."""
+        return self.home if self._are_places else len(self.levels)
+
     @cached_property
-    def places(self) -> NDArray[np.integer]:
+    def _are_places(self) -> bool:
+        """Tell whether the numbers are places of levels already."""
+        return len(self.levels) > self.home and bool((self.levels == np.arange(len(self.levels))).all())
+
+    def placed(self, numbers: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Return the place of the level of each number."""
+        return numbers if self._are_places else np.take(self._places, numbers)
+
+    @cached_property
+    def _places(self) -> NDArray[np.integer]:
         """Return the places of the levels, and that of the level for outside values at the end, for null."""
         return np.append(self.levels, self.home).astype(np.min_scalar_type(max(self.home, *self.levels, 1)))
 

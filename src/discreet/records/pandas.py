@@ -15,7 +15,7 @@ from discreet.records.moments import numbers_of
 from discreet.records.tables import Codes
 
 _TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-_ROWS = 2**20
+_ROWS = 2**16  # records whose codes stay in the fastest memory
 
 
 class PandasSource(BatchSource):
@@ -31,13 +31,32 @@ class PandasSource(BatchSource):
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Give the records in slices."""
         columns = {name: self._frame[name] for name in names}
+        entries = _Entries()
         for start in range(0, len(self._frame), _ROWS):
-            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()})
+            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()}, entries)
+
+
+class _Entries:
+    """What the categories of a frame mean, looked at once however many slices there are; a gap has the last place."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Column, Codes] = {}
+        self._numbers: dict[tuple[str, bool], Floats] = {}
+
+    def codes(self, series: Any, column: Column) -> Codes:
+        if column not in self._codes:
+            self._codes[column] = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
+        return np.take(self._codes[column], series.array.codes)  # a gap has the place -1
+
+    def numbers(self, series: Any, name: str, dates: bool) -> Floats:
+        if (name, dates) not in self._numbers:
+            self._numbers[name, dates] = np.append(numbers_of(_objects(series.cat.categories), dates), np.nan)
+        return np.take(self._numbers[name, dates], series.array.codes)
 
 
 class _Slice(Batch):
-    def __init__(self, columns: dict[str, Any]) -> None:
-        self._columns = columns
+    def __init__(self, columns: dict[str, Any], entries: _Entries) -> None:
+        self._columns, self._entries = columns, entries
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
@@ -45,8 +64,7 @@ class _Slice(Batch):
     def codes(self, column: Column) -> Codes:
         series = self._columns[column.name]
         if _has_categories(series):
-            codes = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
-            return np.asarray(codes[series.cat.codes.to_numpy()])  # a gap has the place -1
+            return self._entries.codes(series, column)
         if _is_arrow(series):
             from discreet.records.arrow import arrow_codes
 
@@ -58,8 +76,7 @@ class _Slice(Batch):
     def numbers(self, name: str, dates: bool) -> Floats:
         series = self._columns[name]
         if _has_categories(series):
-            numbers = np.append(numbers_of(_objects(series.cat.categories), dates), np.nan)
-            return np.asarray(numbers[series.cat.codes.to_numpy()])
+            return self._entries.numbers(series, name, dates)
         if _is_arrow(series):
             from discreet.records.arrow import arrow_numbers
 

@@ -77,6 +77,14 @@ def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:
     """Count records by the codes of a cluster's columns."""
     first, *others = cluster.columns
     cells = codes[first]
+    if others:
+        cells = cells.astype(_cell_kind(prod(cluster.shape)))  # the smaller, the faster
     for column in others:
-        cells = cells.astype(np.intp) * len(column.levels) + codes[column]
+        cells *= len(column.levels)
+        cells += codes[column].astype(cells.dtype, copy=False)
     return np.bincount(cells, minlength=prod(cluster.shape))
+
+
+def _cell_kind(cells: int) -> np.dtype[np.integer]:
+    """Return a type that holds the number of every cell and that NumPy counts by."""
+    return np.dtype(np.min_scalar_type(cells) if cells < 2**32 else np.int64)
