@@ -6,7 +6,7 @@ and gives null for what is not declared; numbers by their place in a declared ra
 Which expression is used depends on the type of the column alone, never on a record.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from math import prod
@@ -20,7 +20,7 @@ from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.batches import answered, is_stranger, require_columns, shown
 from discreet.records.columns import Column
-from discreet.records.expressions import GIVEN, Coding, coded, identifier, number
+from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number
 from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.stream import streamed
 from discreet.records.tables import Cluster, clusters, count_codes, margins
@@ -35,8 +35,9 @@ _BLOCK = 2**16  # records whose codes stay in the fastest memory
 class EngineSource:
     """Records in a relation of DuckDB, or in a table of one of its connections."""
 
-    def __init__(self, relation: Any, connection: Any = None, table: str = "") -> None:
+    def __init__(self, relation: Any, connection: Any = None, table: str = "", holds_moments: bool = False) -> None:
         self._relation, self._connection, self._table = relation, connection, table
+        self._holds_moments = holds_moments or connection is not None
         self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
         self._plain = {name.casefold() for name in self._types}
         if len(self._plain) < len(relation.columns):
@@ -58,6 +59,7 @@ class EngineSource:
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         require_columns({column.name for family in families for column in family}, self.names())
+        self._refuse_moments_of_others(column.name for family in families for column in family if column.dates)
         return answered(lambda: self._count(families), "count them")
 
     def _count(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
@@ -123,9 +125,23 @@ class EngineSource:
         """Return the answer to a query as something that streams it."""
         return self._ask(query) if self._connection is None else self._connection.sql(query.replace(_VIEW, self._table))
 
+    def _refuse_moments_of_others(self, days: Iterable[str]) -> None:
+        """Refuse moments with a zone that lie in another program's memory: DuckDB fails on those it cannot hold."""
+        if self._holds_moments or not any(self._types[name] == ZONED for name in days):
+            return
+        view = f"discreet_view_{next(_QUESTIONS)}"
+        plan = str(self._relation.query(view, f"EXPLAIN (FORMAT json) FROM {view}").fetchall())
+        if "ARROW_SCAN" in plan or "PANDAS_SCAN" in plan:
+            raise SourceError(
+                "DuckDB reads moments with a time zone from a frame of another program, and would stop at one that it "
+                "cannot hold. Nothing was counted. Give that frame itself instead of a relation, or copy it into a "
+                "table of DuckDB."
+            )
+
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
         require_columns({factor.column for factor in plan.factors}, self.names())
+        self._refuse_moments_of_others(f.column for f in plan.factors if isinstance(f, Measure) and f.dates)
         with self._lock:
             return answered(lambda: moments_of(self._batches(plan), plan), "sum them")
 
@@ -149,15 +165,21 @@ class EngineSource:
         return answered(lambda: self._strangers(column, most), "look for undeclared values")
 
     def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
-        name = identifier(column.name)
-        value = f"encode({name})" if self._types[column.name] == "VARCHAR" else name
-        query = f"SELECT {value} AS value, count(*) AS records FROM {_VIEW} GROUP BY ALL ORDER BY records DESC, value"
+        name, kind, table, where = identifier(column.name), self._types[column.name], _VIEW, ""
+        if is_unheld := any(word in kind for word in UNHELD):
+            table, prepared = self._prepared({column: self._coding(column)})
+            where = f"WHERE ({prepared[column].sql}) IS NULL"  # none of their values is declared as a level
+        value = f"{name}::VARCHAR" if is_unheld else f"encode({name})" if kind == "VARCHAR" else name
+        rows_of = f"SELECT {value} AS value, count(*) AS records FROM {table} {where}"
+        query = f"{rows_of} GROUP BY ALL ORDER BY records DESC, value"
         found: list[tuple[str, int]] = []
         with self._lock:
             for start in count(step=_MOST_STRANGERS):
                 rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
-                found += [(shown(value), records) for value, records in plain if is_stranger(column, value)]
+                found += [
+                    (shown(value), records) for value, records in plain if is_unheld or is_stranger(column, value)
+                ]
                 if not rows or len(found) >= most:
                     break
         return found[:most]

@@ -22,7 +22,11 @@ _NARROW = ("TINYINT", "SMALLINT", "UTINYINT", "USMALLINT")  # differences of dec
 _WHOLE = ("INTEGER", "BIGINT", "UINTEGER")
 _HUGE = ("HUGEINT", "UHUGEINT", "UBIGINT")
 _MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
-_ZONED = "TIMESTAMP WITH TIME ZONE"
+ZONED = "TIMESTAMP WITH TIME ZONE"
+_ZONED_NS = "TIMESTAMPTZ_NS"
+UNHELD = ("WITH TIME ZONE", _ZONED_NS)
+"""Words in the names of types that the engine's package for Python does not hand out as they are."""
+_DAY_NS = 86_400_000_000_000
 _NOTHING = "NULL::INTEGER"
 _UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
 GIVEN = "\x01"  # no declared name or level has control characters
@@ -160,9 +164,12 @@ def _any_day(value: str, kind: str) -> str:
         return _day_number(value, "DATE")
     if kind in _MOMENTS:
         return _day_number(f"TRY_CAST({value} AS TIMESTAMP)", "TIMESTAMP")
-    if kind == _ZONED:
+    if kind == ZONED:
         utc = f"CASE WHEN isfinite({value}) THEN make_timestamp(epoch_us({value})) END"
         return _day_number(f"({utc})", "TIMESTAMP")
+    if kind == _ZONED_NS:
+        ticks = f"epoch_ns({value})"
+        return f"{ticks} // {_DAY_NS} - ({ticks} % {_DAY_NS} < 0)::BIGINT"  # quotients are cut towards zero
     return _NOTHING
 
 

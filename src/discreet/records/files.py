@@ -35,9 +35,13 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
     if not isinstance(path, Sequence) or not path or not all(isinstance(each, str | Path) for each in path):
         raise SourceError("Records are read from the path of a file, or from a list of such paths. Nothing was read.")
     places = [Path(each) for each in path]
-    if len({place.resolve() for place in places}) < len(places):
-        raise SourceError("The list of files names a file twice: its records would be counted twice. Nothing was read.")
-    return SeveralSource([_one(place, table, separator) for place in places])
+    sources = [_one(place, table, separator) for place in places]
+    if len({(found.st_dev, found.st_ino) for found in map(os.stat, places)}) < len(places):
+        raise SourceError(
+            "The list of files names a file twice, perhaps by two names (a link): its records would be counted twice. "
+            "Nothing was counted."
+        )
+    return SeveralSource(sources)
 
 
 def _one(place: Path, table: str | None, separator: str | None) -> Any:

@@ -85,7 +85,18 @@ class _Slice(Batch):
         return numbers_of_values(_days_of_texts(texts), True) if dates else _numbers_of_texts(texts)
 
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
-        return list(self._series(name).gather(places).to_list())
+        return _python(self._series(name).gather(places))
+
+
+def _python(series: Any) -> list[object]:
+    """Return values as Python has them; a day or moment that Python cannot hold by the name of its type."""
+    if str(series.dtype.base_type()) not in ("Date", "Datetime"):
+        return list(series.to_list())
+    near = _values(series).known
+    plain = series if getattr(series.dtype, "time_zone", None) is None else series.dt.convert_time_zone("UTC")
+    held = plain.zip_with(_polars().Series(near), _polars().Series([None], dtype=plain.dtype)).to_list()
+    gaps = series.is_null().to_list()
+    return [f"({series.dtype})" if value is None and not gap else value for value, gap in zip(held, gaps, strict=True)]
 
 
 _TEXTS = ("String", "Categorical", "Enum")

@@ -80,8 +80,17 @@ def _of_ibis(table: Any) -> Any:
     backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)
     if backend.name == "duckdb":
         backend._run_pre_execute_hooks(table)
-        return EngineSource(backend.con.sql(ibis.to_sql(table, dialect="duckdb")))
+        relation = backend.con.sql(ibis.to_sql(table, dialect="duckdb"))
+        return EngineSource(relation, holds_moments=_are_fine(table))
     return _IbisSource(table)
+
+
+def _are_fine(table: Any) -> bool:
+    """Tell whether DuckDB can hold all moments of tables in memory: those with a zone are counted in microseconds."""
+    from ibis.expr.operations import InMemoryTable
+
+    kinds = [kind for found in table.op().find(InMemoryTable) for kind in found.schema.types]
+    return all(kind.scale is None or kind.scale >= 6 for kind in kinds if kind.is_timestamp() and kind.timezone)
 
 
 class _IbisSource(ArrowSource):
