@@ -18,7 +18,7 @@ import numpy as np
 LARGEST_WHOLE = 2**53 - 1
 """Whole numbers up to here mean the same as integers and as floats; 2^53 is also what 2^53 + 1 becomes."""
 
-NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE](?:[-+]?[0-9]{1,2}|-[0-9]{3}))?$"
+NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2}|[eE]-[0-9]{3})?$"
 """Texts that are read as numbers. Every engine reads them alike, and none fails on them.
 
 A number that a program wrote as text is the number that it was: floats go down to 5e-324. Larger exponents would be of
