@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import isfinite, prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,7 @@ from discreet.records.values import text_of
 Cell = Level | tuple[Level, ...]
 """The name of a cell: a level, or for crossed columns one level of each."""
 
-Prior = float | Sequence[float] | Mapping[Any, float]
+Prior = float | Sequence[float] | Mapping[Cell, float]
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
 
@@ -52,7 +52,7 @@ class Categories(DocumentedModel, kind="Categories"):
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
 
-    document_types: ClassVar[Mapping[str, Any]] = {"prior": tuple[float, ...] | None}
+    document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
 
     columns: tuple[Column, ...]
     prior: tuple[float, ...]
@@ -77,7 +77,7 @@ class Categories(DocumentedModel, kind="Categories"):
         object.__setattr__(self, "prior", _prior(1 if prior is None else prior, self.cells))
         object.__setattr__(self, "is_prior_declared", prior is not None)
 
-    def document_values(self) -> dict[str, Any]:
+    def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
 
@@ -121,7 +121,7 @@ class Categories(DocumentedModel, kind="Categories"):
         """Return what is counted, whatever the prior is."""
         return self.columns
 
-    def places(self, event: Any) -> NDArray[np.int64]:
+    def places(self, event: object) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         table = {cell: place for place, cell in enumerate(self.cells)}
         found: list[int] = []
@@ -135,7 +135,7 @@ class Categories(DocumentedModel, kind="Categories"):
             raise DeclarationError(f"There is no cell {event!r}. Cells are {_some(self.cells)}.{self._meant(event)}")
         return np.array(found)
 
-    def _meant(self, event: Any) -> str:
+    def _meant(self, event: object) -> str:
         """Name the declared names that a misspelt event probably meant."""
         if not isinstance(event, str):
             return ""

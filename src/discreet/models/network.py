@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import prod
 from os import PathLike
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.nearest import meant
+
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteBayesianNetwork
 
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
@@ -49,7 +52,7 @@ class Network(DocumentedModel, kind="Network"):
     ((('smoker', 'cancer'), ('age',)), 6)
     """
 
-    document_types: ClassVar[Mapping[str, Any]] = {"prior": tuple[tuple[float, ...], ...] | None}
+    document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[tuple[float, ...], ...] | None}
 
     variables: tuple[Column, ...]
     parents: tuple[tuple[str, ...], ...]
@@ -72,7 +75,7 @@ class Network(DocumentedModel, kind="Network"):
         object.__setattr__(self, "is_prior_declared", prior is not None)
         self._check_sizes()
 
-    def document_values(self) -> dict[str, Any]:
+    def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
 
@@ -152,7 +155,7 @@ class Network(DocumentedModel, kind="Network"):
         return Network(declared_columns(own, levels, {**own, **said}), self.parents, prior)
 
     @classmethod
-    def learn(cls, *_: Any, **__: Any) -> NoReturn:
+    def learn(cls, *_: object, **__: object) -> NoReturn:
         """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
         raise DeclarationError(
             "A network's graph is declared, never learnt from the data: a graph that was chosen by looking at the "
@@ -169,7 +172,7 @@ class Network(DocumentedModel, kind="Network"):
 
         return write_bif(self, tables)
 
-    def to_pgmpy(self, tables: Mapping[str, ArrayLike] | None = None) -> Any:
+    def to_pgmpy(self, tables: Mapping[str, ArrayLike] | None = None) -> "DiscreteBayesianNetwork":
         """Return the network as an object of pgmpy, with tables as `to_bif` takes them."""
         from discreet.models.pgmpy_networks import write_pgmpy
 

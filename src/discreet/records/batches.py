@@ -8,13 +8,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import SourceError
+from discreet.records.arrays import Array
 from discreet.records.columns import Column
 from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes, moments_of
 from discreet.records.silence import in_silence
@@ -40,10 +41,10 @@ class Batch(ABC):
         """Return every record's number, or day; not-a-number for what is none."""
 
     @abstractmethod
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         """Return the values of some records as they are, for the data holder's eyes only."""
 
-    def raw(self, factor: Factor) -> NDArray[Any]:
+    def raw(self, factor: Factor) -> Array:
         """Return numbers for a measure, codes for an indicator."""
         if isinstance(factor, Indicator):
             return self.codes(factor.declared)
@@ -102,12 +103,12 @@ class BatchSource(ABC):
         require_columns(set(names), answered(self.names, "say which columns there are"))
 
 
-def is_stranger(column: Column, value: Any) -> bool:
+def is_stranger(column: Column, value: object) -> bool:
     """Tell whether a value is at home in the level for outside values only because no level declares it."""
     return column.declares(value) is None
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as the data holder may see it, whatever an odd object does when it is asked."""
     text = "(a value that cannot be shown)"
     with suppress(Exception):

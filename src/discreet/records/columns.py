@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.records.values import LARGEST_WHOLE, day_of, number_of, text_of
@@ -116,9 +115,9 @@ class Column:
         return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
 
     @property
-    def band_names(self) -> tuple[Any, ...]:
+    def band_names(self) -> tuple[str, ...]:
         """Return the names of the bands, without the level for everything else."""
-        return self.levels[: len(self.edges) - 1]
+        return tuple(str(level) for level in self.levels[: len(self.edges) - 1])
 
     @cached_property
     def home(self) -> int:
@@ -146,7 +145,7 @@ class Column:
         return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
 
 
-def _check_levels(name: str, levels: tuple[Any, ...]) -> None:
+def _check_levels(name: str, levels: tuple[object, ...]) -> None:
     if not all(isinstance(level, str | int) for level in levels):
         raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
     if any(isinstance(level, str) and not is_text(level) for level in levels):
@@ -155,7 +154,7 @@ def _check_levels(name: str, levels: tuple[Any, ...]) -> None:
         raise DeclarationError(f"Numbers among the levels of {name!r} must lie within 2^53 - 1 of zero.")
 
 
-def _edges(name: str, edges: Sequence[Any]) -> tuple[tuple[float, ...], bool]:
+def _edges(name: str, edges: Sequence[object]) -> tuple[tuple[float, ...], bool]:
     """Return the edges as rising numbers, and whether they are days."""
     given = tuple(edges) if isinstance(edges, Sequence) and not isinstance(edges, str) else ()
     are_days = bool(given) and all(isinstance(edge, str | date) for edge in given)
@@ -203,7 +202,7 @@ def day_text(day: float) -> str:
     return date.fromordinal(int(day) + 719163).isoformat()
 
 
-def _is_beyond(level: Level) -> bool:
+def _is_beyond(level: object) -> bool:
     """Tell whether a level is the text of a whole number that a float may not hold."""
     digits = str(level).strip().lstrip("+-")
     return digits.isdecimal() and (len(digits) > 16 or int(digits) > LARGEST_WHOLE)

@@ -17,7 +17,7 @@ what lies inside. Where they stand elsewhere a block is cut by hand, one field a
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,7 @@ class _Lines(Batch):
         fields = self._fields(self._places[name])
         return numbers_of_values(days_of_bytes(fields), True) if dates else numbers_of_bytes(fields)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         fields = self._fields(self._places[name])
         texts = [fields.content(place).decode("utf-8", "replace") for place in places.tolist()]
         return [text or None for text in texts]

@@ -6,18 +6,19 @@ and gives null for what is not declared; numbers by their place in a declared ra
 Which expression is used depends on the type of the column alone, never on a record.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from math import prod
 from threading import Lock
-from typing import Any
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from discreet.arrays import Counts
 from discreet.errors import SourceError
+from discreet.records.arrays import Array
 from discreet.records.batches import answered, is_stranger, require_columns, shown
 from discreet.records.columns import Column
 from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number
@@ -31,11 +32,20 @@ _MOST_STRANGERS = 1_000
 _FEW = 3  # columns of a table that the engine groups by itself
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
 
+_Raw = Column | tuple[str, bool]
+"""What a factor needs of a record: the code of a column, or the number (or day) that stands under a name."""
+
 
 class EngineSource:
     """Records in a relation of DuckDB, or in a table of one of its connections."""
 
-    def __init__(self, relation: Any, connection: Any = None, table: str = "", holds_moments: bool = False) -> None:
+    def __init__(
+        self,
+        relation: DuckDBPyRelation,
+        connection: DuckDBPyConnection | None = None,
+        table: str = "",
+        holds_moments: bool = False,
+    ) -> None:
         self._relation, self._connection, self._table = relation, connection, table
         self._holds_moments = holds_moments or connection is not None
         self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
@@ -45,7 +55,7 @@ class EngineSource:
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
-    def of_table(cls, connection: Any, table: str) -> "EngineSource":
+    def of_table(cls, connection: DuckDBPyConnection, table: str) -> "EngineSource":
         """Return the records of a table, or of a function that gives one, by a connection of its own."""
         return cls(connection.sql(f"FROM {table}"), connection, table)
 
@@ -96,7 +106,10 @@ class EngineSource:
                 for start in range(0, len(batch[0]), _BLOCK):
                     block = [column[start : start + _BLOCK] for column in batch]
                     pairs = zip(prepared.items(), block, strict=True)
-                    codes = {column: coding.placed(numbers) for (column, coding), numbers in pairs}
+                    codes = {
+                        column: coding.placed(numbers.astype(coding.kind, copy=False))
+                        for (column, coding), numbers in pairs
+                    }
                     for cluster, counts in zip(together, found, strict=True):
                         counts += count_codes(codes, cluster)
         return found
@@ -114,23 +127,24 @@ class EngineSource:
             prepared[column] = replace(coding, sql=coding.sql.replace(GIVEN, name))
         return f"(SELECT {', '.join(made)} FROM {_VIEW})", prepared
 
-    def _ask(self, query: str) -> Any:
-        """Return the answer to a query. A relation is asked under a name that no other question uses."""
+    def _ask(self, query: str) -> DuckDBPyConnection | DuckDBPyRelation:
+        """Return the answer to a query."""
         if self._connection is not None:
             return self._connection.execute(query.replace(_VIEW, self._table))
-        view = f"discreet_view_{next(_QUESTIONS)}"
-        return self._relation.query(view, query.replace(_VIEW, view))
+        return self._stream(query)
 
-    def _stream(self, query: str) -> Any:
-        """Return the answer to a query as something that streams it."""
-        return self._ask(query) if self._connection is None else self._connection.sql(query.replace(_VIEW, self._table))
+    def _stream(self, query: str) -> DuckDBPyRelation:
+        """Return the answer to a query as it streams. A relation is asked under a name that no other question uses."""
+        if self._connection is not None:
+            return self._connection.sql(query.replace(_VIEW, self._table))
+        view = f"discreet_view_{next(_QUESTIONS)}"
+        return cast(DuckDBPyRelation, self._relation.query(view, query.replace(_VIEW, view)))
 
     def _refuse_moments_of_others(self, days: Iterable[str]) -> None:
         """Refuse moments with a zone that lie in another program's memory: DuckDB fails on those it cannot hold."""
         if self._holds_moments or not any(self._types[name] == ZONED for name in days):
             return
-        view = f"discreet_view_{next(_QUESTIONS)}"
-        plan = str(self._relation.query(view, f"EXPLAIN (FORMAT json) FROM {view}").fetchall())
+        plan = str(self._stream(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall())
         if "ARROW_SCAN" in plan or "PANDAS_SCAN" in plan:
             raise SourceError(
                 "DuckDB reads moments with a time zone from a frame of another program, and would stop at one that it "
@@ -152,11 +166,13 @@ class EngineSource:
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
         selected = [coding.small for coding in codings.values()] + list(numbers.values())
-        kinds = [coding.kind for coding in codings.values()] + [np.dtype(float)] * len(numbers)
+        kinds = [coding.kind for coding in codings.values()] + [np.dtype(np.float64)] * len(numbers)
         gaps = [coding.gap for coding in codings.values()] + [np.nan] * len(numbers)
         for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), kinds, gaps):
             pairs = zip(codings.items(), batch, strict=False)
-            found: dict[Any, Any] = {column: coding.placed(codes) for (column, coding), codes in pairs}
+            found: dict[_Raw, Array] = {
+                column: c.placed(codes.astype(c.kind, copy=False)) for (column, c), codes in pairs
+            }
             yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
@@ -185,21 +201,21 @@ class EngineSource:
         return found[:most]
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes | bytearray) else value
 
 
-def _raw(factor: Factor) -> Any:
+def _raw(factor: Factor) -> "_Raw":
     """Return what must be known of a record for a factor: the code of a column, or its number."""
     return factor.declared if isinstance(factor, Indicator) else (factor.column, factor.dates)
 
 
 class _Numbers:
-    def __init__(self, columns: dict[Any, NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping["_Raw", Array]) -> None:
         self._columns = columns
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
 
-    def raw(self, factor: Factor) -> NDArray[Any]:
+    def raw(self, factor: Factor) -> Array:
         return self._columns[_raw(factor)]

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ class Coding:
     given: str = ""
 
     @property
-    def kind(self) -> np.dtype[Any]:
+    def kind(self) -> np.dtype[np.integer]:
         """Return the smallest type that holds the numbers, and one more for null."""
         return np.dtype(np.min_scalar_type(len(self.levels)))
 
@@ -232,7 +231,6 @@ def _whole(text: str, kind: str) -> int | None:
 
 def number_text(text: str) -> float | None:
     """Return the number of which this is the one text."""
-    found: Any = None
     try:
         found = float(text)
     except ValueError:

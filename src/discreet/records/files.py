@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeVar, cast
 
 import duckdb
 
@@ -21,11 +21,13 @@ from discreet.records.delimited import DelimitedSource
 from discreet.records.engine import EngineSource
 from discreet.records.expressions import identifier, literal
 from discreet.records.several import SeveralSource
+from discreet.records.source import Source
 
+Found = TypeVar("Found")
 _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
-def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Any:
+def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Source:
     """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
     `table` names the table of a DuckDB file that holds several. `separator` is a comma for .csv and a tab for .tsv.
@@ -44,7 +46,7 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
     return SeveralSource(sources)
 
 
-def _one(place: Path, table: str | None, separator: str | None) -> Any:
+def _one(place: Path, table: str | None, separator: str | None) -> Source:
     is_there = False
     with suppress(OSError):  # a name may be too long for the system
         is_there = place.is_file()
@@ -65,9 +67,13 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
         raise SourceError(f"The separator of a CSV file is one character, and no quote or line end; got {mark!r}.")
     if not place.stat().st_size:
         raise SourceError(f"{place.name!r} is empty: it has not even a first line with the names of the columns.")
-    opened: Any = partial(gzip.open, place, "rb") if is_zipped else partial(open, place, "rb")
+    opened = partial(_bytes_of, place, is_zipped)
     _opened(place, lambda: _first_byte(opened))
     return DelimitedSource(opened, mark, place.name)
+
+
+def _bytes_of(place: Path, is_zipped: bool) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(place, "rb")) if is_zipped else place.open("rb")
 
 
 def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:
@@ -75,7 +81,7 @@ def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:
         return file.read(1)
 
 
-def _parquet(place: Path, _: str | None, __: str | None) -> Any:
+def _parquet(place: Path, _: str | None, __: str | None) -> EngineSource:
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
     table = _PARQUET.format(literal(plain))
     return _opened(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
@@ -98,7 +104,7 @@ def _arrow(place: Path, _: str | None, __: str | None) -> ArrowSource:
     )
 
 
-def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
+def _duckdb(place: Path, table: str | None, _: str | None) -> EngineSource:
     path = _literal(place)
     connection = _opened(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
     tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
@@ -114,18 +120,18 @@ def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
 
 
 @cache
-def _database() -> Any:
+def _database() -> duckdb.DuckDBPyConnection:
     """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
     return duckdb.connect()
 
 
-def _quiet(connection: Any) -> Any:
+def _quiet(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Return a connection that shows no progress on the screen."""
     return connection.execute("SET enable_progress_bar = false")
 
 
-def _opened(place: Path, work: Callable[[], Any]) -> Any:
-    found = None
+def _opened(place: Path, work: Callable[[], Found]) -> Found:
+    found: Found | None = None
     with suppress(Exception):  # the engine's words may quote records
         found = work()
     if found is None:
@@ -133,7 +139,7 @@ def _opened(place: Path, work: Callable[[], Any]) -> Any:
     return found
 
 
-_OPENERS: dict[tuple[str, ...], Callable[[Path, str | None, str | None], Any]] = {
+_OPENERS: dict[tuple[str, ...], Callable[[Path, str | None, str | None], Source]] = {
     (".csv", ".tsv", ".txt"): _delimited,
     (".parquet", ".pq"): _parquet,
     (".arrow", ".feather", ".ipc"): _arrow,

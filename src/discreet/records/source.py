@@ -1,13 +1,14 @@
 """What a model asks of the place where records live, and how whatever a user holds becomes such a place."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, cast
 
 import duckdb
 
 from discreet.arrays import Counts
 from discreet.errors import SourceError
-from discreet.records.arrow import ArrowSource
+from discreet.records.arrow import ArrowBatch, ArrowSource
+from discreet.records.batches import Batch
 from discreet.records.columns import Column
 from discreet.records.engine import EngineSource
 from discreet.records.lists import ListSource
@@ -15,6 +16,11 @@ from discreet.records.moments import MomentPlan, Wholes
 from discreet.records.pandas import PandasSource
 from discreet.records.polars import PolarsSource
 from discreet.records.silence import in_silence
+
+if TYPE_CHECKING:
+    import ibis
+    import polars
+    from pyspark.sql import DataFrame
 
 
 class Source(Protocol):
@@ -33,13 +39,13 @@ class Source(Protocol):
         """Return the most frequent values that no level declares, for the data holder's eyes only."""
 
 
-def as_source(data: Any) -> Any:
+def as_source(data: object) -> Source:
     """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
-        return data
+        return cast(Source, data)
     if isinstance(data, Mapping):
         return ListSource(data)
-    source: Any = None
+    source: Source | None = None
     with in_silence():
         source = _of_frame(data)
     if source is None:
@@ -50,16 +56,16 @@ def as_source(data: Any) -> Any:
     return source
 
 
-def _of_frame(data: Any) -> Any:
+def _of_frame(data: object) -> Source | None:
     """Return the source for a frame, known by the package that it comes from; nothing is imported for it."""
     package = type(data).__module__.partition(".")[0]
-    source: Any = None
+    source: Source | None = None
     if isinstance(data, duckdb.DuckDBPyRelation):
         source = EngineSource(data)
     elif package == "pandas":
         source = PandasSource(data) if hasattr(data, "columns") and data.columns.is_unique else None
     elif package == "polars":
-        source = PolarsSource(data) if hasattr(data, "collect_schema") else None
+        source = PolarsSource(cast("polars.DataFrame", data)) if hasattr(data, "collect_schema") else None
     elif package == "pyarrow":
         source = ArrowSource(data) if hasattr(data, "select") or hasattr(data, "scanner") else None
     elif package == "ibis":
@@ -67,13 +73,13 @@ def _of_frame(data: Any) -> Any:
     elif package == "pyspark":
         from discreet.records.spark import SparkSource
 
-        source = SparkSource(data)
+        source = SparkSource(cast("DataFrame", data))
     if source is None or len(set(source.names())) < len(source.names()):
         return None
     return source
 
 
-def _of_ibis(table: Any) -> Any:
+def _of_ibis(table: "ibis.Table") -> Source:
     """Return a relation where ibis speaks to DuckDB; from any other engine records come in batches of Arrow."""
     import ibis
 
@@ -85,7 +91,7 @@ def _of_ibis(table: Any) -> Any:
     return _IbisSource(table)
 
 
-def _are_fine(table: Any) -> bool:
+def _are_fine(table: "ibis.Table") -> bool:
     """Tell whether DuckDB can hold all moments of tables in memory: those with a zone are counted in microseconds."""
     from ibis.expr.operations import InMemoryTable
 
@@ -97,9 +103,7 @@ class _IbisSource(ArrowSource):
     def names(self) -> list[str]:
         return list(self._table.columns)
 
-    def batches(self, names: Sequence[str]) -> Any:
-        from discreet.records.arrow import ArrowBatch
-
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         if self._table.get_backend().name == "sqlite":
             raise SourceError(
                 "SQLite keeps values of any type in any column, so that one record could stop the count. Nothing was "
@@ -109,12 +113,15 @@ class _IbisSource(ArrowSource):
             yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
 
 
-def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
+def columns_of_frame(frame: object) -> dict[str, list[object]]:
     """Return the columns of a frame in memory as lists: for a reader's own rows, never for records."""
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame
 
     try:
-        columns: dict[str, list[Any]] = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+        columns: dict[str, list[object]] = nw.from_native(cast(IntoDataFrame, frame), eager_only=True).to_dict(
+            as_series=False
+        )
     except TypeError:
         raise SourceError(
             f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
@@ -122,10 +129,9 @@ def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
     return columns
 
 
-def sum_moments(data: Any, plan: MomentPlan) -> tuple[Wholes, int]:
+def sum_moments(data: object, plan: MomentPlan) -> tuple[Wholes, int]:
     """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
     source = as_source(data)
     if not hasattr(source, "sum_moments"):
         raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
-    found: tuple[Wholes, int] = source.sum_moments(plan)
-    return found
+    return source.sum_moments(plan)
