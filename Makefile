@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/python examples/hospital.py
 
 test: .venv/installed-dev
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 --dist loadgroup
 
 validate: .venv/installed-dev
 	$(BIN)/pytest -q -s validation

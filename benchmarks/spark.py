@@ -37,7 +37,8 @@ def write(folder: Path, rows: int) -> Path:
 def session() -> Any:
     os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    return builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2")
+    return builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
 
 
 def seconds(frame: Any, rows: int) -> tuple[float, float]:

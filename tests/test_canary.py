@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import numpy as np
@@ -101,7 +101,7 @@ def test_nothing_that_is_shown_holds_a_planted_value(
 
 
 def test_an_engines_own_words_are_withheld() -> None:
-    source = PolarsSource(Tantrum())
+    source = PolarsSource(cast(pl.DataFrame, Tantrum()))
     with pytest.raises(dc.SourceError) as failure:
         source.count_families([MODEL.columns])
     assert not sings("".join(traceback.format_exception(failure.value)))

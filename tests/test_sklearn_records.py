@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 from discreet.errors import DeclarationError
+from discreet.records import Column
+from discreet.records.values import number_of
 from discreet.sklearn import PrivateBayesianRidge, PrivateNaiveBayes
 from discreet.sklearn.records import as_levels, as_numbers, labelled
 
@@ -46,6 +48,16 @@ def test_truth_values_mean_the_same_in_every_table(odd: Any) -> None:
         assert [float(value) for value in column[:3]] == [1, 0, 1]
         assert as_levels(column[:3], (0, 1)) == column[:3]
         assert as_levels(column[:3], (True, False)) == [True, False, True]
+
+
+@pytest.mark.parametrize("small", [1e-100, -2.5e-308, 5e-324, 1e-5, -0.0])
+def test_a_small_number_is_the_same_in_an_array_that_one_record_turned_into_texts(small: float) -> None:
+    numbers, texts = np.array([[small], [0.5]]), np.array([[small], ["refused"]])
+    assert texts.dtype.kind == "U"
+    (before,), (after,) = ([number_of(value) for value in table.ravel().tolist()][:1] for table in (numbers, texts))
+    assert before == after == small
+    column = Column.banded("feature 0", (-1, 0, 1))
+    assert [column.code(value) for value in (small, str(small))] == [column.code(small)] * 2
 
 
 def test_a_released_sum_moves_by_no_more_than_noise_if_one_record_is_odd() -> None:

@@ -124,7 +124,16 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("right", "wrong", "words"), MISTAKES)
+MISSPELT = [
+    ("size = 6", "sise = 6", "Did you mean 'size'"),
+    ("[budget]", "[bugdet]", "Did you mean 'budget'"),
+    ('epsilon = "2"', 'epsilom = "2"', "Did you mean 'epsilon'"),
+    ('levels = ["never", "former", "current"]', 'levls = ["never", "former", "current"]', "Did you mean 'levels'"),
+    ("bands = [0, 18, 40, 65, 120]", 'bands = [0, 18]\noutsde = "?"', "Did you mean 'outside'"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "words"), MISTAKES + MISSPELT)
 def test_mistakes_in_a_study_are_told_in_words(study: dc.Study, right: str, wrong: str, words: str) -> None:
     assert right in STUDY
     study.path.write_text(STUDY.replace(right, wrong))

@@ -23,6 +23,8 @@ PLAN = MomentPlan(
     twin.GRID,
 )
 
+_NEAR = 12  # values of the corpus that one table may be made of
+
 
 def holdable(engine: Engine, kind: str) -> list[Any]:
     """Return the values of the corpus that this engine can hold in a column of this type, and a gap."""
@@ -49,11 +51,14 @@ def agree_on_every_record(engine: Engine, kind: str, folder: Path, seed: int) ->
 def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path, seed: int, changes: int = 2) -> None:
     """Replace one record after another: counts and sums change by what that record may do, and by nothing else."""
     chance = random.Random(seed)
-    values = chance.choices(holdable(engine, kind), k=chance.randint(1, 40))
+    known = holdable(engine, kind)
+    start = chance.randrange(len(known))
+    near = (known[start:] + known)[:_NEAR] if chance.random() < 0.5 else known  # what is alike stands together
+    values = chance.choices(near, k=chance.randint(1, 40))
     tables = [values]
     for _ in range(changes):
         values = list(values)
-        values[chance.randrange(len(values))] = chance.choice(holdable(engine, kind))
+        values[chance.randrange(len(values))] = chance.choice(near)
         tables.append(values)
     used = twin.uses()
     seen = []

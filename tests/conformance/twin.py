@@ -39,7 +39,8 @@ def number(value: Any) -> float | None:
     """Return the number that a value stands for in bands and sums."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
-    if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]{1,16}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,2})?", value):
+    shape = r"[-+]?[0-9]{1,16}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,2}|[eE]-[0-9]{3})?"
+    if isinstance(value, str) and not re.fullmatch(shape, value):
         return None
     try:
         known = float(value)

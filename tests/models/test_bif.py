@@ -67,6 +67,19 @@ def test_odd_names_and_levels_for_undeclared_values_are_kept() -> None:
     assert tables["flag"] == pytest.approx(np.array([[0.25, 0.75]] * 3))
 
 
+def test_gaps_have_a_level_of_their_own_if_that_is_said() -> None:
+    names = [column.name for column in Network.from_bif(WEATHER).variables]
+    assert all(column.outside == column.levels[0] for column in Network.from_bif(WEATHER).variables)
+    apart = Network.from_bif(WEATHER, outside="other")
+    assert [column.levels[-1] for column in apart.variables] == ["other"] * len(names)
+    assert apart.parents == Network.from_bif(WEATHER).parents
+    one = Network.from_bif(WEATHER, outside={names[0]: "?"})
+    assert one.variables[0].outside == "?"
+    assert one.variables[1:] == Network.from_bif(WEATHER).variables[1:]
+    with pytest.raises(DeclarationError, match="sunn"):
+        Network.from_bif(WEATHER, outside={"sunn": "?"})
+
+
 def test_a_file_is_read_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "weather.bif"
     path.write_text(WEATHER)

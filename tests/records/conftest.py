@@ -1,4 +1,8 @@
-"""One local Spark for all tests of this folder; they are skipped, in words, where there is no Java."""
+"""One local Spark for all tests of this folder; they are skipped, in words, where there is no Java.
+
+Starting it costs more than all that is asked of it, so its tests stay together in one process (pytest --dist
+loadgroup), and Java compiles no more than it must.
+"""
 
 import os
 import shutil
@@ -9,6 +13,12 @@ from typing import Any
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -17,6 +27,8 @@ def spark() -> Iterator[Any]:
     os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.shuffle.partitions", "1")
+    builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     session = builder.config("spark.sql.session.timeZone", "Pacific/Auckland").getOrCreate()
     yield session
     session.stop()

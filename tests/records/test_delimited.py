@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 from discreet.records.bytes import Fields, looked_up
 from discreet.records.columns import Column
-from discreet.records.delimited import boundaries
+from discreet.records.delimited import DelimitedSource, boundaries
 from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
 from discreet.records.quotes import OpenQuoteError
 from discreet.records.values import day_of, number_of
@@ -52,7 +52,7 @@ def test_blocks_may_end_anywhere(size: int, tmp_path: Path, monkeypatch: pytest.
     number = Column.banded("y", (0, 5, 9))
     monkeypatch.setattr("discreet.records.delimited._BLOCK", size)
     source = dc.read(path)
-    monkeypatch.setattr(type(source)._blocks, "__defaults__", (size,))
+    monkeypatch.setattr(DelimitedSource._blocks, "__defaults__", (size,))
     tables = source.count_families([[column], [number]])
     assert tables[0].tolist() == [30, 60, 30, 30, 30, 30, 60]
     assert tables[1].tolist() == [120, 120, 30]
@@ -76,6 +76,10 @@ NUMBERS = [
     "1e-99",
     "1e100",
     "5e-324",
+    "-1e-100",
+    "1e+100",
+    "1e-1000",
+    "1e-",
     "-0",
     "01",
     "1_0",
@@ -115,9 +119,12 @@ def test_only_an_open_quote_refuses_a_file_and_check_can_say_where(tmp_path: Pat
     path = tmp_path / "open.csv"
     path.write_text('x,y\na,1\nb,2\n"a,3\nb,4\n')
     source = dc.read(path)
+    assert isinstance(source, DelimitedSource)
     with pytest.raises(OpenQuoteError, match="never closed") as failure:
         source.count_families([[Column("x", ("a", "b"), outside="other")]])
     assert "3" not in str(failure.value)
     assert source.open_quote() == "Record 3 of 'open.csv'"
     path.write_text('x,y\na,1\n"b",2\n')
-    assert dc.read(path).open_quote() is None
+    again = dc.read(path)
+    assert isinstance(again, DelimitedSource)
+    assert again.open_quote() is None

@@ -66,6 +66,20 @@ def test_several_files_are_a_declared_list_each_counted_as_it_is(tmp_path: Path)
     assert table.tolist() == [2, 1, 1]
 
 
+@pytest.mark.parametrize("other", ["the same path", "a hard link", "a symbolic link", "a longer path"])
+def test_no_file_is_counted_twice_under_another_name(other: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("x,y\na,1\n")
+    if other == "a hard link":
+        second.hardlink_to(first)
+    elif other == "a symbolic link":
+        second.symlink_to(first)
+    else:
+        second = first if other == "the same path" else tmp_path / ".." / tmp_path.name / "a.csv"
+    with pytest.raises(dc.SourceError, match="names a file twice"):
+        dc.read([first, second])
+
+
 class Caught(Exception):  # noqa: N818 - no error: it carries what an estimator would publish
     """What an estimator was about to publish."""
 

@@ -106,6 +106,22 @@ def test_the_last_line_end_may_be_missing(end: bytes, tmp_path: Path) -> None:
     assert counted(HEADER + b"a,x\nb,y" + end, tmp_path) == [1, 1, 0]
 
 
+@pytest.mark.parametrize("name", ["one.csv", "one.csv.gz"])
+@pytest.mark.parametrize("last", [b"b", b'"b"', b"b\r", b'""'])
+def test_one_column_must_end_with_a_line_feed_whatever_the_last_record_holds(
+    last: bytes, name: str, tmp_path: Path
+) -> None:
+    """Without that line feed an empty last record would be a file of one record less, as good as any other file."""
+    content = b"level\na\n" + last
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(dc.SourceError, match="line feed at the end of every line"):
+        counts_of(LEVEL, dc.read(path))
+    content += b"\n"
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    assert sum(counts_of(LEVEL, dc.read(path))) == 2
+
+
 def test_a_file_with_a_header_alone_has_no_records(tmp_path: Path) -> None:
     assert counted(HEADER, tmp_path) == [0, 0, 0]
     assert counted(HEADER.rstrip(), tmp_path) == [0, 0, 0]

@@ -11,7 +11,7 @@ from itertools import product
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from discreet.models.network import Network
 from discreet.records.columns import CATCH_ALL, Column, Level
 from discreet.records.values import text_of
 
+Declared = TypeVar("Declared")
 Tables = dict[str, NDArray[np.float64]]
 """P(variable | parents) by the variable's name, with axes (parents..., variable)."""
 
@@ -151,7 +152,7 @@ class _Tokens:
         return passed
 
 
-def _add(found: dict[str, Any], name: str, value: Any) -> None:
+def _add(found: dict[str, Declared], name: str, value: Declared) -> None:
     if name in found:
         raise DeclarationError(f"The BIF text declares {name!r} twice.")
     found[name] = value

@@ -12,11 +12,11 @@ The parameters of laws are exact numbers, and probabilities are balls that enclo
 guarantees need not trust any floating-point function.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb, ctx
@@ -256,6 +256,9 @@ class NormalLaw:
         return normal_log_mass(float(self.mean), sqrt(self.variance), low, high)
 
 
+Curve = Callable[[Floats], Floats]
+
+
 def normal_log_mass(mean: ArrayLike, sd: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
     """Return log P(low < value <= high) of normal laws, element by element."""
     m, d, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (mean, sd, low, high)))
@@ -267,7 +270,7 @@ def normal_log_mass(mean: ArrayLike, sd: ArrayLike, low: ArrayLike, high: ArrayL
     )
 
 
-def _log_mass(below: Any, above: Any, log_density: Any, cell: tuple[Floats, Floats]) -> Floats:
+def _log_mass(below: Curve, above: Curve, log_density: Curve, cell: tuple[Floats, Floats]) -> Floats:
     """Subtract tails where that keeps digits; elsewhere the density is smooth over the cell, and is integrated."""
     low, high = np.broadcast_arrays(*cell)
     with np.errstate(all="ignore"):
@@ -332,13 +335,13 @@ class ReadableFamily(BoundedFamily, Protocol):
         """Return log P(a draw falls into a cell | total), for each of several totals."""
 
 
-def count_levels(model: Any, data: object) -> Statistics:
+def count_levels(model: BoundedFamily, data: object) -> Statistics:
     """Count how many records have each level of the model's one column. The result is secret."""
     (table,) = as_source(data).count_families([(model.column,)])
     return Statistics(model, table, records=int(table.sum()))
 
 
-def checked_counts(model: Any, counts: ArrayLike) -> Counts:
+def checked_counts(model: BoundedFamily, counts: ArrayLike) -> Counts:
     """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
     if isinstance(counts, Statistics):
         raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import isfinite, prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 
-Prior = float | Sequence[float] | Mapping[Any, float]
+Prior = float | Sequence[float] | Mapping[Cell, float]
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
 
@@ -48,7 +48,7 @@ class Categories(DocumentedModel, kind="Categories"):
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
 
-    document_types: ClassVar[Mapping[str, Any]] = {"prior": tuple[float, ...] | None}
+    document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
 
     columns: tuple[Column, ...]
     prior: tuple[float, ...]
@@ -73,7 +73,7 @@ class Categories(DocumentedModel, kind="Categories"):
         object.__setattr__(self, "prior", _prior(1 if prior is None else prior, self.cells))
         object.__setattr__(self, "is_prior_declared", prior is not None)
 
-    def document_values(self) -> dict[str, Any]:
+    def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
 
@@ -117,7 +117,7 @@ class Categories(DocumentedModel, kind="Categories"):
         """Return what is counted, whatever the prior is."""
         return self.columns
 
-    def places(self, event: Any) -> NDArray[np.int64]:
+    def places(self, event: object) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         return places_of(event, self.columns, self.cells)
 

@@ -6,7 +6,6 @@ of records, some are chosen that differ in one variable, in half of them and in 
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 
 
-def contributions_of(model: Any, most: int) -> tuple[Counts, bool]:
+def contributions_of(model: object, most: int) -> tuple[Counts, bool]:
     """Return at most so many contributions of a model and whether these are all; a model without any counts levels."""
     if hasattr(model, "contributions"):
         rows, complete = model.contributions(most)

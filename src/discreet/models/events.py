@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ Cell = Level | tuple[Level, ...]
 """The name of a cell: a level, or for crossed columns one level of each."""
 
 
-def places_of(event: Any, columns: Sequence[Column], cells: tuple[Cell, ...]) -> Counts:
+def places_of(event: object, columns: Sequence[Column], cells: tuple[Cell, ...]) -> Counts:
     """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
     table = {cell: place for place, cell in enumerate(cells)}
     found: list[int] = []
@@ -30,7 +29,7 @@ def places_of(event: Any, columns: Sequence[Column], cells: tuple[Cell, ...]) ->
     return np.array(found)
 
 
-def _meant(event: Any, columns: Sequence[Column]) -> str:
+def _meant(event: object, columns: Sequence[Column]) -> str:
     """Name the declared names that a misspelt event probably meant."""
     if not isinstance(event, str):
         return ""

@@ -84,7 +84,7 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
     ('intercept', 'a', 'b')
     """
 
-    document_types: ClassVar[Mapping[str, Any]] = {"prior_precision": Fraction | None}
+    document_types: ClassVar[Mapping[str, object]] = {"prior_precision": Fraction | None}
 
     target: str
     features: tuple[str | Column, ...]
@@ -133,7 +133,7 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
         if len(set(self.names)) < len(self.names):
             raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
 
-    def document_values(self) -> dict[str, Any]:
+    def document_values(self) -> dict[str, object]:
         """Return the precision of the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior_precision": None}
 
@@ -192,7 +192,7 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
 
         These are never all records, but products are largest at bounds.
         """
-        columns: dict[str, list[Any]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
+        columns: dict[str, list[object]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
         columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
         records, _ = all_or_some([len(values) for values in columns.values()], most)
         named = [{n: [columns[n][place]] for n, place in zip(columns, record, strict=True)} for record in records]
@@ -242,7 +242,7 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
             found.append(slope)
         return np.stack([constant, *found], axis=-1)
 
-    def design(self, rows: Mapping[str, Sequence[Any]] | Any) -> Floats:
+    def design(self, rows: Mapping[str, Sequence[object]] | object) -> Floats:
         """Return x in public units for rows (by column, or a frame), clipped and put on the grid as the records are."""
         rows = rows if isinstance(rows, Mapping) else columns_of_frame(rows)
         wanted = {f.name if isinstance(f, Column) else f for f in self.features}
@@ -257,7 +257,7 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
         return np.asarray(np.column_stack(columns) / (self.grid * np.sqrt(self.dimension)))
 
 
-def _columns_of_numbers(target: Any, features: tuple[str | Column, ...]) -> list[str]:
+def _columns_of_numbers(target: str, features: tuple[str | Column, ...]) -> list[str]:
     """Return the names that need bounds, after checking all names."""
     names = [feature.name if isinstance(feature, Column) else feature for feature in (target, *features)]
     if isinstance(target, Column) or not all(isinstance(name, str) and name and is_text(name) for name in names):

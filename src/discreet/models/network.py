@@ -5,15 +5,13 @@ row of a variable given its parents is Dirichlet(prior + counts of that row). A 
 of it, so only the tables of the maximal families are counted. The graph is declared, never learnt from the records.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import prod
 from os import PathLike
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.contributions import all_or_some
+from discreet.models.network_graph import check_graph, declared_columns, parents_first
 from discreet.models.network_prior import NetworkPrior, parameters_of
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.nearest import meant
+
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteBayesianNetwork
 
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
@@ -50,7 +52,7 @@ class Network(DocumentedModel, kind="Network"):
     ((('smoker', 'cancer'), ('age',)), 6)
     """
 
-    document_types: ClassVar[Mapping[str, Any]] = {"prior": tuple[tuple[float, ...], ...] | None}
+    document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[tuple[float, ...], ...] | None}
 
     variables: tuple[Column, ...]
     parents: tuple[tuple[str, ...], ...]
@@ -64,8 +66,8 @@ class Network(DocumentedModel, kind="Network"):
         prior: NetworkPrior | Sequence[Sequence[float]] = 1,
     ) -> None:
         given, above = tuple(variables), tuple(tuple(names) for names in parents)
-        _check_graph(given, above)
-        order = _parents_first([variable.name for variable in given], above)
+        check_graph(given, above)
+        order = parents_first([variable.name for variable in given], above)
         values = parameters_of(1 if prior is None else prior, given, above)
         object.__setattr__(self, "variables", tuple(given[place] for place in order))
         object.__setattr__(self, "parents", tuple(above[place] for place in order))
@@ -73,7 +75,7 @@ class Network(DocumentedModel, kind="Network"):
         object.__setattr__(self, "is_prior_declared", prior is not None)
         self._check_sizes()
 
-    def document_values(self) -> dict[str, Any]:
+    def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
 
@@ -99,7 +101,7 @@ class Network(DocumentedModel, kind="Network"):
                 parents.setdefault(name, [])
             for parent, child in pairwise(names):
                 parents[child].append(parent)
-        return cls(_columns(parents, levels, outside), list(parents.values()), prior)
+        return cls(declared_columns(parents, levels, outside), list(parents.values()), prior)
 
     @classmethod
     def naive_bayes(
@@ -114,25 +116,46 @@ class Network(DocumentedModel, kind="Network"):
         if isinstance(features, str) or not features:
             raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
         names = (target, *features)
-        return cls(_columns(names, levels, outside), [(), *((target,) for _ in features)], prior)
+        return cls(declared_columns(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
     @classmethod
-    def from_bif(cls, path_or_text: str | PathLike[str], prior: NetworkPrior = 1) -> "Network":
-        """Return the graph of a BIF file, or of its text; the file's probabilities are not used, the prior is."""
+    def from_bif(
+        cls,
+        path_or_text: str | PathLike[str],
+        prior: NetworkPrior = 1,
+        outside: Level | Mapping[str, Level] | None = None,
+    ) -> "Network":
+        """Return the graph of a BIF file, or of its text; the file's probabilities are not used, the prior is.
+
+        Such a file lists all levels that its tables know. So undeclared and missing values go to the level that the
+        file names as `outside`, else to 'other' if that is listed, else to the first. `outside` says otherwise, for all
+        variables or by name; it becomes a level of its own where it is not listed.
+        """
         from discreet.models.bif import bif_text, read_bif
 
-        network, _ = read_bif(bif_text(path_or_text))
-        return network.with_prior(prior)
+        return read_bif(bif_text(path_or_text))[0]._with(prior, outside)
 
     @classmethod
-    def from_pgmpy(cls, model: Any, prior: NetworkPrior = 1) -> "Network":
-        """Return the graph and the levels of a network of pgmpy; its probabilities are not used, the prior is."""
+    def from_pgmpy(
+        cls, model: object, prior: NetworkPrior = 1, outside: Level | Mapping[str, Level] | None = None
+    ) -> "Network":
+        """Return the graph and the levels of a network of pgmpy; its probabilities are not used, the prior is.
+
+        `outside` is that of `from_bif`.
+        """
         from discreet.models.pgmpy_networks import read_pgmpy
 
-        return read_pgmpy(model)[0].with_prior(prior)
+        return read_pgmpy(model)[0]._with(prior, outside)
+
+    def _with(self, prior: NetworkPrior, outside: Level | Mapping[str, Level] | None) -> "Network":
+        """Return the same graph with another prior, and other levels for undeclared values where they are said."""
+        own = {column.name: column.outside for column in self.variables}
+        said = outside if isinstance(outside, Mapping) else {} if outside is None else dict.fromkeys(own, outside)
+        levels = {column.name: column.levels for column in self.variables}
+        return Network(declared_columns(own, levels, {**own, **said}), self.parents, prior)
 
     @classmethod
-    def learn(cls, *_: Any, **__: Any) -> NoReturn:
+    def learn(cls, *_: object, **__: object) -> NoReturn:
         """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
         raise DeclarationError(
             "A network's graph is declared, never learnt from the data: a graph that was chosen by looking at the "
@@ -149,7 +172,7 @@ class Network(DocumentedModel, kind="Network"):
 
         return write_bif(self, tables)
 
-    def to_pgmpy(self, tables: Mapping[str, ArrayLike] | None = None) -> Any:
+    def to_pgmpy(self, tables: Mapping[str, ArrayLike] | None = None) -> "DiscreteBayesianNetwork":
         """Return the network as an object of pgmpy, with tables as `to_bif` takes them."""
         from discreet.models.pgmpy_networks import write_pgmpy
 
@@ -310,74 +333,3 @@ class Network(DocumentedModel, kind="Network"):
                 )
         if self.cells > MOST_CELLS:
             raise DeclarationError(f"The tables have {self.cells} cells in all; at most {MOST_CELLS} are allowed.")
-
-
-def _columns(
-    names: Iterable[str],
-    levels: Mapping[str, Sequence[Level] | Column],
-    outside: Level | Mapping[str, Level] | None,
-) -> list[Column]:
-    """Return the declared column of each name."""
-    wanted = list(names)
-    named = set(levels) if isinstance(levels, Mapping) else set()
-    if named != set(wanted):
-        differing = sorted(map(str, named ^ set(wanted)))
-        raise DeclarationError(
-            f"levels must declare each variable of the network and no other; look at {', '.join(map(repr, differing))}."
-        )
-    homes = outside if isinstance(outside, Mapping) else dict.fromkeys(wanted, outside)
-    if strange := set(homes) - named:
-        raise DeclarationError(f"outside may name the variables {sorted(named)}; it names {sorted(map(str, strange))}.")
-    return [_column(name, levels[name], homes.get(name)) for name in wanted]
-
-
-def _column(name: str, declared: Sequence[Level] | Column, outside: Level | None) -> Column:
-    if not isinstance(declared, Column):
-        return Column(name, declared, outside)
-    if declared.name != name:
-        raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
-    return declared
-
-
-def _check_graph(variables: tuple[Any, ...], parents: tuple[tuple[Any, ...], ...]) -> None:
-    if not variables or not all(isinstance(variable, Column) for variable in variables):
-        raise DeclarationError("A network needs one or more variables, each a Column.")
-    names = [variable.name for variable in variables]
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise DeclarationError(f"Every variable of a network is declared once; twice: {', '.join(map(repr, twice))}.")
-    if len(parents) != len(names):
-        raise DeclarationError(f"A network of {len(names)} variables needs {len(names)} lists of parents.")
-    known = set(names)
-    for name, above in zip(names, parents, strict=True):
-        if unknown := [parent for parent in above if parent not in known]:
-            raise DeclarationError(
-                f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network."
-                f"{meant(unknown[0], names)}"
-            )
-        if len(set(above)) < len(above):
-            raise DeclarationError(f"{name!r} names a parent twice: {', '.join(map(repr, above))}.")
-
-
-def _parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> list[int]:
-    """Return the places of the variables, parents before children, else in the order of declaration."""
-    place = {name: number for number, name in enumerate(names)}
-    missing = [len(above) for above in parents]
-    children: list[list[int]] = [[] for _ in names]
-    for number, above in enumerate(parents):
-        for parent in above:
-            children[place[parent]].append(number)
-    ready = [number for number, count in enumerate(missing) if not count]
-    heapify(ready)
-    order: list[int] = []
-    while ready:
-        order.append(heappop(ready))
-        for child in children[order[-1]]:
-            missing[child] -= 1
-            if not missing[child]:
-                heappush(ready, child)
-    if len(order) < len(names):
-        stuck = [name for number, name in enumerate(names) if missing[number]]
-        raise DeclarationError(
-            f"The arrows must not run in a circle; there is one among {', '.join(map(repr, stuck))}."
-        )
-    return order

@@ -1,9 +1,9 @@
 """Priors of networks: one Dirichlet parameter for each level of each variable, however they were declared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, prod
-from typing import Any
+from typing import cast
 
 from discreet.errors import DeclarationError
 from discreet.records.columns import Column
@@ -28,13 +28,13 @@ None says that none is declared, which is read as 1 for every parameter.
 
 
 def parameters_of(
-    prior: Any, variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]
+    prior: object, variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]
 ) -> list[tuple[float, ...]]:
     """Return one Dirichlet parameter for each level of each variable."""
     levels = {variable.name: len(variable.levels) for variable in variables}
     if isinstance(prior, EquivalentSize):
         sizes = (prod(levels[n] for n in above) * levels[v.name] for v, above in zip(variables, parents, strict=True))
-        given: list[Any] = [prior.records / size for size in sizes]
+        given: list[object] = [prior.records / size for size in sizes]
     elif isinstance(prior, Mapping):
         if set(prior) != set(levels):
             raise DeclarationError(f"A prior by name must name every variable once: {', '.join(map(repr, levels))}.")
@@ -48,9 +48,10 @@ def parameters_of(
     return [_parameters(value, name, count) for value, (name, count) in zip(given, levels.items(), strict=True)]
 
 
-def _parameters(value: Any, name: str, count: int) -> tuple[float, ...]:
+def _parameters(value: object, name: str, count: int) -> tuple[float, ...]:
     try:
-        values = (float(value),) * count if isinstance(value, int | float) else tuple(float(one) for one in value)
+        given = (value,) * count if isinstance(value, int | float) else tuple(cast(Iterable[float], value))
+        values = tuple(float(one) for one in given)
     except (TypeError, ValueError):
         values = ()
     if len(values) != count:

@@ -4,7 +4,7 @@ A table of pgmpy has the variable on its first axis and the parents after it; ou
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,13 @@ from discreet.models.bif import usual_home
 from discreet.models.network import Network
 from discreet.records.columns import Column
 
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteBayesianNetwork
+
 Tables = dict[str, NDArray[np.float64]]
 
 
-def read_pgmpy(model: Any) -> tuple[Network, Tables]:
+def read_pgmpy(model: "DiscreteBayesianNetwork") -> tuple[Network, Tables]:
     """Return the graph of a discrete network of pgmpy, under the flat prior, and its tables of probabilities.
 
     Levels are the states that its tables name. The level for undeclared values is the first.
@@ -43,7 +46,7 @@ def read_pgmpy(model: Any) -> tuple[Network, Tables]:
     return Network(columns, parents), tables
 
 
-def write_pgmpy(network: Network, tables: Mapping[str, ArrayLike] | None = None) -> Any:
+def write_pgmpy(network: Network, tables: Mapping[str, ArrayLike] | None = None) -> "DiscreteBayesianNetwork":
     """Return a network of pgmpy with these tables, axes (parents..., variable); left out, the means of the prior."""
     try:
         from pgmpy.factors.discrete import TabularCPD

@@ -4,7 +4,7 @@ They show no value when printed and cannot be pickled, copied, compared, iterate
 one place that opens them is `publish`.
 """
 
-from typing import Any, NoReturn, final
+from typing import NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,12 @@ class Statistics:
 
     __slots__ = ("_records", "_values", "model")
 
-    def __init__(self, model: Any, values: NDArray[np.int64], records: int) -> None:
+    def __init__(self, model: object, values: NDArray[np.int64], records: int) -> None:
         self.model = model
         self._values = np.asarray(values, dtype=np.int64)
         self._records = int(records)
 
-    def describes(self, model: Any, size: int) -> bool:
+    def describes(self, model: object, size: int) -> bool:
         """Tell whether these are statistics of this model from `size` records. Both are public facts."""
         return bool(self.model == model) and self._records == size
 
@@ -39,7 +39,7 @@ class Statistics:
     def __repr__(self) -> str:
         return f"Statistics(<{self._values.size} secret values>)"
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise SecretError(
             "Statistics are secret: they are not compared, copied, stored or turned into something else. "
             "Publish them under a guarantee with discreet.publish(mechanism, statistics, ledger=..., label=...)."

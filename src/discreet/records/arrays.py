@@ -6,7 +6,6 @@ compared with declared values of the same type, and nothing depends on the other
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,12 @@ from discreet.arrays import Floats
 from discreet.records.columns import Column
 from discreet.records.tables import Codes, code_kind
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, day_of, text_of
+
+Array = NDArray[np.generic]
+"""An array of any one type."""
+
+Known = NDArray[np.bool_] | None
+"""Which values are known; None says that all are."""
 
 _WIDEST = 2**20  # places of a range of whole numbers that is looked up in a list
 
@@ -34,9 +39,9 @@ class Values:
     """An array of one kind. `known` is false at gaps; `midnight` is true where a moment is a day and no more."""
 
     kind: Kind
-    array: NDArray[Any]
-    known: NDArray[np.bool_] | None = None
-    midnight: NDArray[np.bool_] | None = None
+    array: Array
+    known: Known = None
+    midnight: Known = None
 
 
 def codes_of(values: Values, column: Column) -> Codes:
@@ -55,7 +60,7 @@ def codes_of(values: Values, column: Column) -> Codes:
     return codes
 
 
-def literals(column: Column, kind: Kind) -> dict[Any, int]:
+def literals(column: Column, kind: Kind) -> dict[float, int]:
     """Return the values of a kind that mean a level of a column, and the places of these levels."""
     meant = {text: _meant(text, kind) for text in column.codes}
     return {value: column.codes[text] for text, value in meant.items() if value is not None}
@@ -74,10 +79,10 @@ def _meant(text: str, kind: Kind) -> int | float | None:
     return number if kind is Kind.NUMBER else int(number) if number.is_integer() else None
 
 
-def _matched(array: NDArray[Any], meant: dict[Any, int], column: Column) -> Codes:
+def _matched(array: Array, meant: dict[float, int], column: Column) -> Codes:
     if not meant:
         return np.full(len(array), column.home, dtype=code_kind(column))
-    low, high = min(meant), max(meant)
+    low, high = int(min(meant)), int(max(meant))
     if array.dtype.kind in "iu" and high - low < _WIDEST:
         listed = np.full(high - low + 3, column.home, dtype=code_kind(column))
         listed[np.array(list(meant)) - low + 1] = list(meant.values())
@@ -89,9 +94,9 @@ def _matched(array: NDArray[Any], meant: dict[Any, int], column: Column) -> Code
     return np.where(ordered[places] == array, codes[places], codes.dtype.type(column.home))
 
 
-def _within(kind: np.dtype[Any], low: int, high: int) -> tuple[int, int]:
+def _within(kind: np.dtype[np.generic], low: int, high: int) -> tuple[int, int]:
     """Return bounds that an array of whole numbers can be compared with."""
-    ends = np.iinfo(kind)
+    ends = np.iinfo(kind.name)
     return min(max(low, int(ends.min)), int(ends.max)), max(min(high, int(ends.max)), int(ends.min))
 
 
@@ -114,20 +119,20 @@ def numbers_of_values(values: Values, dates: bool) -> Floats:
     return numbers if values.known is None else np.where(values.known, numbers, np.nan)
 
 
-def days_of_moments(ticks: NDArray[np.int64], ticks_per_day: int, known: Any, has_zone: bool) -> Values:
+def days_of_moments(ticks: Codes, ticks_per_day: int, known: Known, has_zone: bool) -> Values:
     """Return the days of moments that are counted in ticks from 1970-01-01."""
     days = np.floor_divide(ticks, ticks_per_day)
     midnight = np.zeros(len(days), dtype=bool) if has_zone else np.remainder(ticks, ticks_per_day) == 0
     return days_within(days, known, midnight)
 
 
-def days_within(days: NDArray[Any], known: Any, midnight: Any = None) -> Values:
+def days_within(days: NDArray[np.integer], known: Known, midnight: Known = None) -> Values:
     """Return days; those before the year 1 or after 9999 are gaps."""
     within = (days >= FIRST_DAY) & (days <= LAST_DAY)
     return Values(Kind.DAY, days, within if known is None else within & known, midnight)
 
 
-def days_of_dates(years: NDArray[Any], months: NDArray[Any], days: NDArray[Any]) -> Values:
+def days_of_dates(years: Codes, months: Codes, days: Codes) -> Values:
     """Return the days of dates of the calendar; what the calendar does not have is a gap."""
     year, month = years.astype(np.int64), np.clip(months.astype(np.int64), 1, 12)
     starts = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")

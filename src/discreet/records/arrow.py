@@ -1,7 +1,8 @@
 """Tables of Arrow, in memory or in files, batch by batch; entries of dictionaries are coded once each."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,12 @@ from discreet.records.source import Batch
 from discreet.records.tables import Codes, code_kind
 from discreet.records.values import DAY, NUMBER
 
+if TYPE_CHECKING:
+    import pyarrow
+    import pyarrow.dataset
+
+Entry = TypeVar("Entry", bound=np.generic)
+
 _TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _ROWS = 2**18
 
@@ -32,7 +39,7 @@ _ROWS = 2**18
 class ArrowSource(BatchSource):
     """Records in a table of pyarrow, or in a data set of Arrow files."""
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: "pyarrow.Table | pyarrow.dataset.Dataset") -> None:
         self._table = table
 
     def names(self) -> list[str]:
@@ -52,7 +59,7 @@ class ArrowSource(BatchSource):
 class ArrowBatch(Batch):
     """Some arrays of Arrow."""
 
-    def __init__(self, columns: dict[str, Any], size: int) -> None:
+    def __init__(self, columns: dict[str, "pyarrow.Array"], size: int) -> None:
         self._columns, self._size = columns, size
 
     def __len__(self) -> int:
@@ -66,13 +73,13 @@ class ArrowBatch(Batch):
         """Return the numbers of a column."""
         return arrow_numbers(self._columns[name], dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         """Return some values as Python has them."""
         array = _plain(self._columns[name])
         return [_python(array[place]) for place in places.tolist()]
 
 
-def _python(scalar: Any) -> Any:
+def _python(scalar: "pyarrow.Scalar") -> object:
     """Return one value as Python has it; what Python cannot hold (a day after 9999) by the name of its type."""
     try:
         return scalar.as_py()
@@ -82,7 +89,7 @@ def _python(scalar: Any) -> Any:
         return f"({scalar.type})"
 
 
-def arrow_codes(array: Any, column: Column) -> Codes:
+def arrow_codes(array: "pyarrow.Array", column: Column) -> Codes:
     """Return the code of every value of an array of Arrow."""
     types = _pyarrow().types
     array = _plain(array)
@@ -99,7 +106,7 @@ def arrow_codes(array: Any, column: Column) -> Codes:
     return np.asarray(places[found.fill_null(len(places) - 1).to_numpy(zero_copy_only=False)])
 
 
-def arrow_numbers(array: Any, dates: bool) -> Floats:
+def arrow_numbers(array: "pyarrow.Array", dates: bool) -> Floats:
     """Return the number, or the day, of every value of an array of Arrow."""
     array = _plain(array)
     if _pyarrow().types.is_dictionary(array.type):
@@ -109,23 +116,24 @@ def arrow_numbers(array: Any, dates: bool) -> Floats:
     return numbers_of_values(_days_of_texts(array), True) if dates else _numbers_of_texts(array)
 
 
-def _coded(array: Any, of_entries: NDArray[Any], gap: Any) -> NDArray[Any]:
+def _coded(array: "pyarrow.Array", of_entries: NDArray[Entry], gap: float) -> NDArray[Entry]:
     """Return what the entries of a dictionary became, for each of its indices."""
     entries = np.append(of_entries, np.array([gap], dtype=of_entries.dtype))
     indices = array.indices.cast(_pyarrow().int64()).fill_null(-1)
     return np.asarray(entries[indices.to_numpy(zero_copy_only=False)])
 
 
-def _pyarrow() -> Any:
+def _pyarrow() -> ModuleType:
     try:
         import pyarrow
         import pyarrow.compute
     except ImportError:
         raise SourceError("Tables of Arrow need the package pyarrow: pip install pyarrow.") from None
-    return pyarrow
+    found: ModuleType = pyarrow
+    return found
 
 
-def _plain(array: Any) -> Any:
+def _plain(array: "pyarrow.Array") -> "pyarrow.Array":
     """Return an array without chunks, runs and views."""
     pa = _pyarrow()
     if isinstance(array, pa.ChunkedArray):
@@ -138,12 +146,12 @@ def _plain(array: Any) -> Any:
     return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: "pyarrow.DataType") -> bool:
     types = _pyarrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _values(array: Any) -> Values:
+def _values(array: "pyarrow.Array") -> Values:
     """Return an array that holds no texts as an array of NumPy."""
     pa = _pyarrow()
     kind, types = array.type, pa.types
@@ -166,11 +174,11 @@ def _values(array: Any) -> Values:
     return Values(Kind.OTHER, np.zeros(len(array), dtype=np.uint8))
 
 
-def _filled(array: Any, gap: Any) -> NDArray[Any]:
+def _filled(array: "pyarrow.Array", gap: float) -> Codes:
     return np.asarray(array.fill_null(gap).to_numpy(zero_copy_only=False))
 
 
-def _numbers_of_texts(array: Any) -> Floats:
+def _numbers_of_texts(array: "pyarrow.Array") -> Floats:
     pa = _pyarrow()
     compute = pa.compute
     fits = compute.match_substring_regex(_ascii(array), pattern=NUMBER)
@@ -179,7 +187,7 @@ def _numbers_of_texts(array: Any) -> Floats:
     return np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False))
 
 
-def _days_of_texts(array: Any) -> Values:
+def _days_of_texts(array: "pyarrow.Array") -> Values:
     pa = _pyarrow()
     compute = pa.compute
     fits = compute.match_substring_regex(_ascii(array), pattern=DAY)
@@ -188,7 +196,7 @@ def _days_of_texts(array: Any) -> Values:
     return days_of_dates(*(part.to_numpy(zero_copy_only=False) for part in parts))
 
 
-def _ascii(array: Any) -> Any:
+def _ascii(array: "pyarrow.Array") -> "pyarrow.Array":
     """Return texts as bytes, so that what is no proper text can be asked for as well."""
     pa = _pyarrow()
     return array.view(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())

@@ -3,13 +3,12 @@
 import itertools
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.records.values import LARGEST_WHOLE, day_of
 
 
-def edges_of(name: str, edges: Sequence[Any]) -> tuple[tuple[float, ...], bool]:
+def edges_of(name: str, edges: Sequence[object]) -> tuple[tuple[float, ...], bool]:
     """Return the edges as rising numbers, and whether they are days."""
     given = tuple(edges) if isinstance(edges, Sequence) and not isinstance(edges, str) else ()
     are_days = bool(given) and all(isinstance(edge, str | date) for edge in given)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -17,17 +17,17 @@ from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
 from discreet.records.moments import MomentPlan, Wholes, moments_of
-from discreet.records.source import Batch
+from discreet.records.source import Batch, Source
 from discreet.records.strangers import strangers_in
 from discreet.records.tables import clusters, count_codes, margins
 
 Found = TypeVar("Found")
 
 
-def as_source(data: Any) -> Any:
+def as_source(data: object) -> Source:
     """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
-        return data
+        return cast(Source, data)
     from discreet.records.frames import source_of  # which is made of what stands here
 
     return source_of(data)
@@ -124,7 +124,7 @@ def in_silence() -> Iterator[None]:
 
 def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
     """Return what an engine makes of a file; if it fails, say so without its words."""
-    found = None
+    found: Found | None = None
     with suppress(Exception):  # the engine's words may quote records
         found = work()
     if found is None:
@@ -132,10 +132,9 @@ def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
     return found
 
 
-def sum_moments(data: Any, plan: MomentPlan) -> tuple[Wholes, int]:
+def sum_moments(data: object, plan: MomentPlan) -> tuple[Wholes, int]:
     """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
     source = as_source(data)
     if not hasattr(source, "sum_moments"):
         raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
-    found: tuple[Wholes, int] = source.sum_moments(plan)
-    return found
+    return source.sum_moments(plan)

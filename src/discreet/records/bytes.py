@@ -3,9 +3,8 @@
 Each field is looked at eight bytes at a time. What is found by a hash is compared byte by byte with what is declared.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +79,7 @@ def _telling(declared: Words, lengths: NDArray[np.int64]) -> int:
     return next(needed, declared.shape[1])
 
 
-def _hash(words: Any, lengths: NDArray[np.int64], multipliers: Words) -> Words:
+def _hash(words: Iterable[Words], lengths: NDArray[np.int64], multipliers: Words) -> Words:
     total = lengths.astype(np.uint64) * multipliers[0]
     for word, multiplier in zip(words, multipliers[1:], strict=True):
         total = (total ^ (total >> np.uint64(29))) + word * multiplier

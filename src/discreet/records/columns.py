@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.records.bands import band_names, day_text, edges_of, names_of
@@ -116,9 +115,9 @@ class Column:
         return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
 
     @property
-    def band_names(self) -> tuple[Any, ...]:
+    def band_names(self) -> tuple[str, ...]:
         """Return the names of the bands, without the level for everything else."""
-        return self.levels[: len(self.edges) - 1]
+        return tuple(str(level) for level in self.levels[: len(self.edges) - 1])
 
     @cached_property
     def home(self) -> int:
@@ -146,7 +145,7 @@ class Column:
         return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
 
 
-def _check_levels(name: str, levels: tuple[Any, ...]) -> None:
+def _check_levels(name: str, levels: tuple[object, ...]) -> None:
     if not all(isinstance(level, str | int) for level in levels):
         raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
     if any(isinstance(level, str) and not is_text(level) for level in levels):
@@ -163,11 +162,11 @@ def is_text(text: str) -> bool:
     return "\ufffd" not in text and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
 
 
-def _is_beyond(level: Level) -> bool:
+def _is_beyond(level: object) -> bool:
     """Tell whether a level is a whole number, or the text of one, that a float may not hold."""
     if isinstance(level, int):
         return abs(level) > LARGEST_WHOLE
-    digits = level.strip().lstrip("+-")
+    digits = str(level).strip().lstrip("+-")
     return digits.isdecimal() and (len(digits) > 16 or int(digits) > LARGEST_WHOLE)
 
 

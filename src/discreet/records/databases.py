@@ -3,7 +3,6 @@
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -16,7 +15,7 @@ from discreet.records.expressions import identifier, literal
 _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
-def parquet_file(place: Path, _: str | None, __: str | None) -> Any:
+def parquet_file(place: Path, _: str | None, __: str | None) -> EngineSource:
     """Open a Parquet file, whatever letters its name has."""
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
     table = _PARQUET.format(literal(plain))
@@ -41,7 +40,7 @@ def arrow_file(place: Path, _: str | None, __: str | None) -> ArrowSource:
     )
 
 
-def duckdb_file(place: Path, table: str | None, _: str | None) -> Any:
+def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
     """Open a table of a DuckDB file."""
     path = _literal(place)
     connection = opened_in_silence(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
@@ -58,11 +57,11 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> Any:
 
 
 @cache
-def _database() -> Any:
+def _database() -> duckdb.DuckDBPyConnection:
     """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
     return duckdb.connect()
 
 
-def _quiet(connection: Any) -> Any:
+def _quiet(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Return a connection that shows no progress on the screen."""
     return connection.execute("SET enable_progress_bar = false")

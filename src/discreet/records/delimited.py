@@ -7,13 +7,16 @@ too few is a gap, what is too many is ignored, what stands between a closing quo
 a value that no level declares. The only file that is refused for what its records hold is one whose last quote is never
 closed.
 
+The last line may lack its line feed, but not where there is one column alone: there, an empty last record would be no
+byte at all, and a file of one record less. So such files are refused whatever they hold.
+
 Bytes are looked at in blocks, by NumPy. Where quotes stand only where they open, close or double, counting them tells
 what lies inside. Where they stand elsewhere a block is cut by hand, one field after the other, with the same result.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +42,7 @@ class DelimitedSource(BatchSource):
 
     def __init__(self, opened: Callable[[], BinaryIO], separator: str, name: str) -> None:
         self._open, self._separator, self._name = opened, separator.encode(), name
+        self._names: list[str] = []
         self._names = self._header()
 
     def names(self) -> list[str]:
@@ -83,14 +87,20 @@ class DelimitedSource(BatchSource):
                 read = file.read(wanted)
                 data = rest + read
                 at_end = not read
-                if at_end and data and not data.endswith(b"\n"):
-                    data += b"\n"  # the last line counts without a line feed too, unless that is inside quotes
+                is_cut = at_end and data != b"" and not data.endswith(b"\n")
+                data += b"\n" * is_cut  # the last line counts without a line feed too, unless that is inside quotes
                 block = np.frombuffer(data + bytes(_PADDING), dtype=np.uint8)
                 ends = boundaries(data, block[: len(data)], self._separator[0])
                 lines = np.flatnonzero(block[ends] == LINE_FEED)
                 complete = int(ends[lines[-1]]) + 1 if len(lines) else 0
                 if at_end and complete < len(data):
                     raise OpenQuoteError(self._name)
+                if is_cut and len(self._names) == 1:
+                    raise SourceError(
+                        f"{self._name!r} has one column, and its last line does not end with a line feed. If that line "
+                        "were empty, nobody could tell that it is a record. Nothing was counted. Write the file with a "
+                        "line feed at the end of every line."
+                    )
                 if complete:
                     yield block, ends[: lines[-1] + 1]
                 rest, wanted = data[complete:], size if complete else 2 * wanted
@@ -151,7 +161,7 @@ class _Lines(Batch):
         fields = self._fields(self._places[name])
         return numbers_of_values(days_of_bytes(fields), True) if dates else numbers_of_bytes(fields)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         fields = self._fields(self._places[name])
         texts = [fields.content(place).decode("utf-8", "replace") for place in places.tolist()]
         return [text or None for text in texts]

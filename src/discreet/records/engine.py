@@ -6,21 +6,22 @@ and gives null for what is not declared; numbers by their place in a declared ra
 Which expression is used depends on the type of the column alone, never on a record.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from math import prod
 from threading import Lock
-from typing import Any
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from discreet.arrays import Counts
 from discreet.errors import SourceError
+from discreet.records.arrays import Array
 from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
-from discreet.records.expressions import GIVEN, Coding, coded, identifier, number
+from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number
 from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
@@ -32,12 +33,22 @@ _MOST_STRANGERS = 1_000
 _FEW = 3  # columns of a table that the engine groups by itself
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
 
+_Raw = Column | tuple[str, bool]
+"""What a factor needs of a record: the code of a column, or the number (or day) that stands under a name."""
+
 
 class EngineSource:
     """Records in a relation of DuckDB, or in a table of one of its connections."""
 
-    def __init__(self, relation: Any, connection: Any = None, table: str = "") -> None:
+    def __init__(
+        self,
+        relation: DuckDBPyRelation,
+        connection: DuckDBPyConnection | None = None,
+        table: str = "",
+        holds_moments: bool = False,
+    ) -> None:
         self._relation, self._connection, self._table = relation, connection, table
+        self._holds_moments = holds_moments or connection is not None
         self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
         self._plain = {name.casefold() for name in self._types}
         if len(self._plain) < len(relation.columns):
@@ -45,7 +56,7 @@ class EngineSource:
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
-    def of_table(cls, connection: Any, table: str) -> "EngineSource":
+    def of_table(cls, connection: DuckDBPyConnection, table: str) -> "EngineSource":
         """Return the records of a table, or of a function that gives one, by a connection of its own."""
         return cls(connection.sql(f"FROM {table}"), connection, table)
 
@@ -59,6 +70,7 @@ class EngineSource:
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         require_columns({column.name for family in families for column in family}, self.names())
+        self._refuse_moments_of_others(column.name for family in families for column in family if column.dates)
         return answered(lambda: self._count(families), "count them")
 
     def _count(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
@@ -74,11 +86,12 @@ class EngineSource:
         table, prepared = self._prepared(codings)
         own = [prepared[column] for column in cluster.columns]
         names = [f"code_{number}" for number in range(len(own))]
-        codes = ", ".join(f"{coding.sql} AS {name}" for coding, name in zip(own, names, strict=True))
+        widened = "::INTEGER" if len(own) == 1 else ""  # the engine groups one column of small numbers the slow way
+        codes = ", ".join(f"({coding.sql}){widened} AS {name}" for coding, name in zip(own, names, strict=True))
         with self._lock:
             groups = self._ask(f"SELECT {codes}, count(*) AS records FROM {table} GROUP BY ALL").fetchnumpy()
         pairs = zip(own, names, strict=True)
-        places = [c.places[np.ma.filled(groups[name], len(c.levels)).astype(np.intp)] for c, name in pairs]
+        places = [c.placed(np.ma.filled(groups[name], c.gap).astype(np.intp)) for c, name in pairs]
         found = np.zeros(prod(cluster.shape), dtype=np.int64)
         np.add.at(found, np.ravel_multi_index(places, cluster.shape), np.ma.getdata(groups["records"]))
         return found
@@ -86,7 +99,7 @@ class EngineSource:
     def _streamed(self, together: list[Cluster], codings: dict[Column, Coding]) -> list[Counts]:
         """Count many tables: the engine makes the codes, in one pass, and NumPy counts them."""
         table, prepared = self._prepared(codings)
-        kinds, gaps = [c.kind for c in prepared.values()], [len(c.levels) for c in prepared.values()]
+        kinds, gaps = [c.kind for c in prepared.values()], [c.gap for c in prepared.values()]
         query = f"SELECT {', '.join(coding.small for coding in prepared.values())} FROM {table}"
         found = [np.zeros(prod(cluster.shape), dtype=np.int64) for cluster in together]
         with self._lock:
@@ -94,7 +107,10 @@ class EngineSource:
                 for start in range(0, len(batch[0]), _BLOCK):
                     block = [column[start : start + _BLOCK] for column in batch]
                     pairs = zip(prepared.items(), block, strict=True)
-                    codes = {column: np.take(coding.places, numbers) for (column, coding), numbers in pairs}
+                    codes = {
+                        column: coding.placed(numbers.astype(coding.kind, copy=False))
+                        for (column, coding), numbers in pairs
+                    }
                     for cluster, counts in zip(together, found, strict=True):
                         counts += count_codes(codes, cluster)
         return found
@@ -112,20 +128,35 @@ class EngineSource:
             prepared[column] = replace(coding, sql=coding.sql.replace(GIVEN, name))
         return f"(SELECT {', '.join(made)} FROM {_VIEW})", prepared
 
-    def _ask(self, query: str) -> Any:
-        """Return the answer to a query. A relation is asked under a name that no other question uses."""
+    def _ask(self, query: str) -> DuckDBPyConnection | DuckDBPyRelation:
+        """Return the answer to a query."""
         if self._connection is not None:
             return self._connection.execute(query.replace(_VIEW, self._table))
-        view = f"discreet_view_{next(_QUESTIONS)}"
-        return self._relation.query(view, query.replace(_VIEW, view))
+        return self._stream(query)
 
-    def _stream(self, query: str) -> Any:
-        """Return the answer to a query as something that streams it."""
-        return self._ask(query) if self._connection is None else self._connection.sql(query.replace(_VIEW, self._table))
+    def _stream(self, query: str) -> DuckDBPyRelation:
+        """Return the answer to a query as it streams. A relation is asked under a name that no other question uses."""
+        if self._connection is not None:
+            return self._connection.sql(query.replace(_VIEW, self._table))
+        view = f"discreet_view_{next(_QUESTIONS)}"
+        return cast(DuckDBPyRelation, self._relation.query(view, query.replace(_VIEW, view)))
+
+    def _refuse_moments_of_others(self, days: Iterable[str]) -> None:
+        """Refuse moments with a zone that lie in another program's memory: DuckDB fails on those it cannot hold."""
+        if self._holds_moments or not any(self._types[name] == ZONED for name in days):
+            return
+        plan = str(self._stream(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall())
+        if "ARROW_SCAN" in plan or "PANDAS_SCAN" in plan:
+            raise SourceError(
+                "DuckDB reads moments with a time zone from a frame of another program, and would stop at one that it "
+                "cannot hold. Nothing was counted. Give that frame itself instead of a relation, or copy it into a "
+                "table of DuckDB."
+            )
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
         require_columns({factor.column for factor in plan.factors}, self.names())
+        self._refuse_moments_of_others(f.column for f in plan.factors if isinstance(f, Measure) and f.dates)
         with self._lock:
             return answered(lambda: moments_of(self._batches(plan), plan), "sum them")
 
@@ -136,11 +167,13 @@ class EngineSource:
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
         selected = [coding.small for coding in codings.values()] + list(numbers.values())
-        kinds = [coding.kind for coding in codings.values()] + [np.dtype(float)] * len(numbers)
-        gaps = [len(coding.levels) for coding in codings.values()] + [np.nan] * len(numbers)
+        kinds = [coding.kind for coding in codings.values()] + [np.dtype(np.float64)] * len(numbers)
+        gaps = [coding.gap for coding in codings.values()] + [np.nan] * len(numbers)
         for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), kinds, gaps):
             pairs = zip(codings.items(), batch, strict=False)
-            found: dict[Any, Any] = {column: np.take(coding.places, codes) for (column, coding), codes in pairs}
+            found: dict[_Raw, Array] = {
+                column: c.placed(codes.astype(c.kind, copy=False)) for (column, c), codes in pairs
+            }
             yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
@@ -149,35 +182,41 @@ class EngineSource:
         return answered(lambda: self._strangers(column, most), "look for undeclared values")
 
     def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
-        name = identifier(column.name)
-        value = f"encode({name})" if self._types[column.name] == "VARCHAR" else name
-        query = f"SELECT {value} AS value, count(*) AS records FROM {_VIEW} GROUP BY ALL ORDER BY records DESC, value"
+        name, kind, table, where = identifier(column.name), self._types[column.name], _VIEW, ""
+        if is_unheld := any(word in kind for word in UNHELD):
+            table, prepared = self._prepared({column: self._coding(column)})
+            where = f"WHERE ({prepared[column].sql}) IS NULL"  # none of their values is declared as a level
+        value = f"{name}::VARCHAR" if is_unheld else f"encode({name})" if kind == "VARCHAR" else name
+        rows_of = f"SELECT {value} AS value, count(*) AS records FROM {table} {where}"
+        query = f"{rows_of} GROUP BY ALL ORDER BY records DESC, value"
         found: list[tuple[str, int]] = []
         with self._lock:
             for start in count(step=_MOST_STRANGERS):
                 rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
-                found += [(shown(value), records) for value, records in plain if is_stranger(column, value)]
+                found += [
+                    (shown(value), records) for value, records in plain if is_unheld or is_stranger(column, value)
+                ]
                 if not rows or len(found) >= most:
                     break
         return found[:most]
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes | bytearray) else value
 
 
-def _raw(factor: Factor) -> Any:
+def _raw(factor: Factor) -> "_Raw":
     """Return what must be known of a record for a factor: the code of a column, or its number."""
     return factor.declared if isinstance(factor, Indicator) else (factor.column, factor.dates)
 
 
 class _Numbers:
-    def __init__(self, columns: dict[Any, NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping["_Raw", Array]) -> None:
         self._columns = columns
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
 
-    def raw(self, factor: Factor) -> NDArray[Any]:
+    def raw(self, factor: Factor) -> Array:
         return self._columns[_raw(factor)]

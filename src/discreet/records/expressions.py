@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,11 @@ _NARROW = ("TINYINT", "SMALLINT", "UTINYINT", "USMALLINT")  # differences of dec
 _WHOLE = ("INTEGER", "BIGINT", "UINTEGER")
 _HUGE = ("HUGEINT", "UHUGEINT", "UBIGINT")
 _MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
-_ZONED = "TIMESTAMP WITH TIME ZONE"
+ZONED = "TIMESTAMP WITH TIME ZONE"
+_ZONED_NS = "TIMESTAMPTZ_NS"
+UNHELD = ("WITH TIME ZONE", _ZONED_NS)
+"""Words in the names of types that the engine's package for Python does not hand out as they are."""
+_DAY_NS = 86_400_000_000_000
 _NOTHING = "NULL::INTEGER"
 _UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
 GIVEN = "\x01"  # no declared name or level has control characters
@@ -41,7 +44,7 @@ class Coding:
     given: str = ""
 
     @property
-    def kind(self) -> np.dtype[Any]:
+    def kind(self) -> np.dtype[np.integer]:
         """Return the smallest type that holds the numbers, and one more for null."""
         return np.dtype(np.min_scalar_type(len(self.levels)))
 
@@ -50,8 +53,22 @@ class Coding:
         """Return the expression in its smallest type."""
         return f"({self.sql})::{_UNSIGNED[self.kind.itemsize]}"
 
+    @property
+    def gap(self) -> int:
+        """Return the number that stands for null: one more than the last, or at once the place that it means."""
+        return self.home if self._are_places else len(self.levels)
+
     @cached_property
-    def places(self) -> NDArray[np.integer]:
+    def _are_places(self) -> bool:
+        """Tell whether the numbers are places of levels already."""
+        return len(self.levels) > self.home and bool((self.levels == np.arange(len(self.levels))).all())
+
+    def placed(self, numbers: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Return the place of the level of each number."""
+        return numbers if self._are_places else np.take(self._places, numbers)
+
+    @cached_property
+    def _places(self) -> NDArray[np.integer]:
         """Return the places of the levels, and that of the level for outside values at the end, for null."""
         return np.append(self.levels, self.home).astype(np.min_scalar_type(max(self.home, *self.levels, 1)))
 
@@ -146,9 +163,12 @@ def _any_day(value: str, kind: str) -> str:
         return _day_number(value, "DATE")
     if kind in _MOMENTS:
         return _day_number(f"TRY_CAST({value} AS TIMESTAMP)", "TIMESTAMP")
-    if kind == _ZONED:
+    if kind == ZONED:
         utc = f"CASE WHEN isfinite({value}) THEN make_timestamp(epoch_us({value})) END"
         return _day_number(f"({utc})", "TIMESTAMP")
+    if kind == _ZONED_NS:
+        ticks = f"epoch_ns({value})"
+        return f"{ticks} // {_DAY_NS} - ({ticks} % {_DAY_NS} < 0)::BIGINT"  # quotients are cut towards zero
     return _NOTHING
 
 
@@ -211,7 +231,6 @@ def _whole(text: str, kind: str) -> int | None:
 
 def number_text(text: str) -> float | None:
     """Return the number of which this is the one text."""
-    found: Any = None
     try:
         found = float(text)
     except ValueError:

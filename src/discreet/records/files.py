@@ -6,20 +6,22 @@ first line of a CSV file is never shown: in a file without a header it is a reco
 """
 
 import gzip
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, cast
 
 from discreet.errors import SourceError
 from discreet.records.batches import opened_in_silence
 from discreet.records.databases import arrow_file, duckdb_file, parquet_file
 from discreet.records.delimited import DelimitedSource
 from discreet.records.several import SeveralSource
+from discreet.records.source import Source
 
 
-def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Any:
+def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Source:
     """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
     `table` names the table of a DuckDB file that holds several. `separator` is a comma for .csv and a tab for .tsv.
@@ -29,12 +31,16 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
     if not isinstance(path, Sequence) or not path or not all(isinstance(each, str | Path) for each in path):
         raise SourceError("Records are read from the path of a file, or from a list of such paths. Nothing was read.")
     places = [Path(each) for each in path]
-    if len({place.resolve() for place in places}) < len(places):
-        raise SourceError("The list of files names a file twice: its records would be counted twice. Nothing was read.")
-    return SeveralSource([_one(place, table, separator) for place in places])
+    sources = [_one(place, table, separator) for place in places]
+    if len({(found.st_dev, found.st_ino) for found in map(os.stat, places)}) < len(places):
+        raise SourceError(
+            "The list of files names a file twice, perhaps by two names (a link): its records would be counted twice. "
+            "Nothing was counted."
+        )
+    return SeveralSource(sources)
 
 
-def _one(place: Path, table: str | None, separator: str | None) -> Any:
+def _one(place: Path, table: str | None, separator: str | None) -> Source:
     is_there = False
     with suppress(OSError):  # a name may be too long for the system
         is_there = place.is_file()
@@ -55,9 +61,13 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
         raise SourceError(f"The separator of a CSV file is one character, and no quote or line end; got {mark!r}.")
     if not place.stat().st_size:
         raise SourceError(f"{place.name!r} is empty: it has not even a first line with the names of the columns.")
-    opened: Any = partial(gzip.open, place, "rb") if is_zipped else partial(open, place, "rb")
+    opened = partial(_bytes_of, place, is_zipped)
     opened_in_silence(place, lambda: _first_byte(opened))
     return DelimitedSource(opened, mark, place.name)
+
+
+def _bytes_of(place: Path, is_zipped: bool) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(place, "rb")) if is_zipped else place.open("rb")
 
 
 def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:
@@ -65,7 +75,7 @@ def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:
         return file.read(1)
 
 
-_OPENERS: dict[tuple[str, ...], Callable[[Path, str | None, str | None], Any]] = {
+_OPENERS: dict[tuple[str, ...], Callable[[Path, str | None, str | None], Source]] = {
     (".csv", ".tsv", ".txt"): _delimited,
     (".parquet", ".pq"): parquet_file,
     (".arrow", ".feather", ".ipc"): arrow_file,

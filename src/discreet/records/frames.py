@@ -1,24 +1,30 @@
 """Frames of pandas, polars, Arrow, DuckDB, ibis and Spark, each made a source by the package that it comes from."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import duckdb
 
 from discreet.errors import SourceError
-from discreet.records.arrow import ArrowSource
+from discreet.records.arrow import ArrowBatch, ArrowSource
 from discreet.records.batches import in_silence
 from discreet.records.engine import EngineSource
 from discreet.records.lists import ListSource
 from discreet.records.pandas import PandasSource
 from discreet.records.polars import PolarsSource
+from discreet.records.source import Batch, Source
+
+if TYPE_CHECKING:
+    import ibis
+    import polars
+    from pyspark.sql import DataFrame
 
 
-def source_of(data: Any) -> Any:
+def source_of(data: object) -> Source:
     """Return a source for a frame of any engine, or for a mapping from names to lists."""
     if isinstance(data, Mapping):
         return ListSource(data)
-    source: Any = None
+    source: Source | None = None
     with in_silence():
         source = _of_frame(data)
     if source is None:
@@ -29,16 +35,16 @@ def source_of(data: Any) -> Any:
     return source
 
 
-def _of_frame(data: Any) -> Any:
+def _of_frame(data: object) -> Source | None:
     """Return the source for a frame, known by the package that it comes from; nothing is imported for it."""
     package = type(data).__module__.partition(".")[0]
-    source: Any = None
+    source: Source | None = None
     if isinstance(data, duckdb.DuckDBPyRelation):
         source = EngineSource(data)
     elif package == "pandas":
         source = PandasSource(data) if hasattr(data, "columns") and data.columns.is_unique else None
     elif package == "polars":
-        source = PolarsSource(data) if hasattr(data, "collect_schema") else None
+        source = PolarsSource(cast("polars.DataFrame", data)) if hasattr(data, "collect_schema") else None
     elif package == "pyarrow":
         source = ArrowSource(data) if hasattr(data, "select") or hasattr(data, "scanner") else None
     elif package == "ibis":
@@ -46,30 +52,37 @@ def _of_frame(data: Any) -> Any:
     elif package == "pyspark":
         from discreet.records.spark import SparkSource
 
-        source = SparkSource(data)
+        source = SparkSource(cast("DataFrame", data))
     if source is None or len(set(source.names())) < len(source.names()):
         return None
     return source
 
 
-def _of_ibis(table: Any) -> Any:
+def _of_ibis(table: "ibis.Table") -> Source:
     """Return a relation where ibis speaks to DuckDB; from any other engine records come in batches of Arrow."""
     import ibis
 
     backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)
     if backend.name == "duckdb":
         backend._run_pre_execute_hooks(table)
-        return EngineSource(backend.con.sql(ibis.to_sql(table, dialect="duckdb")))
+        relation = backend.con.sql(ibis.to_sql(table, dialect="duckdb"))
+        return EngineSource(relation, holds_moments=_are_fine(table))
     return _IbisSource(table)
+
+
+def _are_fine(table: "ibis.Table") -> bool:
+    """Tell whether DuckDB can hold all moments of tables in memory: those with a zone are counted in microseconds."""
+    from ibis.expr.operations import InMemoryTable
+
+    kinds = [kind for found in table.op().find(InMemoryTable) for kind in found.schema.types]
+    return all(kind.scale is None or kind.scale >= 6 for kind in kinds if kind.is_timestamp() and kind.timezone)
 
 
 class _IbisSource(ArrowSource):
     def names(self) -> list[str]:
         return list(self._table.columns)
 
-    def batches(self, names: Sequence[str]) -> Any:
-        from discreet.records.arrow import ArrowBatch
-
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         if self._table.get_backend().name == "sqlite":
             raise SourceError(
                 "SQLite keeps values of any type in any column, so that one record could stop the count. Nothing was "
@@ -79,12 +92,15 @@ class _IbisSource(ArrowSource):
             yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
 
 
-def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
+def columns_of_frame(frame: object) -> dict[str, list[object]]:
     """Return the columns of a frame in memory as lists: for a reader's own rows, never for records."""
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame
 
     try:
-        columns: dict[str, list[Any]] = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+        columns: dict[str, list[object]] = nw.from_native(cast(IntoDataFrame, frame), eager_only=True).to_dict(
+            as_series=False
+        )
     except TypeError:
         raise SourceError(
             f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."

@@ -1,7 +1,8 @@
 """The plainest source: a mapping from column names to lists of values, each looked at by itself."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from operator import methodcaller
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ class ListSource(BatchSource):
     ListSource(<1 column>)
     """
 
-    def __init__(self, values: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, values: Mapping[str, Sequence[object]]) -> None:
         self._values = values
 
     def __repr__(self) -> str:
@@ -40,7 +41,7 @@ class ListSource(BatchSource):
 
 
 class _Lists(Batch):
-    def __init__(self, columns: Mapping[str, Sequence[Any]], size: int) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[object]], size: int) -> None:
         self._columns, self._size = columns, size
 
     def __len__(self) -> int:
@@ -52,29 +53,29 @@ class _Lists(Batch):
     def numbers(self, name: str, dates: bool) -> Floats:
         return numbers_of(self._columns[name], dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         column = self._columns[name]
         return [column[place] for place in places.tolist()]
 
 
-class _Homes(dict[Any, int]):
+class _Homes(dict[object, int]):
     """The codes of texts; every other text is at home."""
 
     def __init__(self, column: Column) -> None:
-        super().__init__(column.codes)
+        super().__init__(column.codes.items())
         self._home = column.home
 
-    def __missing__(self, _: Any) -> int:
+    def __missing__(self, _: object) -> int:
         return self._home
 
 
-def codes_of_objects(values: Sequence[Any], column: Column) -> Codes:
+def codes_of_objects(values: Sequence[object], column: Column) -> Codes:
     """Return the code of every object. Plain texts are looked up; anything else is asked by itself what it means."""
     kind = np.min_scalar_type(len(column.levels))
     if column.edges:
         return np.fromiter(map(column.code, values), dtype=kind, count=len(values))
     homes = _Homes(column)
-    look: Callable[[Any], int] = homes.__getitem__
+    look: Callable[[object], int] = homes.__getitem__
     code = column.code
     if set(map(type, values)) == {str}:  # the usual case, and no other result: `code` of a text is this look-up
         return np.fromiter(map(look, values), dtype=kind, count=len(values))
@@ -82,7 +83,7 @@ def codes_of_objects(values: Sequence[Any], column: Column) -> Codes:
     return np.fromiter(coded, dtype=kind, count=len(values))
 
 
-def _listed(column: Any) -> Any:
+def _listed(column: object) -> Sequence[object]:
     """Return a column as Python has it; refuse an array whose type one record may have forced on all others."""
     if isinstance(column, np.ndarray) and not is_stable(column.dtype):
         raise SourceError(
@@ -90,10 +91,12 @@ def _listed(column: Any) -> Any:
             "mean. Nothing was counted. Give a list, a frame, or an array of whole numbers, 64-bit floats, texts or "
             "objects."
         )
-    return column.tolist() if hasattr(column, "iloc") or isinstance(column, np.ndarray) else column
+    is_array = hasattr(column, "tolist") and (hasattr(column, "iloc") or isinstance(column, np.ndarray))
+    listed = methodcaller("tolist")(column) if is_array else column
+    return cast(Sequence[object], listed)  # what is none is refused by its length, or means nothing
 
 
-def is_stable(kind: np.dtype[Any]) -> bool:
+def is_stable(kind: np.dtype[np.generic]) -> bool:
     """Tell whether values of an array of this type mean the same beside a text, a gap or a number.
 
     Truth values, bytes, short floats, complex numbers, moments and durations do not: NumPy gives all values of an array
@@ -102,7 +105,7 @@ def is_stable(kind: np.dtype[Any]) -> bool:
     return kind.kind in "OiuU" or kind == np.float64
 
 
-def length_of(columns: Sequence[Any]) -> int:
+def length_of(columns: Sequence[Sized]) -> int:
     """Return the number of records; refuse columns that are no lists or differ in length, without quoting them."""
     if any(isinstance(c, str | bytes) or not hasattr(c, "__len__") or hasattr(c, "to_pylist") for c in columns):
         raise SourceError("Each column must be a list of values, one for each record; nothing was counted.")

@@ -11,7 +11,7 @@ A value that is missing, no number, or 2^53 or more away from zero is replaced b
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class Numbered(Protocol):
     def __len__(self) -> int:
         """Return the number of records."""
 
-    def raw(self, factor: Factor) -> NDArray[Any]:
+    def raw(self, factor: Factor) -> NDArray[np.generic]:
         """Return numbers for a measure, codes for an indicator."""
 
 
@@ -108,14 +108,14 @@ def whole_number(value: object, factor: Factor, grid: int) -> int:
     return int(whole_numbers(np.array([np.nan if number is None else number], dtype=float), factor, grid)[0])
 
 
-def whole_column(values: Sequence[Any], factor: Factor, grid: int) -> Wholes:
+def whole_column(values: Sequence[object], factor: Factor, grid: int) -> Wholes:
     """Return the whole number of every value of a list."""
     if isinstance(factor, Indicator):
         return np.array([factor.declared.code(value) == factor.place for value in values], dtype=np.int64) * grid
     return whole_numbers(numbers_of(values, factor.dates), factor, grid)
 
 
-def numbers_of(values: Sequence[Any], dates: bool) -> Floats:
+def numbers_of(values: Sequence[object], dates: bool) -> Floats:
     """Return the number, or the day, that each value of a list means; not-a-number for none."""
     meant = map(day_of if dates else number_of, values)
     return np.array([np.nan if number is None else number for number in meant], dtype=np.float64)
@@ -136,7 +136,7 @@ def moments_of(batches: Iterable[Numbered], plan: MomentPlan) -> tuple[Wholes, i
     return total[first, second], records
 
 
-def _squares(raw: list[NDArray[Any]], plan: MomentPlan) -> Wholes:
+def _squares(raw: list[NDArray[np.generic]], plan: MomentPlan) -> Wholes:
     """Return the sums of all products in a block; floats hold them exactly as long as they stay below 2^53."""
     rows = np.empty((len(raw) + 1, len(raw[0])))
     for row, column, factor in zip(rows, raw, plan.factors, strict=False):

@@ -67,13 +67,15 @@ def _machine(rules: list[tuple[int, bytes, int]], accepting: list[int]) -> tuple
 def _number_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the machine of `values.NUMBER`: sign, 1 to 16 digits, a point with up to 30 digits, an exponent."""
     whole, point = list(range(3, 19)), list(range(19, 50))  # states after so many digits
-    exponent, sign, first, second = 50, 51, 52, 53
+    exponent, plus, minus, first, second = 50, 51, 52, 53, 54
+    small, smaller, smallest = 55, 56, 57  # digits after a minus
     rules = [(1, b"+-", 2), (1, _DIGITS, 3), (2, _DIGITS, 3)]
     rules += [(state, _DIGITS, state + 1) for state in (*whole[:-1], *point[:-1])]
     rules += [(state, b".", point[0]) for state in whole]
     rules += [(state, b"eE", exponent) for state in (*whole, *point)]
-    rules += [(exponent, b"+-", sign), (exponent, _DIGITS, first), (sign, _DIGITS, first), (first, _DIGITS, second)]
-    return _machine(rules, [*whole, *point, first, second])
+    rules += [(exponent, b"+", plus), (exponent, _DIGITS, first), (plus, _DIGITS, first), (first, _DIGITS, second)]
+    rules += [(exponent, b"-", minus), (minus, _DIGITS, small), (small, _DIGITS, smaller), (smaller, _DIGITS, smallest)]
+    return _machine(rules, [*whole, *point, first, second, small, smaller, smallest])
 
 
 @cache

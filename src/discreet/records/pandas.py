@@ -1,7 +1,7 @@
 """Frames of pandas. Columns of Python objects are looked at value by value, categories once for each category."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,17 @@ from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
 from discreet.records.tables import Codes
 
+if TYPE_CHECKING:
+    import pandas
+
 _TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-_ROWS = 2**20
+_ROWS = 2**16  # records whose codes stay in the fastest memory
 
 
 class PandasSource(BatchSource):
     """Records in a frame of pandas."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: "pandas.DataFrame") -> None:
         self._frame = frame
 
     def names(self) -> list[str]:
@@ -32,13 +35,32 @@ class PandasSource(BatchSource):
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Give the records in slices."""
         columns = {name: self._frame[name] for name in names}
+        entries = _Entries()
         for start in range(0, len(self._frame), _ROWS):
-            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()})
+            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()}, entries)
+
+
+class _Entries:
+    """What the categories of a frame mean, looked at once however many slices there are; a gap has the last place."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Column, Codes] = {}
+        self._numbers: dict[tuple[str, bool], Floats] = {}
+
+    def codes(self, series: "pandas.Series", column: Column) -> Codes:
+        if column not in self._codes:
+            self._codes[column] = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
+        return np.asarray(np.take(self._codes[column], series.array.codes))  # a gap has the place -1
+
+    def numbers(self, series: "pandas.Series", name: str, dates: bool) -> Floats:
+        if (name, dates) not in self._numbers:
+            self._numbers[name, dates] = np.append(numbers_of(_objects(series.cat.categories), dates), np.nan)
+        return np.asarray(np.take(self._numbers[name, dates], series.array.codes))
 
 
 class _Slice(Batch):
-    def __init__(self, columns: dict[str, Any]) -> None:
-        self._columns = columns
+    def __init__(self, columns: dict[str, "pandas.Series"], entries: _Entries) -> None:
+        self._columns, self._entries = columns, entries
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
@@ -46,8 +68,7 @@ class _Slice(Batch):
     def codes(self, column: Column) -> Codes:
         series = self._columns[column.name]
         if _has_categories(series):
-            codes = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
-            return np.asarray(codes[series.cat.codes.to_numpy()])  # a gap has the place -1
+            return self._entries.codes(series, column)
         if _is_arrow(series):
             from discreet.records.arrow import arrow_codes
 
@@ -59,8 +80,7 @@ class _Slice(Batch):
     def numbers(self, name: str, dates: bool) -> Floats:
         series = self._columns[name]
         if _has_categories(series):
-            numbers = np.append(numbers_of(_objects(series.cat.categories), dates), np.nan)
-            return np.asarray(numbers[series.cat.codes.to_numpy()])
+            return self._entries.numbers(series, name, dates)
         if _is_arrow(series):
             from discreet.records.arrow import arrow_numbers
 
@@ -69,27 +89,27 @@ class _Slice(Batch):
             return numbers_of(_objects(series), dates)
         return numbers_of_values(_values(series), dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         return _objects(self._columns[name].iloc[places])
 
 
-def _objects(series: Any) -> list[Any]:
+def _objects(series: "pandas.Series") -> list[object]:
     return list(series.astype(object).tolist())
 
 
-def _has_categories(series: Any) -> bool:
+def _has_categories(series: "pandas.Series") -> bool:
     return hasattr(series.dtype, "categories")
 
 
-def _is_arrow(series: Any) -> bool:
+def _is_arrow(series: "pandas.Series") -> bool:
     return hasattr(series.dtype, "pyarrow_dtype") or getattr(series.dtype, "storage", "").startswith("pyarrow")
 
 
-def _holds_objects(series: Any) -> bool:
+def _holds_objects(series: "pandas.Series") -> bool:
     return series.dtype == object or getattr(series.dtype, "storage", "") == "python"
 
 
-def _values(series: Any) -> Values:
+def _values(series: "pandas.Series") -> Values:
     """Return a column of numbers, truth values or moments as an array of NumPy; its type was fixed by the column."""
     if hasattr(series.dtype, "subtype") and hasattr(series, "sparse"):
         series = series.sparse.to_dense()

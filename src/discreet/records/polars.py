@@ -1,7 +1,9 @@
 """Frames of polars, eager or lazy: texts become codes by a cast to a declared enumeration, which compares bytes."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from operator import attrgetter, methodcaller
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,9 @@ from discreet.records.source import Batch
 from discreet.records.tables import Codes, code_kind
 from discreet.records.values import DAY, NUMBER
 
+if TYPE_CHECKING:
+    import polars
+
 _TICKS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _ROWS = 2**18
 
@@ -32,7 +37,7 @@ _ROWS = 2**18
 class PolarsSource(BatchSource):
     """Records in a frame of polars."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: "polars.DataFrame | polars.LazyFrame") -> None:
         self._frame = frame
 
     def names(self) -> list[str]:
@@ -51,13 +56,13 @@ class PolarsSource(BatchSource):
 
 
 class _Slice(Batch):
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: "polars.DataFrame") -> None:
         self._frame = frame
 
     def __len__(self) -> int:
         return int(self._frame.height)
 
-    def _series(self, name: str) -> Any:
+    def _series(self, name: str) -> "polars.Series":
         """Return a column under a name that is no pattern; polars asks for it by its name."""
         return self._frame.get_column(name).alias("x")
 
@@ -84,37 +89,49 @@ class _Slice(Batch):
         texts = series.cast(_polars().String)
         return numbers_of_values(_days_of_texts(texts), True) if dates else _numbers_of_texts(texts)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
-        return list(self._series(name).gather(places).to_list())
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
+        return _python(self._series(name).gather(places))
+
+
+def _python(series: "polars.Series") -> list[object]:
+    """Return values as Python has them; a day or moment that Python cannot hold by the name of its type."""
+    if str(series.dtype.base_type()) not in ("Date", "Datetime"):
+        return list(series.to_list())
+    near = _values(series).known
+    plain = series if getattr(series.dtype, "time_zone", None) is None else series.dt.convert_time_zone("UTC")
+    held = plain.zip_with(_polars().Series(near), _polars().Series([None], dtype=plain.dtype)).to_list()
+    gaps = series.is_null().to_list()
+    return [f"({series.dtype})" if value is None and not gap else value for value, gap in zip(held, gaps, strict=True)]
 
 
 _TEXTS = ("String", "Categorical", "Enum")
 
 
-def _polars() -> Any:
+def _polars() -> ModuleType:
     import polars
 
     return polars
 
 
-def _enumerated(series: Any, texts: list[str]) -> Any:
+def _enumerated(series: "polars.Series", texts: list[str]) -> "polars.Series":
     """Return texts as members of a declared enumeration; any other text becomes a gap."""
     return series.cast(_polars().Enum(texts), strict=False)
 
 
-def _categories(series: Any) -> list[str]:
+def _categories(series: "polars.Series") -> list[str]:
     """Return the text of every category, by its place."""
     pl = _polars()
-    if series.dtype == pl.Enum:
-        return list(series.dtype.categories.to_list())
+    dtype: object = series.dtype
+    if hasattr(dtype, "categories") and str(series.dtype.base_type()) == "Enum":
+        return list(dtype.categories.to_list())
     if pl.__version__.startswith("1."):
-        return list(series.cat.get_categories().to_list())
+        return list(methodcaller("get_categories")(series.cat).to_list())
     last = series.to_physical().max()
-    places = pl.Series(range(0 if last is None else last + 1), dtype=series.to_physical().dtype)
+    places = pl.Series(range(last + 1 if isinstance(last, int) else 0), dtype=series.to_physical().dtype)
     return list(places.cat.to(series.dtype).cast(pl.String).to_list())
 
 
-def _places(series: Any, gap: int) -> NDArray[Any]:
+def _places(series: "polars.Series", gap: int) -> NDArray[np.integer]:
     """Return the place of each category; that of a gap is one more than the last."""
     places = series.to_physical()
     if not places.null_count():
@@ -123,7 +140,7 @@ def _places(series: Any, gap: int) -> NDArray[Any]:
     return np.asarray((places if fits else places.cast(_polars().UInt32)).fill_null(gap).to_numpy())
 
 
-def _values(series: Any) -> Values:
+def _values(series: "polars.Series") -> Values:
     """Return a series that holds no texts as an array of NumPy."""
     pl, kind = _polars(), series.dtype
     known = series.is_not_null().to_numpy() if series.null_count() else None
@@ -142,18 +159,19 @@ def _values(series: Any) -> Values:
         return days_within(series.cast(pl.Int32).fill_null(0).to_numpy(), known)
     if kind == pl.Datetime:
         ticks = series.cast(pl.Int64).fill_null(0).to_numpy()
-        return days_of_moments(ticks, _TICKS[kind.time_unit], known, kind.time_zone is not None)
+        unit, zone = attrgetter("time_unit", "time_zone")(kind)
+        return days_of_moments(ticks, _TICKS[unit], known, zone is not None)
     return Values(Kind.OTHER, np.zeros(len(series), dtype=np.uint8))
 
 
-def _numbers_of_texts(texts: Any) -> Floats:
+def _numbers_of_texts(texts: "polars.Series") -> Floats:
     pl = _polars()
     fits = texts.str.contains(NUMBER).fill_null(False) & ~texts.str.contains("[^-+.0-9eE]").fill_null(True)
     numbers = texts.zip_with(fits, pl.Series([None], dtype=pl.String)).str.strip_prefix("+").cast(pl.Float64)
     return np.asarray(numbers.fill_null(np.nan).to_numpy())
 
 
-def _days_of_texts(texts: Any) -> Values:
+def _days_of_texts(texts: "polars.Series") -> Values:
     pl = _polars()
     fits = texts.str.contains(DAY).fill_null(False) & ~texts.str.contains("[^-0-9 T:.]").fill_null(True)
     dates = texts.zip_with(fits, pl.Series(["0000-00-00"]))

@@ -2,18 +2,21 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
 from discreet.records.moments import MomentPlan, Wholes
 
+if TYPE_CHECKING:
+    from discreet.records.source import Source
+
 
 class SeveralSource:
     """Records in a declared list of files, each with its own names of columns."""
 
-    def __init__(self, sources: Sequence[Any]) -> None:
+    def __init__(self, sources: Sequence["Source"]) -> None:
         self._sources = tuple(sources)
 
     def __repr__(self) -> str:

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
+from discreet.records.arrays import Array
 from discreet.records.columns import Column
 from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes
 from discreet.records.tables import Codes
@@ -45,10 +46,10 @@ class Batch(ABC):
         """Return every record's number, or day; not-a-number for what is none."""
 
     @abstractmethod
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[Any]:
+    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         """Return the values of some records as they are, for the data holder's eyes only."""
 
-    def raw(self, factor: Factor) -> NDArray[Any]:
+    def raw(self, factor: Factor) -> Array:
         """Return numbers for a measure, codes for an indicator."""
         if isinstance(factor, Indicator):
             return self.codes(factor.declared)

@@ -7,11 +7,12 @@ of this library travels with the query.
 """
 
 import copyreg
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from sys import version_info
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,20 +24,25 @@ from discreet.records.columns import Column
 from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.source import Batch
 from discreet.records.strangers import is_stranger, shown
-from discreet.records.tables import Cluster, clusters, count_codes, margins
+from discreet.records.tables import Cluster, Codes, clusters, count_codes, margins
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
 
 _SIMPLE = (
     "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "char", "varchar",
     "date", "timestamp", "timestamp_ntz",
 )  # fmt: skip
 _TOTALS = "place long, total long"
-Work = Callable[[Iterator[Batch]], Iterator[tuple[Any, Any]]]
+Totals = tuple[Codes | list[str], Codes]
+Work = Callable[[Iterator[Batch]], Iterator[Totals]]
 
 
 class SparkSource:
     """Records in a frame of Spark."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: "DataFrame") -> None:
         self._frame = frame
 
     def __repr__(self) -> str:
@@ -57,7 +63,7 @@ class SparkSource:
         sizes = [int(np.prod(cluster.shape)) for cluster in together]
         ends = np.cumsum([0, *sizes])
 
-        def cells(batches: Iterator[Batch]) -> Iterator[tuple[Any, Any]]:
+        def cells(batches: Iterator[Batch]) -> Iterator[Totals]:
             tables = [np.zeros(size, dtype=np.int64) for size in sizes]
             for batch in batches:
                 codes = {column: batch.codes(column) for column in columns}
@@ -69,19 +75,19 @@ class SparkSource:
 
         totals = np.zeros(int(ends[-1]), dtype=np.int64)
         for place, total in self._summed(names, cells):
-            totals[place] = total
+            totals[int(place)] = total
         return [totals[start:end] for start, end in pairwise(ends)]
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
         names = self._required(factor.column for factor in plan.factors)
 
-        def sums(batches: Iterator[Batch]) -> Iterator[tuple[Any, Any]]:
+        def sums(batches: Iterator[Batch]) -> Iterator[Totals]:
             found, records = moments_of(batches, plan)
             yield np.arange(len(found) + 1), np.append(found, records)
 
         def add() -> tuple[list[int], int]:
-            totals = dict(self._summed(names, sums))
+            totals = {int(place): total for place, total in self._summed(names, sums)}
             return [totals.get(place, 0) for place in range(len(plan.products))], totals.get(len(plan.products), 0)
 
         found, records = answered(add, "sum them")
@@ -93,21 +99,22 @@ class SparkSource:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         names = self._required([column.name])
 
-        def odd(batches: Iterator[Batch]) -> Iterator[tuple[Any, Any]]:
+        def odd(batches: Iterator[Batch]) -> Iterator[Totals]:
             for batch in batches:
                 values = batch.values(column.name, np.flatnonzero(batch.codes(column) == column.home))
                 texts = [shown(value) for value in values if is_stranger(column, value)]
                 yield texts, np.ones(len(texts), dtype=np.int64)
 
         found = answered(lambda: self._summed(names, odd, "place string, total long"), "look for undeclared values")
-        return sorted(found, key=lambda each: (-each[1], each[0]))[:most]
+        texts = [(str(text), total) for text, total in found]
+        return sorted(texts, key=lambda each: (-each[1], each[0]))[:most]
 
-    def _required(self, names: Any) -> list[str]:
+    def _required(self, names: Iterable[str]) -> list[str]:
         wanted = list(dict.fromkeys(names))
         require_columns(set(wanted), self.names())
         return wanted
 
-    def _summed(self, names: list[str], work: Work, schema: str = _TOTALS) -> list[tuple[Any, int]]:
+    def _summed(self, names: list[str], work: Work, schema: str = _TOTALS) -> list[tuple[str | int, int]]:
         """Return the totals of what all tasks found, by place."""
         try:
             return [(place, int(total)) for place, total in summed(self._frame, names, work, schema).collect()]
@@ -121,10 +128,10 @@ class SparkSource:
         )
 
 
-def _has_workers(spark: Any) -> bool:
+def _has_workers(spark: "SparkSession") -> bool:
     """Tell whether workers have what they need, by a task without records."""
 
-    def task(batches: Iterator[Any]) -> Iterator[Any]:
+    def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         import numpy  # noqa: F401
         import pyarrow  # noqa: F401
 
@@ -137,7 +144,7 @@ def _has_workers(spark: Any) -> bool:
     return True
 
 
-def summed(frame: Any, names: list[str], work: Work, schema: str = _TOTALS) -> Any:
+def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTALS) -> "DataFrame":
     """Return the frame of Spark with the totals of all tasks; nothing is computed yet.
 
     Columns are taken by their place: Spark tells no names apart by case. Sums are decimals, which do not overflow.
@@ -147,7 +154,7 @@ def summed(frame: Any, names: list[str], work: Work, schema: str = _TOTALS) -> A
     numbered = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
     taken = [f"c{p}" if kinds[p] in _SIMPLE else f"CAST(NULL AS STRING) AS c{p}" for p in places]
 
-    def task(batches: Iterator[Any]) -> Iterator[Any]:
+    def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         import pyarrow
 
         kind = pyarrow.string() if schema.startswith("place string") else pyarrow.int64()
@@ -158,7 +165,7 @@ def summed(frame: Any, names: list[str], work: Work, schema: str = _TOTALS) -> A
 
     packed = _packed(task)
 
-    def unpacked(batches: Iterator[Any]) -> Iterator[Any]:
+    def unpacked(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         from pickle import loads
 
         return loads(packed)(batches)  # type: ignore[no-any-return]
@@ -166,13 +173,13 @@ def summed(frame: Any, names: list[str], work: Work, schema: str = _TOTALS) -> A
     return numbered.selectExpr(*taken).mapInArrow(unpacked, schema).groupBy("place").agg({"total": "sum"})
 
 
-def _packed(task: Any) -> bytes:
+def _packed(task: Callable[[Iterator["pyarrow.RecordBatch"]], Iterator["pyarrow.RecordBatch"]]) -> bytes:
     """Return a function with all that it needs of this library, so that workers need not have it."""
     import pyspark
 
     import discreet
 
-    cloudpickle: Any = pyspark.cloudpickle
+    cloudpickle: ModuleType = pyspark.cloudpickle
 
     cloudpickle.register_pickle_by_value(discreet)
     copyreg.pickle(cached_property, lambda each: (_cached_property, (each.func, each.attrname)))
@@ -184,7 +191,7 @@ def _packed(task: Any) -> bytes:
     return packed
 
 
-def _cached_property(work: Any, name: str) -> Any:
+def _cached_property(work: Callable[[object], object], name: str) -> cached_property[object]:
     """Make a cached property anew: the lock that it has in Python 3.11 cannot travel."""
     made = cached_property(work)
     made.attrname = name

@@ -2,28 +2,25 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.records.columns import Column
+
 if TYPE_CHECKING:
     from discreet.records.source import Batch
-
-
-from contextlib import suppress
-from typing import Any
-
-from discreet.records.columns import Column
 
 MISSING = "(missing)"
 
 
-def is_stranger(column: Column, value: Any) -> bool:
+def is_stranger(column: Column, value: object) -> bool:
     """Tell whether a value is at home in the level for outside values only because no level declares it."""
     return column.declares(value) is None
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as the data holder may see it, whatever an odd object does when it is asked."""
     text = "(a value that cannot be shown)"
     with suppress(Exception):

@@ -7,10 +7,13 @@ gaps (one bit for each value), the second holds the values.
 import ctypes
 from collections.abc import Iterator, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int64, c_void_p
-from typing import Any
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Item = TypeVar("Item", bound=np.generic)
+Numbers = NDArray[np.number]
 
 
 class _Array(ctypes.Structure):
@@ -36,7 +39,14 @@ _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
 
-def streamed(exporter: Any, kinds: Sequence[np.dtype[Any]], gaps: Sequence[float]) -> Iterator[list[NDArray[Any]]]:
+class Streams(Protocol):
+    """What hands out an Arrow stream."""
+
+    def __arrow_c_stream__(self) -> object:
+        """Return the stream, in a capsule."""
+
+
+def streamed(exporter: Streams, kinds: Sequence[np.dtype[np.number]], gaps: Sequence[float]) -> Iterator[list[Numbers]]:
     """Give the columns of every batch of a stream whose columns have these types, with these numbers for gaps.
 
     The arrays of a batch may be used until the next one is asked for.
@@ -57,18 +67,18 @@ def streamed(exporter: Any, kinds: Sequence[np.dtype[Any]], gaps: Sequence[float
             batch.release(ctypes.byref(batch))
 
 
-def _column(child: _Array, kind: np.dtype[Any], gap: float, start: int, size: int) -> NDArray[Any]:
+def _column(child: _Array, kind: np.dtype[np.number], gap: float, start: int, size: int) -> Numbers:
     first = start + child.offset
-    values: NDArray[Any] = _view(child.buffers[1], np.ctypeslib.as_ctypes_type(kind), first, size)
+    values = _view(child.buffers[1], kind, first, size)
     if not child.null_count or not child.buffers[0]:
         return values
-    bits = _view(child.buffers[0], ctypes.c_uint8, 0, (first + size + 7) // 8)
+    bits = _view(child.buffers[0], np.dtype(np.uint8), 0, (first + size + 7) // 8)
     known = np.unpackbits(bits, bitorder="little")[first : first + size]
-    return np.where(known, values, kind.type(gap))
+    return np.where(known, values, np.array(gap, dtype=kind))
 
 
-def _view(address: int | None, kind: Any, first: int, size: int) -> Any:
+def _view(address: int | None, kind: np.dtype[Item], first: int, size: int) -> NDArray[Item]:
     if not address or not size:
         return np.zeros(0, dtype=kind)
-    whole = (kind * (first + size)).from_address(address)
-    return np.frombuffer(whole, dtype=kind)[first:]
+    whole = (ctypes.c_char * ((first + size) * kind.itemsize)).from_address(address)
+    return np.frombuffer(memoryview(whole), dtype=kind)[first:]

@@ -8,7 +8,6 @@ there is no loop over records or groups.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +77,19 @@ def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:
     """Count records by the codes of a cluster's columns."""
     first, *others = cluster.columns
     cells = codes[first]
+    if others:
+        cells = cells.astype(_cell_kind(prod(cluster.shape)))  # the smaller, the faster
     for column in others:
-        cells = cells.astype(np.intp) * len(column.levels) + codes[column]
+        cells *= len(column.levels)
+        cells += codes[column].astype(cells.dtype, copy=False)
     return np.bincount(cells, minlength=prod(cluster.shape))
 
 
-def code_kind(column: Column) -> np.dtype[Any]:
+def _cell_kind(cells: int) -> np.dtype[np.integer]:
+    """Return a type that holds the number of every cell and that NumPy counts by."""
+    return np.dtype(np.min_scalar_type(cells) if cells < 2**32 else np.int64)
+
+
+def code_kind(column: Column) -> np.dtype[np.integer]:
     """Return the smallest type that holds all codes of a column."""
     return np.dtype(np.min_scalar_type(len(column.levels)))

@@ -11,15 +11,18 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 LARGEST_WHOLE = 2**53 - 1
 """Whole numbers up to here mean the same as integers and as floats; 2^53 is also what 2^53 + 1 becomes."""
 
-NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2})?$"
-"""Texts that are read as numbers. Every engine reads them alike, and none fails on them."""
+NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2}|[eE]-[0-9]{3})?$"
+"""Texts that are read as numbers. Every engine reads them alike, and none fails on them.
+
+A number that a program wrote as text is the number that it was: floats go down to 5e-324. Larger exponents would be of
+numbers beyond 2^53.
+"""
 
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)?$"
 """Texts whose first ten letters are read as a day, if there is such a day."""
@@ -30,7 +33,7 @@ FIRST_DAY, LAST_DAY = date.min.toordinal() - 719163, date.max.toordinal() - 7191
 _NUMBER, _DAY = re.compile(NUMBER), re.compile(DAY)
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: object) -> str | None:
     """Return one text for a value: 1, 1.0 and '1' are the same, a day is written 2026-01-31; a gap is None."""
     text = None
     with suppress(Exception):  # what an odd object raises may quote it
@@ -38,7 +41,7 @@ def text_of(value: Any) -> str | None:
     return text
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     if isinstance(value, str):
         return str.__str__(value)
     value = _real(value)
@@ -53,12 +56,12 @@ def _text(value: Any) -> str | None:
     return None if day is None else date.fromordinal(day + 719163).isoformat()
 
 
-def _real(value: Any) -> Any:
+def _real(value: object) -> object:
     """Return 1 for 1 + 0i: one complex number in a column makes all others complex."""
     return value.real if isinstance(value, complex | np.complexfloating) and value.imag == 0 else value
 
 
-def number_of(value: Any) -> float | None:
+def number_of(value: object) -> float | None:
     """Return the number that a value means, or None. Truth values and days are no numbers."""
     number = math.nan
     with suppress(Exception):
@@ -70,7 +73,7 @@ def number_of(value: Any) -> float | None:
     return number if abs(number) <= LARGEST_WHOLE else None
 
 
-def day_of(value: Any) -> int | None:
+def day_of(value: object) -> int | None:
     """Return the day of a date, a moment (with a zone: its day in UTC) or a text, counted from 1970-01-01, or None."""
     day = None
     with suppress(Exception):
@@ -82,7 +85,7 @@ def day_of(value: Any) -> int | None:
     return day
 
 
-def _day(value: Any) -> int | None:
+def _day(value: object) -> int | None:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC).toordinal() - 719163
     if isinstance(value, date):
@@ -93,7 +96,7 @@ def _day(value: Any) -> int | None:
     return None
 
 
-def _is_midnight(value: Any) -> bool:
+def _is_midnight(value: object) -> bool:
     """Tell whether a value is a day and no moment within it; a moment with a zone has no day of its own."""
     if isinstance(value, datetime):
         fraction = (value.hour, value.minute, value.second, value.microsecond, getattr(value, "nanosecond", 0))

@@ -1,7 +1,7 @@
 """A private Bayesian ridge regression for scikit-learn. What lies outside the declared bounds is clipped to them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -15,7 +15,10 @@ from discreet.inference import RegressionPosterior
 from discreet.inference.regression import read_regression
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.models.linear_regression import LinearRegression
-from discreet.sklearn.records import as_numbers, labelled, names_of, published, unlabelled
+from discreet.sklearn.records import Columns, as_numbers, labelled, names_of, published, unlabelled
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _TARGET = "target"
 
@@ -37,7 +40,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         epsilon: Exact,
-        feature_bounds: Sequence[Any],
+        feature_bounds: Sequence[Exact] | Sequence[Sequence[Exact]],
         target_bounds: Sequence[Exact],
         norm_bound: Exact = 1.0,
         ledger: Ledger | None = None,
@@ -48,7 +51,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.norm_bound = norm_bound
         self.ledger = ledger
 
-    def fit(self, X: Any, y: Any) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
+    def fit(self, X: object, y: object) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
         """Publish noisy moments of these records and read the release. Whatever the values are, this does not fail."""
         table, targets = labelled(self, X, y)
         names, size = names_of(self.n_features_in_), len(targets)
@@ -75,12 +78,12 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         declared = list(self.feature_bounds)
         alike = not any(isinstance(each, Sequence | np.ndarray) and not isinstance(each, str) for each in declared)
         pairs = [list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else [] for pair in declared]
-        each = [declared] * len(names) if alike else pairs
+        each = cast(list[Sequence[Exact]], [declared] * len(names) if alike else pairs)
         if len(each) != len(names):
             raise DeclarationError(f"feature_bounds declares {len(each)} features; X has {len(names)}.")
         return {**dict(zip(names, each, strict=True)), _TARGET: list(self.target_bounds)}
 
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:  # noqa: N803
+    def predict(self, X: object, return_std: bool = False) -> Floats | tuple[Floats, Floats]:  # noqa: N803
         """Return the expected target of each record; with `return_std` also its standard deviation.
 
         The features are clipped as the records were. The deviation is that of a new target: it holds the uncertainty of
@@ -90,7 +93,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         means, deviations = self.posterior_.expected(_named(unlabelled(self, X)))
         return (means, deviations) if return_std else means
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True  # a text of digits is a number; any other counts as missing
@@ -99,6 +102,6 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _named(table: list[list[Any]]) -> dict[str, list[Any]]:
+def _named(table: Columns) -> dict[str, list[object]]:
     """Return features by name, as numbers."""
     return {name: as_numbers(column) for name, column in zip(names_of(len(table)), table, strict=True)}

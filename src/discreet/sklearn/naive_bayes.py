@@ -1,7 +1,7 @@
 """A private naive Bayes classifier for scikit-learn. What is not declared counts as the first level."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
 from discreet.records.columns import Column, Level
-from discreet.sklearn.records import as_levels, labelled, names_of, published, unlabelled
+from discreet.sklearn.records import Columns, as_levels, labelled, names_of, published, unlabelled
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _TARGET = "class"
 
@@ -35,7 +38,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         epsilon: Exact = 1,
         classes: Sequence[Level] = (0, 1),
-        feature_levels: Sequence[Any] = (0, 1),
+        feature_levels: Sequence[Level] | Sequence[Sequence[Level] | Column] = (0, 1),
         ledger: Ledger | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -43,7 +46,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_levels = feature_levels
         self.ledger = ledger
 
-    def fit(self, X: Any, y: Any) -> "PrivateNaiveBayes":  # noqa: N803 - scikit-learn's name
+    def fit(self, X: object, y: object) -> "PrivateNaiveBayes":  # noqa: N803 - scikit-learn's name
         """Publish the counts of these records and read the release. Whatever the values are, this does not fail."""
         table, labels = labelled(self, X, y)
         size = len(labels)
@@ -59,33 +62,33 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _levels(self) -> dict[str, Column]:
-        declared = self.feature_levels
-        alike = all(isinstance(level, str | int) for level in declared)
-        each = [declared] * self.n_features_in_ if alike else list(declared)
+        alike = all(isinstance(level, str | int) for level in self.feature_levels)
+        declared = [self.feature_levels] * self.n_features_in_ if alike else list(self.feature_levels)
+        each = cast(list[Sequence[Level] | Column], declared)
         if len(each) != self.n_features_in_:
             raise DeclarationError(f"feature_levels declares {len(each)} features; X has {self.n_features_in_}.")
         columns = {name: _column(name, levels) for name, levels in zip(names_of(len(each)), each, strict=True)}
         return columns | {_TARGET: _column(_TARGET, self.classes)}
 
-    def _columns(self, table: list[list[Any]]) -> dict[str, list[Any]]:
+    def _columns(self, table: Columns) -> dict[str, list[object]]:
         features = self.network_.variables[1:]
         return {v.name: as_levels(column, v.levels) for v, column in zip(features, table, strict=True)}
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """Return the probability of every class for each record, exact given the release."""
         check_is_fitted(self)
         return self.posterior_.predict_proba(self._columns(unlabelled(self, X)))
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """Return the logarithm of the probability of every class for each record."""
         return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: object) -> NDArray[np.generic]:  # noqa: N803
         """Return the most probable class of each record."""
         places = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[places])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -95,7 +98,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _column(name: str, levels: Any) -> Column:
+def _column(name: str, levels: Sequence[Level] | Column) -> Column:
     """Return a column of this name; a declared one keeps its bands or its level for undeclared values."""
     if not isinstance(levels, Column):
         return Column(name, tuple(levels), next(iter(levels), None))

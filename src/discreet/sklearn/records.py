@@ -8,10 +8,11 @@ that already, so a truth value, its text, 1 and 0 are the same here.
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from discreet.exact import Exact
@@ -22,11 +23,14 @@ from discreet.records.lists import is_stable
 from discreet.records.values import text_of
 from discreet.releases import Release, publish
 
+Columns = list[list[object]]
+"""Values by column: one list for each feature."""
+
 _TRUTH = {"true": 1, "false": 0}
 _NUMBERS = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 
 
-def labelled(estimator: Any, records: Any, targets: Any) -> tuple[list[list[Any]], list[Any]]:
+def labelled(estimator: BaseEstimator, records: object, targets: object) -> tuple[Columns, list[object]]:
     """Return features by column, and targets. Shapes are checked, values are not: no error may depend on them."""
     features = _features(estimator, records, reset=True)
     if targets is None:
@@ -37,12 +41,12 @@ def labelled(estimator: Any, records: Any, targets: Any) -> tuple[list[list[Any]
     return features, values
 
 
-def unlabelled(estimator: Any, records: Any) -> list[list[Any]]:
+def unlabelled(estimator: BaseEstimator, records: object) -> Columns:
     """Return the features of new records by column."""
     return _features(estimator, records, reset=False)
 
 
-def _features(estimator: Any, records: Any, reset: bool) -> list[list[Any]]:
+def _features(estimator: BaseEstimator, records: object, reset: bool) -> Columns:
     if hasattr(records, "toarray"):
         raise TypeError("Sparse data are not supported: the places without numbers would be told apart by records.")
     columns = _columns(records)
@@ -55,23 +59,23 @@ def _features(estimator: Any, records: Any, reset: bool) -> list[list[Any]]:
     return columns
 
 
-def _columns(records: Any) -> list[list[Any]]:
+def _columns(records: object) -> Columns:
     """Return a table's columns as lists of plain values: pandas, polars, pyarrow, an array, or rows."""
     if hasattr(records, "iloc") and hasattr(records, "columns"):
-        return [records.iloc[:, place].tolist() for place in range(records.shape[1])]
+        return [records.iloc[:, place].tolist() for place in range(len(records.columns))]
     if hasattr(records, "get_columns"):
         return [column.to_list() for column in records.get_columns()]
-    if hasattr(records, "column_names"):
-        return [records.column(place).to_pylist() for place in range(records.num_columns)]
+    if hasattr(records, "column_names") and hasattr(records, "column"):
+        return [records.column(place).to_pylist() for place in range(len(records.column_names))]
     if hasattr(records, "__array__"):
         table = np.asarray(records)
         if table.ndim != 2:
             raise ValueError(f"Expected 2D array, got {table.ndim}D array instead. Reshape your data.")
         return [_values(column) for column in table.T]
-    return _transposed([_row(row) for row in records])
+    return _transposed([_row(row) for row in cast(Iterable[object], records)])
 
 
-def _values(column: NDArray[Any]) -> list[Any]:
+def _values(column: NDArray[np.generic]) -> list[object]:
     """Return the values of an array; refuse a type that one record may have forced on all others.
 
     No reading of such arrays is right in all of them. Truth values are taken: their texts, 1 and 0 are the same here.
@@ -85,19 +89,19 @@ def _values(column: NDArray[Any]) -> list[Any]:
     )
 
 
-def _row(row: Any) -> list[Any]:
+def _row(row: object) -> list[object]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError("Expected 2D array, got 1D array instead. Reshape your data.")
     return _values(row) if isinstance(row, np.ndarray) else list(row)
 
 
-def _transposed(rows: list[list[Any]]) -> list[list[Any]]:
+def _transposed(rows: Columns) -> Columns:
     if len({len(row) for row in rows}) > 1:
         raise ValueError("Expected 2D array: the rows of X have different lengths.")
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
 
 
-def _one_column(targets: Any) -> list[Any]:
+def _one_column(targets: object) -> list[object]:
     if hasattr(targets, "shape") and len(targets.shape) == 2 and targets.shape[1] == 1:
         (values,) = _columns(targets)
         return values
@@ -107,21 +111,21 @@ def _one_column(targets: Any) -> list[Any]:
         return _values(targets)
     if hasattr(targets, "tolist"):
         return list(targets.tolist())
-    return list(targets.to_list()) if hasattr(targets, "to_list") else list(targets)
+    return list(targets.to_list()) if hasattr(targets, "to_list") else list(cast(Iterable[object], targets))
 
 
-def as_numbers(values: Sequence[Any]) -> list[Any]:
+def as_numbers(values: Sequence[object]) -> list[object]:
     """Return values with 1 and 0 for truth values and their texts."""
     return [_number(value) for value in values]
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     if isinstance(value, bool | np.bool_):
         return int(value)
     return _TRUTH.get(value.lower(), value) if isinstance(value, str) else value
 
 
-def as_levels(values: Sequence[Any], levels: Sequence[Any]) -> list[Any]:
+def as_levels(values: Sequence[object], levels: Sequence[object]) -> list[object]:
     """Return values as they are meant: 1 and 0 are truth values where such are declared, and the other way round."""
     declared = {str(text_of(level)).lower(): level for level in levels}
     if not set(declared) & set(_TRUTH):
@@ -129,7 +133,7 @@ def as_levels(values: Sequence[Any], levels: Sequence[Any]) -> list[Any]:
     return [declared.get(_truth_text(value), value) for value in values]
 
 
-def _truth_text(value: Any) -> str:
+def _truth_text(value: object) -> str:
     """Return 'true' or 'false' for a truth value, its text, 1 or 0, however they are written; else no level's text."""
     text = text_of(value)
     plain = "" if text is None else text.lower()

@@ -9,6 +9,7 @@ import msgspec
 
 from discreet.errors import DeclarationError
 from discreet.records.columns import CATCH_ALL
+from discreet.records.nearest import meant
 
 Number = str | int | float
 Prior = float | list[float] | dict[str, float | list[float]] | Literal["none"]
@@ -92,7 +93,8 @@ def read_study(path: Path) -> DeclaredStudy:
         plain: Any = tomllib.loads(path.read_text(encoding="utf-8"))
         return msgspec.convert(_with_further_keys(plain), DeclaredStudy)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as problem:
-        raise DeclarationError(f"{str(path)!r} is not a study: {_in_words(str(problem))}. Nothing was done.") from None
+        words, near = _in_words(str(problem))
+        raise DeclarationError(f"{str(path)!r} is not a study: {words}. Nothing was done.{near}") from None
 
 
 def _with_further_keys(plain: Any) -> Any:
@@ -111,9 +113,17 @@ def _split(question: Any) -> Any:
     return {key: question[key] for key in question if key in own} | {"further": further}
 
 
-def _in_words(problem: str) -> str:
-    """Say where a problem is as one would write it in the file."""
+def _in_words(problem: str) -> tuple[str, str]:
+    """Say where a problem is as one would write it in the file, and which key was meant if one is misspelt."""
     found = re.fullmatch(r"(.*?) - at `(?:key in )?\$\.?(.*?)`", problem)
     if not found:
-        return problem
-    return f"{found[1]} in [{found[2]}]" if found[2] else found[1]
+        return problem, _meant_key(problem, "")
+    return (f"{found[1]} in [{found[2]}]" if found[2] else found[1]), _meant_key(found[1], found[2])
+
+
+def _meant_key(problem: str, place: str) -> str:
+    """Return a question that names the nearest keys, if a table has a key that it may not have."""
+    tables = {"": DeclaredStudy, "data": DeclaredData, "columns": DeclaredColumn, "budget": DeclaredBudget}
+    unknown = re.search("unknown field `(.*)`", problem)
+    table = tables.get(re.split(r"[.\[]", place)[0])
+    return meant(unknown[1], table.__struct_fields__) if unknown and table else ""
