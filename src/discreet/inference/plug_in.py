@@ -1,9 +1,5 @@
 """What not to do, kept for comparison: read what was published as if it were the truth."""
 
-from typing import Any
-
-import numpy as np
-
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions import Dirichlet
 from discreet.models import Categories
@@ -22,11 +18,4 @@ def plug_in(release: Release) -> Dirichlet:
             f"plug_in reads releases about Categories as counts; {release.label!r} is about a "
             f"{type(release.model).__name__}. Read it with infer."
         )
-    mechanism: Any = release.mechanism
-    if hasattr(mechanism, "parameters"):
-        shares = np.atleast_2d(mechanism.parameters(release.counts)).mean(axis=0)
-    else:
-        clipped = np.maximum(release.counts, 0).astype(float)
-        total = clipped.sum()
-        shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
-    return Dirichlet(release.model.concentration + mechanism.size * shares)
+    return Dirichlet(release.model.concentration + release.mechanism.plain_counts(release.counts[None])[0])

@@ -129,13 +129,6 @@ class Additive(Mechanism):
         values = by_block(np.asarray(output), lengths)
         return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
 
-    def worst_records(self) -> Counts | None:
-        """Return two records, rows of numbers of levels, of which one replaces the other at the highest cost.
-
-        None if that is any two records that differ in everything.
-        """
-        return None
-
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
         ends = list(accumulate((0, *self.noise.blocks)))

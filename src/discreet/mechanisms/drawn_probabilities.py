@@ -9,6 +9,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
+from discreet.models.model import Parameters
 
 _STICK = 5e5  # operations of the certified mass of one cell of the grid
 _SUMMED = 3000.0  # operations for each cell over which a truncated row is summed
@@ -26,6 +27,10 @@ class DrawnProbabilities:
 
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
         """Return of each table its columns, the prior of a row, and how many rows it has; nothing if none is drawn."""
+        raise NotImplementedError
+
+    def first_draw(self, output: Counts) -> Parameters:
+        """Return the parameters of the first draw that an output holds."""
         raise NotImplementedError
 
     def evidence(self, output: Counts) -> Draw:

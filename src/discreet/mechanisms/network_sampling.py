@@ -38,6 +38,7 @@ from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
+from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.randomness import RandomBits
 
@@ -331,7 +332,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
         """Return all outputs on this grid, or nothing if there are more than `most`."""
         return grid_points([(0, (1 << self.grid_bits) - 1)] * (self.draws * self.length), most)
 
-    def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
         """Give what a twin may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
@@ -344,6 +345,10 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
             table = broken_sticks(part.reshape(-1, rows, levels - 1))
             tables[family[-1]] = table.reshape(-1, *self.model.shape(family))
         return tables
+
+    def first_draw(self, output: Counts) -> dict[str, Floats]:
+        """Return the tables of the first draw, axes (parents..., levels)."""
+        return {name: table[0] for name, table in self.parameters(output).items()}
 
     def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
         """Return each table that is drawn."""

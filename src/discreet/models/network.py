@@ -5,11 +5,9 @@ row of a variable given its parents is Dirichlet(prior + counts of that row). A 
 of it, so only the tables of the maximal families are counted. The graph is declared, never learnt from the records.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import prod
 from os import PathLike
@@ -18,9 +16,11 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
-from discreet.kinds import DocumentedModel
 from discreet.models.contributions import all_or_some
+from discreet.models.graphs import check_graph, parents_first
+from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_prior import NetworkPrior, parameters_of
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
@@ -36,7 +36,7 @@ Family = tuple[str, ...]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(DocumentedModel, kind="Network"):
+class Network(Model, kind="Network"):
     """A directed graph without cycles over categorical variables.
 
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
@@ -64,8 +64,8 @@ class Network(DocumentedModel, kind="Network"):
         prior: NetworkPrior | Sequence[Sequence[float]] = 1,
     ) -> None:
         given, above = tuple(variables), tuple(tuple(names) for names in parents)
-        _check_graph(given, above)
-        order = _parents_first([variable.name for variable in given], above)
+        check_graph(given, above)
+        order = parents_first([variable.name for variable in given], above)
         values = parameters_of(1 if prior is None else prior, given, above)
         object.__setattr__(self, "variables", tuple(given[place] for place in order))
         object.__setattr__(self, "parents", tuple(above[place] for place in order))
@@ -168,6 +168,21 @@ class Network(DocumentedModel, kind="Network"):
         """Return what is counted, whatever the prior is."""
         return self.variables, self.parents
 
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the columns of every maximal family."""
+        return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return the variables."""
+        return self.variables
+
+    @property
+    def conditionals(self) -> tuple[tuple[Family, tuple[float, ...]], ...]:
+        """Return the family of each variable, and the prior of its rows."""
+        return tuple(zip(self.families, self.prior, strict=True))
+
     def __repr__(self) -> str:
         pairs = zip(self.variables, self.parents, strict=True)
         edges = [repr(f"{p} -> {v.name}" if p else v.name) for v, above in pairs for p in above or ("",)]
@@ -259,8 +274,7 @@ class Network(DocumentedModel, kind="Network"):
 
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source in every maximal family. The result is secret."""
-        columns = [[self._column[name] for name in family] for family in self.maximal_families]
-        tables = as_source(data).count_families(columns)
+        tables = as_source(data).count_families(self.tables)
         values = np.concatenate([table.ravel() for table in tables])
         return Statistics(self, values, records=int(tables[0].sum()))
 
@@ -291,6 +305,39 @@ class Network(DocumentedModel, kind="Network"):
                 prior = {self.variables[number].name: self.prior[number] for number in own}
                 found[levels] = Network([self.variables[n] for n in own], [self.parents[n] for n in own], prior)
         yield from sorted(found.values(), key=lambda part: -prod(len(v.levels) for v in part.variables))
+
+    @property
+    def part_in_words(self) -> str:
+        """Name the variables."""
+        names = [variable.name for variable in self.variables]
+        return f"the variable{'' if len(names) == 1 else 's'} {', '.join(names)} alone"
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw tables of probabilities from the prior, and records from these, parents before children."""
+        from discreet.models.network_records import by_row, counts_of, made_up_records, made_up_tables
+
+        tables = made_up_tables(self, generator)
+        return MadeUp(by_row(self, tables), counts_of(self, made_up_records(self, tables, size, generator)))
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of every level given every combination of parents, from exact counts."""
+        from discreet.models.network_records import known_rows
+
+        return known_rows(self, statistics, level)
+
+    def by_name(self, parameters: Parameters) -> Parameters:
+        """Return the tables by the name of their variable."""
+        return parameters
+
+    def even_parameters(self) -> dict[str, Floats]:
+        """Return tables in which all levels are equally likely."""
+        return {family[-1]: np.full(shape := self.shape(family), 1 / shape[-1]) for family in self.families}
+
+    def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
+        """Return P(event), or P(event | given), under tables with axes (parents..., levels)."""
+        from discreet.models.network_events import chance_under
+
+        return chance_under(self, event, parameters, given)
 
     def counts(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
@@ -337,47 +384,3 @@ def _column(name: str, declared: Sequence[Level] | Column, outside: Level | None
     if declared.name != name:
         raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
     return declared
-
-
-def _check_graph(variables: tuple[Any, ...], parents: tuple[tuple[Any, ...], ...]) -> None:
-    if not variables or not all(isinstance(variable, Column) for variable in variables):
-        raise DeclarationError("A network needs one or more variables, each a Column.")
-    names = [variable.name for variable in variables]
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise DeclarationError(f"Every variable of a network is declared once; twice: {', '.join(map(repr, twice))}.")
-    if len(parents) != len(names):
-        raise DeclarationError(f"A network of {len(names)} variables needs {len(names)} lists of parents.")
-    known = set(names)
-    for name, above in zip(names, parents, strict=True):
-        if unknown := [parent for parent in above if parent not in known]:
-            raise DeclarationError(
-                f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network."
-                f"{meant(unknown[0], names)}"
-            )
-        if len(set(above)) < len(above):
-            raise DeclarationError(f"{name!r} names a parent twice: {', '.join(map(repr, above))}.")
-
-
-def _parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> list[int]:
-    """Return the places of the variables, parents before children, else in the order of declaration."""
-    place = {name: number for number, name in enumerate(names)}
-    missing = [len(above) for above in parents]
-    children: list[list[int]] = [[] for _ in names]
-    for number, above in enumerate(parents):
-        for parent in above:
-            children[place[parent]].append(number)
-    ready = [number for number, count in enumerate(missing) if not count]
-    heapify(ready)
-    order: list[int] = []
-    while ready:
-        order.append(heappop(ready))
-        for child in children[order[-1]]:
-            missing[child] -= 1
-            if not missing[child]:
-                heappush(ready, child)
-    if len(order) < len(names):
-        stuck = [name for number, name in enumerate(names) if missing[number]]
-        raise DeclarationError(
-            f"The arrows must not run in a circle; there is one among {', '.join(map(repr, stuck))}."
-        )
-    return order

@@ -27,6 +27,7 @@ from discreet.mathematics.distributions import BetaMixture, CountDistribution, D
 from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.models import Categories, Cell
+from discreet.models.model import MadeUp
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
@@ -43,6 +44,7 @@ class CategoriesPosterior(EventPosterior[Categories]):
     """
 
     subject = "a table of categories"
+    answers = EventPosterior.answers | {"probability_that", "pooled"}
 
     def __init__(
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
@@ -61,6 +63,19 @@ class CategoriesPosterior(EventPosterior[Categories]):
             event_row(self.event_of(cell), "", law, level)
             for cell, law in zip(self.model.cells, self._marginals, strict=True)
         )
+
+    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of some cells; no others are worked out."""
+        laws = [self._sum(np.array([place])) for place in places]
+        names = [self.event_of(self.model.cells[place]) for place in places]
+        return tuple(event_row(name, "", law, level) for name, law in zip(names, laws, strict=True))
+
+    def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
+        """Return the log densities of some cells' made-up probabilities, and what exact counts would give."""
+        known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
+        laws = [(self._sum(np.array([place])), known.marginal(place), truth[place]) for place in places]
+        pairs = np.array([(own.log_density(at), exact.log_density(at)) for own, exact, at in laws])
+        return pairs[:, 0], pairs[:, 1]
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""

@@ -18,6 +18,8 @@ Law = BetaMixture | Sampled
 class EventPosterior(Posterior[ModelT]):
     """What is known about a table of categories, or about a network of them."""
 
+    answers = frozenset({"chance", "rates", "synthesize"})
+
     @property
     @abstractmethod
     def columns(self) -> tuple[Column, ...]:

@@ -22,6 +22,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.errors import DiscreetError
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.reading.counts.table_counts import TableCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class TreeNode:
         return np.asarray(self.log_noise + log_prior_factors(self.alpha, self.log_noise.shape[2] - 1))
 
 
-class TreeCounts:
+class TreeCounts(TableCounts):
     """The joint posterior of all tables of a tree or forest; `nodes` hold parents before children."""
 
     method = "read exactly"
