@@ -33,12 +33,11 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import SLACK
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser, grid_points, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models.bounded_family import BetaLaw
-from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.randomness import RandomBits
 
@@ -331,10 +330,6 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs on this grid, or nothing if there are more than `most`."""
         return grid_points([(0, (1 << self.grid_bits) - 1)] * (self.draws * self.length), most)
-
-    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
-        """Give what a twin may have instead: a coarser grid."""
-        return coarser(self.grid_bits, self.draws)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""

@@ -40,7 +40,6 @@ from discreet.mechanisms.posterior_grid import (
     MOST_GRID_BITS,
     GridLaw,
     broken_sticks,
-    coarser,
     grid_points,
     likely_cells,
     stick_laws,
@@ -346,10 +345,6 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         """Return all outputs on this grid, of infinite ones all that are at all likely; nothing if more than `most`."""
         laws = zip(*(self.laws(row) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
-
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
-        """Give what a twin may have instead: a coarser grid."""
-        return coarser(self.grid_bits, self.draws)
 
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
