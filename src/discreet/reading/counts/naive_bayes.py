@@ -117,7 +117,10 @@ class NaiveBayesCounts(TableCounts):
             self._row.log_sums[self.size] + log_prior_constant(alpha, self.size)[self.size] + log_constant
         )
         if not np.isfinite(self.log_evidence):
-            raise DiscreetError("The release lies so far from all possible counts that it cannot be read.")
+            raise DiscreetError(
+                "The release lies so far from all possible counts that it cannot be read: noise gets there with a "
+                "probability below 1e-20. Nothing was read; check that the document is what was published."
+            )
 
     def _weighed(self, factors: Floats) -> Floats:
         """Return the log weight of every class count, -inf where it is proved to be negligible."""

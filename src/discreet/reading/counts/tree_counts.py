@@ -63,7 +63,10 @@ class TreeCounts(TableCounts):
         self._constants = [log_prior_constant(node.alpha, size) for node in nodes]
         self.log_evidence = log_constant + sum(self._up(place) for place, n in enumerate(nodes) if n.parent is None)
         if not np.isfinite(self.log_evidence):
-            raise DiscreetError("The release lies so far from all possible counts that it cannot be read.")
+            raise DiscreetError(
+                "The release lies so far from all possible counts that it cannot be read: noise gets there with a "
+                "probability below 1e-20. Nothing was read; check that the document is what was published."
+            )
 
     def _is_leaf(self, place: int) -> bool:
         return not self._children[place]

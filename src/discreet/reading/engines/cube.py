@@ -7,7 +7,7 @@ import numpy as np
 from discreet.mechanisms.evidence import Measurement
 from discreet.models.network import Network
 from discreet.reading.case import Case
-from discreet.reading.counts.cube import CubeClass
+from discreet.reading.counts.cube import FARTHEST, CubeClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.engines.engine import Engine
 from discreet.reading.measured import log_constant
@@ -34,7 +34,7 @@ class CubeEngine(Engine):
         looked = 1.0 if found.classes is None else min(size + 1.0, size * rate / 2 + 90 / rate)
         each = 12.0 * size + 4 * features * min(size + 92 / rate, 180 / rate) + _CALL
         words = f"going through {looked:.0f} counts of each class of {size} records"
-        return Work(words, len(found.features) * looked * each, 40.0 * (size + 60 * (features + 1) / rate))
+        return Work(words, len(found.features) * looked * each, 40.0 * (2 * size + FARTHEST * (features + 1) / rate))
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
