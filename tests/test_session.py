@@ -15,7 +15,7 @@ import pytest
 import discreet as dc
 from discreet import failpoints
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.models.bounded_family import GammaLaw, checked_counts, count_levels, total_of
+from discreet.models.bounded_family import BoundedFamily, GammaLaw, total_of
 from discreet.releases import document
 from discreet.session import (
     ConditionalExpectation,
@@ -207,7 +207,7 @@ def test_answers_of_every_shape_are_looked_at(ledger: dc.Ledger) -> None:
 
 def test_a_family_of_ones_own_is_not_published(ledger: dc.Ledger) -> None:
     @dataclass(frozen=True)
-    class Falls:
+    class Falls(BoundedFamily):
         name: str = "falls"
 
         @property
@@ -215,18 +215,8 @@ def test_a_family_of_ones_own_is_not_published(ledger: dc.Ledger) -> None:
             return dc.Column(self.name, (0, 1, 2), outside=2)
 
         @property
-        def cells(self) -> Any:
-            return self.column.levels
-
-        @property
         def values(self) -> Any:
             return tuple(Fraction(level) for level in self.cells)
-
-        def statistics(self, data: object) -> Any:
-            return count_levels(self, data)
-
-        def counts(self, counts: Any) -> Any:
-            return checked_counts(self, counts)
 
         def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> GammaLaw:
             return GammaLaw(30 + power * total_of(self.values, counts), 30 + power * int(sum(counts)))

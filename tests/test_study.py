@@ -212,12 +212,14 @@ def test_gaussian_questions_and_accountants_are_declared_in_the_file(study: dc.S
     assert changed.ledger().spent.rho == release.mechanism.rho
     for wrong, words in (
         (gaussian.replace('delta = "1e-7"', ""), "needs a delta"),
-        (STUDY.replace('mechanism = "GeometricHistogram"', 'delta = "1e-7"'), "takes no delta"),
+        (STUDY.replace('"GeometricHistogram"', '"GeometricHistogram"\ndelta = "1e-7"'), "takes no delta"),
         (STUDY.replace('ledger = "study.db"', 'ledger = "study.db"\naccountant = "pld"'), "'basic' or 'zcdp'"),
     ):
         study.path.write_text(wrong)
         with pytest.raises(dc.DeclarationError, match=words):
             dc.Study(study.path)
+    study.path.write_text(STUDY.replace('mechanism = "GeometricHistogram"', 'delta = "1e-7"'))
+    assert "no delta is needed" in dc.Study(study.path).question("smoking-2026").reason
 
 
 NETWORKS = (

@@ -207,7 +207,7 @@ def test_every_registered_family_is_asked_here() -> None:
         ((GRAPH, DELTA), "NetworkSampling.plain", "cannot be asked for; write NetworkSampling, Network"),
         ((TABLE,), "GeometricHistogram.restored", "write GeometricHistogram."),
         ((GRAPH, "class_share = 1"), None, "The keys of a mechanism go with its name"),
-        ((EVENTS,), None, "one draw has no pure epsilon"),
+        ((EVENTS,), None, "has no pure epsilon: state a delta"),
         ((EVENTS, DELTA, "prior = 1"), None, "prior of a Poisson is part of its own keys"),
         ((EVENTS, DELTA, "mots = 1"), None, "'mots' is no key"),
         (('model = "poisson"\nmost = 3', DELTA), None, "the model 'poisson' needs column"),

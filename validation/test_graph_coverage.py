@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.models.network import Network
-from discreet.planning.network_accuracy import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, made_up_records, made_up_tables
 from discreet.reading import Case, read
 
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)

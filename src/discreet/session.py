@@ -17,17 +17,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discreet.arrays import Floats
 from discreet.errors import DeclarationError, DiscreetError, SecretError
 from discreet.exact import whole
 from discreet.guarantees import ONE_RECORD, Ledger, Unit
-from discreet.inference.elimination import Event, chance_of
-from discreet.inference.network_queries import both, read_event
 from discreet.mathematics.distributions import CountDistribution
-from discreet.mechanisms.network_sampling import NetworkSampling
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.models import Categories, Network, Statistics
+from discreet.mechanisms import Mechanism
+from discreet.models import Statistics
+from discreet.models.model import Model, Parameters
 from discreet.reading import why_unreadable
+from discreet.reading.case import Observed
 from discreet.releases import Release, publish
 from discreet.releases.release import NO_READING
 
@@ -40,46 +38,32 @@ class QueryError(DiscreetError):
 class Mean:
     """The drawn parameters themselves: the probability of every cell, or the one parameter of a family."""
 
-    def answer(self, model: Any, theta: Any) -> Any:
+    def answer(self, model: Model, theta: Parameters) -> object:
         """Return q(theta) = theta, by cell; of a network, its tables by the name of the variable."""
-        if isinstance(model, Network):
-            return dict(theta)
-        if not isinstance(model, Categories):
-            return float(theta[0])
-        return {cell: float(value) for cell, value in zip(model.cells, theta, strict=True)}
+        return model.by_name(theta)
 
 
 @dataclass(frozen=True)
 class Probability:
     """The probability of an event: a cell, a list of cells, or text such as 'ward=A, fall=yes'; of a network, text."""
 
-    event: Any
+    event: object
 
-    def answer(self, model: Any, theta: Any) -> float:
+    def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = sum of theta over the event; in a network, by elimination of all other variables."""
-        if isinstance(model, Network):
-            return _chance(read_event(self.event, model), theta, model)
-        return float(theta[_cells(model).places(self.event)].sum())
-
-
-def _chance(event: Event, tables: Mapping[str, Floats], model: Network) -> float:
-    """Return P(event) under one set of tables with axes (parents..., levels)."""
-    return float(chance_of(event, {name: table.reshape(-1, table.shape[-1]) for name, table in tables.items()}, model))
+        return model.chance(self.event, theta)
 
 
 @dataclass(frozen=True)
 class ConditionalProbability:
-    """The probability of an event among the records in another one, in a network: 'cancer=yes' given 'smoker=yes'."""
+    """The probability of an event among the records in another one: 'cancer=yes' given 'smoker=yes'."""
 
-    event: str
-    given: str
+    event: object
+    given: object
 
-    def answer(self, model: Any, theta: Any) -> float:
+    def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = P(event and given) / P(given)."""
-        if not isinstance(model, Network):
-            raise DeclarationError("conditional probabilities are asked of a Network")
-        event, given = read_event(self.event, model), read_event(self.given, model)
-        return _chance(both(event, given), theta, model) / _chance(given, theta, model)
+        return model.chance(self.event, theta, self.given)
 
 
 @dataclass(frozen=True)
@@ -88,9 +72,9 @@ class Expectation:
 
     values: Mapping[Any, float]
 
-    def answer(self, model: Any, theta: Floats) -> float:
+    def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = sum_i theta_i values_i."""
-        return float(theta @ _by_cell(model, self.values))
+        return model.expectation(self.values, theta)
 
 
 @dataclass(frozen=True)
@@ -98,27 +82,26 @@ class ConditionalExpectation:
     """The expectation of a number among the records in an event: example 1 of the paper, E(y | z)."""
 
     values: Mapping[Any, float]
-    given: Any
+    given: object
 
-    def answer(self, model: Any, theta: Floats) -> float:
+    def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = sum_(i in given) theta_i values_i / sum_(i in given) theta_i."""
-        places, values = _cells(model).places(self.given), _by_cell(model, self.values)
-        return float(theta[places] @ values[places] / theta[places].sum())
+        return model.expectation(self.values, theta, self.given)
 
 
 @dataclass(frozen=True)
 class Predictive:
     """How many of some further records would fall into an event, if the drawn parameters were true."""
 
-    event: Any
+    event: object
     records: int
 
-    def answer(self, model: Any, theta: Floats) -> CountDistribution:
+    def answer(self, model: Model, theta: Parameters) -> CountDistribution:
         """Return q(theta) = Binomial(records, probability of the event)."""
         from scipy.stats import binom
 
         count = whole(self.records, "records", most=10**6)
-        chance = min(1.0, Probability(self.event).answer(model, theta))
+        chance = min(1.0, model.chance(self.event, theta))
         return CountDistribution(0, np.asarray(binom.pmf(np.arange(count + 1), count, chance)))
 
 
@@ -136,13 +119,14 @@ class Draw:
         return f"<draw {self.release.label!r}: {self.release.model!r}>"
 
     @property
-    def parameters(self) -> Any:
+    def parameters(self) -> Parameters:
         """Return the drawn parameters; of a network, its tables by the name of the variable."""
-        mechanism: Any = self.release.mechanism
-        found = mechanism.parameters(self.release.counts)
-        return {name: table[0] for name, table in found.items()} if isinstance(found, dict) else np.asarray(found[0])
+        draw = Observed(self.release.mechanism, self.release.counts, self.release.label).draw
+        if draw is None:
+            raise DeclarationError(f"{self.release.label!r} holds no draw from a posterior.")
+        return draw.parameters
 
-    def answer(self, query: Query | Callable[[Any], Any]) -> Any:
+    def answer(self, query: Query | Callable[[Parameters], object]) -> Any:
         """Answer a question about this draw, free of charge."""
         return _answered(query, self.release.model, self.parameters)
 
@@ -155,16 +139,17 @@ class QuerySession:
 
     def __init__(
         self,
-        mechanism: PosteriorSampling | NetworkSampling,
+        mechanism: Mechanism,
         secret: Statistics,
         ledger: Ledger,
         label: str = "posterior draw",
         *,
         unit: Unit = ONE_RECORD,
     ) -> None:
-        if not isinstance(mechanism, PosteriorSampling | NetworkSampling) or mechanism.draws != 1:
+        draw = Observed.before(mechanism).draw
+        if draw is None or draw.number != 1:
             raise DeclarationError(
-                "A session needs a PosteriorSampling or NetworkSampling mechanism with draws=1: each draw is charged."
+                "A session needs a mechanism that draws from a posterior, with draws=1: each draw is charged."
             )
         self.mechanism, self.ledger, self.label, self.unit = mechanism, ledger, label, unit
         self._secret = secret
@@ -172,7 +157,7 @@ class QuerySession:
     def __repr__(self) -> str:
         return f"QuerySession({self.mechanism!r}, ledger={self.ledger!r})"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SecretError("A session holds secret statistics: it is not stored or sent. Open another one instead.")
 
     def draw(self, request: str | None = None) -> Draw:
@@ -190,18 +175,12 @@ class QuerySession:
         """Answer one declared question from a fresh draw. A question that makes no sense is refused uncharged."""
         if not isinstance(query, Query):
             raise QueryError("A fresh draw answers declared questions, such as Probability('fall=yes').")
-        _answered(query, self.mechanism.model, _even(self.mechanism.model))
+        model = self.mechanism.model
+        _answered(query, model, model.even_parameters())
         return self.draw(request).answer(query)
 
 
-def _even(model: Any) -> Any:
-    """Return parameters that depend on no record, to try a question on."""
-    if isinstance(model, Network):
-        return {family[-1]: np.full(shape := model.shape(family), 1 / shape[-1]) for family in model.families}
-    return np.full(len(model.cells), 1 / len(model.cells)) if isinstance(model, Categories) else np.ones(1)
-
-
-def _answered(query: Any, model: Any, theta: Any) -> Any:
+def _answered(query: object, model: Model, theta: Parameters) -> object:
     """Return the answer, or a refusal in words; no other exception is chained to it."""
     if not isinstance(query, Query) and not callable(query):
         raise QueryError(f"A {type(query).__name__} is no question; ask Mean(), Probability(event) and the like.")
@@ -218,7 +197,7 @@ def _answered(query: Any, model: Any, theta: Any) -> Any:
     raise QueryError(f"The question {_named(query)} cannot be answered: {problem.rstrip('.')}.")
 
 
-def _makes_sense(answer: Any) -> bool:
+def _makes_sense(answer: object) -> bool:
     """Tell whether an answer consists of finite numbers."""
     if isinstance(answer, CountDistribution):
         return bool(np.isfinite(answer.probabilities).all())
@@ -231,24 +210,5 @@ def _makes_sense(answer: Any) -> bool:
     return isinstance(answer, int | float | np.integer | np.floating) and isfinite(answer)
 
 
-def _named(query: Any) -> str:
+def _named(query: object) -> str:
     return type(query).__name__ if isinstance(query, Query) else "of your own"
-
-
-def _cells(model: Any) -> Categories:
-    if not isinstance(model, Categories):
-        raise DeclarationError(
-            "this is asked of Categories; ask a family with one parameter for its Mean(), a network for a Probability()"
-        )
-    return model
-
-
-def _by_cell(model: Any, values: Mapping[Any, float]) -> Floats:
-    """Return the number that belongs to each cell; each cell must be named by exactly one event."""
-    found, times = np.zeros(len(_cells(model).cells)), np.zeros(len(_cells(model).cells), dtype=int)
-    for event, value in values.items():
-        places = _cells(model).places(event)
-        found[places], times[places] = float(value), times[places] + 1
-    if (times != 1).any():
-        raise DeclarationError("the values must name events that cover every cell exactly once")
-    return found

@@ -16,7 +16,7 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.command_line.main import main
 from discreet.inference import FamilyPosterior
-from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
+from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, NormalLaw
 from discreet.reading.counts import record_totals
 from discreet.reading.counts.record_totals import RecordTotals
 from discreet.show import charts
@@ -146,18 +146,11 @@ COLUMN = dc.Column("x", (0, 1), outside=0)
 
 
 @dataclass(frozen=True)
-class Silent:
+class Silent(BoundedFamily):
     """A family that says no more than its privacy needs."""
 
     column: Any = COLUMN
-    cells: tuple[int, ...] = (0, 1)
     values: tuple[Fraction, ...] = (Fraction(0), Fraction(1))
-
-    def statistics(self, data: object) -> Any:
-        raise NotImplementedError
-
-    def counts(self, counts: Any) -> Any:
-        return np.asarray(counts)
 
     def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> BetaLaw:
         return BetaLaw(30 + power * int(counts[0]), 30 + power * int(counts[1]))

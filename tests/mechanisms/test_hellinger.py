@@ -9,6 +9,7 @@ from flint import ctx
 import discreet as dc
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.pair_bound import rounded_up
+from discreet.certificates.promised_loss import promised_loss
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerLocal,
@@ -16,7 +17,7 @@ from discreet.mechanisms.hellinger import (
     HellingerSmooth,
     HellingerSmoothProved,
 )
-from discreet.mechanisms.hellinger_law import HellingerMechanism, promised_loss
+from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.hellinger_table import HellingerTable
 
@@ -189,11 +190,11 @@ def test_too_many_tables_to_enumerate_leave_what_is_proved() -> None:
 
 
 def test_a_promised_loss_holds_both_promises() -> None:
-    loss = promised_loss(Fraction(2), dc.Guarantee(1, "1e-3"))
+    loss = promised_loss(Fraction(2), Fraction(1), Fraction("1e-3"))
     assert 0 < loss.delta_at(1) <= 1e-3 * (1 + 1e-9)
     assert loss.delta_at(0) == pytest.approx((np.e - 1 + 2e-3) / (np.e + 1), rel=1e-12)
     assert loss.epsilon == 2
-    assert promised_loss(Fraction(1), dc.Guarantee(1)).delta_at(0) == pytest.approx(np.tanh(0.5), rel=1e-12)
+    assert promised_loss(Fraction(1), Fraction(1), Fraction(0)).delta_at(0) == pytest.approx(np.tanh(0.5), rel=1e-12)
 
 
 @pytest.mark.parametrize(("prior", "size"), [((1, 1), 50), ((0.3, 5), 30), ((1, 1, 1), 12), ((7, 4, 5), 10)])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.elimination import chance_of, joint_chances
-from discreet.inference.network_queries import read_event
+from discreet.models.elimination import chance_of, joint_chances
+from discreet.models.network_events import read_event
 from discreet.models.pgmpy_networks import read_pgmpy, write_pgmpy
 
 with warnings.catch_warnings():

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dc
 from discreet.planning.accuracy import accuracy
-from discreet.planning.compare import SMOOTHINGS, Ranking, compare
+from discreet.planning.compare import Ranking, compare
 from discreet.show.charts import distance_chart, ranking_chart, render
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
@@ -50,7 +50,7 @@ def test_nothing_is_below_the_floor_and_the_first_reaches_it(pure: Ranking) -> N
 
 
 def test_the_smoothing_is_the_best_of_those_tried(pure: Ranking) -> None:
-    from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+    from discreet.mechanisms.hellinger_calibrated import SMOOTHINGS, HellingerCalibrated
 
     (chosen,) = (entry for entry in pure.entries if isinstance(entry.mechanism, HellingerCalibrated))
     mechanisms: list[Any] = [HellingerCalibrated(COIN, 20, 1, 0, smoothing) for smoothing in SMOOTHINGS]

@@ -23,7 +23,6 @@ from discreet.models.statistics import Statistics
 from discreet.planning.accuracy import accuracy
 from discreet.planning.exact_accuracy import (
     mixture_quantiles,
-    plain_reading,
     possible_outputs,
 )
 from discreet.planning.simulated_accuracy import simulated_accuracy
@@ -263,7 +262,7 @@ def test_the_heavy_tailed_divergence_is_the_mean_of_many_studies(model: dc.Categ
     mechanism, studies = dc.GeometricHistogram(model, size, epsilon), 30_000
     generator = np.random.default_rng(11)
     tables = generator.multinomial(size, generator.dirichlet(model.concentration, size=studies))
-    plain = 1 + plain_reading(mechanism, mechanism.sample(tables, dc.SeededBits(11)))
+    plain = 1 + mechanism.plain_counts(mechanism.sample(tables, dc.SeededBits(11)))
     true = 1.0 + tables
     found = (gammaln(plain) - gammaln(true) + (true - plain) * digamma(true)).sum(axis=1)
     error = found.std() / np.sqrt(studies)
@@ -284,7 +283,7 @@ def test_a_drawn_proportion_is_read_too() -> None:
     fine, coarse = (accuracy(with_fields(draw, grid_bits=bits)) for bits in (9, 7))
     assert fine.log_score == pytest.approx(coarse.log_score, abs=2e-3)
     assert fine.log_score < accuracy(dc.GeometricHistogram(COIN, 40, 1)).log_score
-    assert plain_reading(draw, np.array([[2**31]])) == pytest.approx(np.array([[20.0, 20.0]]))
+    assert draw.plain_counts(np.array([[2**31]])) == pytest.approx(np.array([[20.0, 20.0]]))
 
 
 def test_a_document_holds_all_figures() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.planning.regression_accuracy import expected_coefficients, expected_effect, rehearsed_regression
+from discreet.planning.regression_accuracy import expected_coefficients, expected_effect
+from discreet.planning.rehearsal import rehearsal
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0, 60)})
@@ -12,7 +13,7 @@ MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0,
 
 def test_expected_widths_are_near_those_of_a_reading_and_rather_too_wide() -> None:
     mechanism = dc.BoxMoments(MODEL, 20_000, 1)
-    read = rehearsed_regression(mechanism, "rehearsal", seed=4)[0].interval(0.9)
+    read = rehearsal(mechanism, "rehearsal", seed=4)[0].interval(0.9)
     for each in expected_coefficients(mechanism):
         assert 0.9 < each.width / (read[each.name].high - read[each.name].low) < 2
 
@@ -35,6 +36,6 @@ def test_more_epsilon_and_more_records_give_narrower_intervals() -> None:
 
 
 def test_a_rehearsal_recovers_its_truth() -> None:
-    posterior, truth = rehearsed_regression(dc.BoxMoments(MODEL, 60_000, 5), "rehearsal", seed=6)
+    posterior, truth = rehearsal(dc.BoxMoments(MODEL, 60_000, 5), "rehearsal", seed=6)
     for row, value in zip(posterior.rows(), truth, strict=True):
         assert abs(row.mean - value) < 5 * row.sd

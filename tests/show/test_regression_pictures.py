@@ -5,7 +5,6 @@ import pytest
 
 import discreet as dc
 from discreet.inference import regression
-from discreet.inference.coefficients import feature_reaches
 from discreet.planning import verify
 from discreet.reading.engines import moments
 from discreet.show import charts
@@ -33,7 +32,7 @@ def test_rows_are_the_posterior_in_units(posterior: dc.RegressionPosterior) -> N
     assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval(0.8)["age"])
     assert rows["age"].mean == pytest.approx(0.25, abs=0.05)
     assert (rows["age"].unit, rows["intercept"].unit) == ("days per 1 of age", "days")
-    assert feature_reaches(MODEL) == {"intercept": 1, "age": 80, "<i>ward</i>=B|C": 1}
+    assert MODEL.reaches == {"intercept": 1, "age": 80, "<i>ward</i>=B|C": 1}
     mean, low, high = rows["intercept"].texts
     assert float(low) < float(mean) < float(high)
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
-from discreet.errors import DeclarationError, DocumentError, VerificationError
+from discreet.errors import DocumentError, VerificationError
 from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
-from discreet.models import Categories
 from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
 from discreet.releases.document import read_mechanism
@@ -23,11 +22,9 @@ from discreet.study import Question
 
 def compare_mechanisms(question: Question, level: float, plot: Path | None, as_json: bool) -> None:
     """Rank what could publish a question of categories."""
-    if not isinstance(question.model, Categories):
-        raise DeclarationError("--compare ranks mechanisms for questions about categories; see plan without it.")
     guarantee = question.mechanism.guarantee
     with working("writing all mechanisms out", as_json):
-        ranking = compare(question.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
+        ranking = compare(question.mechanism.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
     if plot is not None:
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:

@@ -26,10 +26,10 @@ from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant
 from discreet.inference import Posterior
-from discreet.mechanisms import NetworkCounts, with_fields
-from discreet.mechanisms.box_moments import NoisyMoments
+from discreet.mechanisms import with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.rehearsal import rehearsal
+from discreet.reading import Case
 from discreet.records import read
 from discreet.show import charts
 from discreet.show.tables import document_of
@@ -160,10 +160,11 @@ def plan(
     if compare:
         return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
-    if isinstance(mechanism, NetworkCounts | NoisyMoments):
+    is_measured = Case.before(mechanism).is_measured
+    if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
         if width is not None:
             raise DeclarationError("--width is for questions about categories; for this one, see plan without it.")
-        show = plan_network if isinstance(mechanism, NetworkCounts) else plan_regression
+        show = plan_network if mechanism.count_sd() is not None else plan_regression
         return show(question, values, _sizes(sizes), level, plot, as_json)
     with working("simulating made-up studies", as_json):
         rows = list(accuracy_curve(mechanism, values, level))

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import sqrt
 from pathlib import Path
-from typing import Any
 
 from discreet.command_line.screen import say, show_json, show_table, working
-from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text
-from discreet.mechanisms import CubeCounts, NetworkCounts, with_fields
-from discreet.noise.zero_sum_law import histogram_variance
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.planning.network_accuracy import ExpectedNetwork, expected_network
 from discreet.show import charts
 from discreet.study import Question
@@ -21,11 +17,9 @@ def plan_network(
 ) -> None:
     """Show how much noise the counts of a network will get, which mechanism adds it, and why that one."""
     mechanism = question.mechanism
-    if not isinstance(mechanism, NetworkCounts):
-        raise DeclarationError(f"{question.name!r} is no question about a network.")
     others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
     others += [with_fields(mechanism, size=size) for size in sizes]
-    rows = [_noise(other) for other in others if isinstance(other, NetworkCounts)]
+    rows = [_noise(other) for other in others]
     with working("simulating made-up studies", as_json):
         found = None if question.refusal else expected_network(mechanism, level)
     if plot is not None:
@@ -47,8 +41,8 @@ def plan_network(
     )
     say(*chosen_by(question))
     say("The noise is a standard deviation, within a row whose total is known; the number of records does not matter.")
-    if (classes := _class_sd(mechanism)) is not None:
-        share = f"epsilon = {exact_text(mechanism.epsilon)}"
+    if (classes := mechanism.class_sd) is not None:
+        share = f"epsilon = {exact_text(mechanism.guarantee.epsilon)}"
         say(f"The counts of the classes themselves get noise of standard deviation {classes:.4g} at {share}.")
     say(*_expectation(question, mechanism, found, level))
     if plot is not None:
@@ -69,22 +63,13 @@ def chosen_by(question: Question) -> list[str]:
     return [f"Mechanism: {type(question.mechanism).__name__}, {why}."]
 
 
-def _noise(mechanism: NetworkCounts) -> dict[str, Any]:
-    sd = mechanism.count_sd()
-    facts = {"epsilon": float(mechanism.epsilon), "size": mechanism.size, "count_sd": sd, "share": sd / mechanism.size}
-    return facts | {"class_sd": _class_sd(mechanism)}
+def _noise(mechanism: Mechanism) -> dict[str, float | None]:
+    sd, epsilon = mechanism.count_sd() or 0.0, float(mechanism.guarantee.epsilon)
+    facts = {"epsilon": epsilon, "size": mechanism.size, "count_sd": sd, "share": sd / mechanism.size}
+    return facts | {"class_sd": mechanism.class_sd}
 
 
-def _class_sd(mechanism: NetworkCounts) -> float | None:
-    """Return the noise of a class count, where the classes have a share of epsilon of their own."""
-    if not isinstance(mechanism, CubeCounts) or mechanism.model.target is None:
-        return None
-    return sqrt(histogram_variance(mechanism.classes, float(mechanism.class_epsilon)))
-
-
-def _expectation(
-    question: Question, mechanism: NetworkCounts, found: ExpectedNetwork | None, level: float
-) -> list[str]:
+def _expectation(question: Question, mechanism: Mechanism, found: ExpectedNetwork | None, level: float) -> list[str]:
     if question.refusal:
         return [f"It cannot be published as it stands, because nobody could read it: {question.refusal}."]
     if found is None:
@@ -93,7 +78,7 @@ def _expectation(
             f"How wide intervals will be is not planned here: {why}. "
             f"One made-up study shows it: discreet rehearse STUDY --ask {question.name}"
         ]
-    epsilon = exact_text(mechanism.epsilon)
+    epsilon = exact_text(mechanism.guarantee.epsilon)
     return [
         f"At epsilon = {epsilon} with {mechanism.size} records, over {found.studies} made-up studies, "
         "with exact counts in brackets:",

@@ -34,7 +34,7 @@ _ANSWERED_BY = {
     "--bif": "to_bif",
     "--synthesize": "synthesize",
 }
-"""Which method of a posterior answers an option; one that does not have it has no answer."""
+"""Which method of a posterior answers an option, if it is among its `answers`."""
 _file = click.Path(path_type=Path)
 
 
@@ -173,7 +173,7 @@ def _check_options(
 
 def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
     """Return what answers each option; refuse options that this posterior has no answer to."""
-    able = {option: getattr(posterior, name) for option, name in _ANSWERED_BY.items() if hasattr(posterior, name)}
+    able = {option: getattr(posterior, name) for option, name in _ANSWERED_BY.items() if name in posterior.answers}
     for option in options:
         if option not in able:
             raise DeclarationError(

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from discreet.command_line.networks import chosen_by
 from discreet.command_line.screen import say, show_json, show_table
-from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text
 from discreet.inference.coefficients import units_of
-from discreet.mechanisms import with_fields
-from discreet.mechanisms.box_moments import NoisyMoments
-from discreet.models import InverseGamma
-from discreet.planning.regression_accuracy import expected_coefficients, expected_effect, typical_variance
+from discreet.mechanisms import Mechanism, with_fields
+from discreet.planning.regression_accuracy import expected_coefficients, expected_effect
 from discreet.show import charts
 from discreet.study import Question
 
@@ -23,9 +19,7 @@ def plan_regression(
 ) -> None:
     """Show how wide the intervals of the coefficients will be, by which mechanism, and why that one."""
     mechanism = question.mechanism
-    if not isinstance(mechanism, NoisyMoments):
-        raise DeclarationError(f"{question.name!r} is no question about a regression.")
-    others: list[Any] = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
+    others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
     others += [with_fields(mechanism, size=size) for size in sizes]
     rows, target = [_expected(other, level) for other in others], mechanism.model.target
     found, kind = expected_coefficients(mechanism, level), type(mechanism).__name__
@@ -37,7 +31,12 @@ def plan_regression(
         title = f"{question.label}: effects of the features, {mechanism.size} records"
         charts.render(charts.width_chart(points, title, target), plot)
     if as_json:
-        facts: dict[str, Any] = {"question": question.name, "mechanism": kind, "reason": question.reason, "rows": rows}
+        facts: dict[str, object] = {
+            "question": question.name,
+            "mechanism": kind,
+            "reason": question.reason,
+            "rows": rows,
+        }
         facts |= {"assumed_noise_sd": _assumed_noise(mechanism)}
         return show_json(facts | {"coefficients": [asdict(each) for each in found]})
     show_table(
@@ -47,7 +46,7 @@ def plan_regression(
     )
     units = units_of(mechanism.model)
     show_table(
-        f"Coefficients at epsilon = {exact_text(mechanism.epsilon)} with {mechanism.size} records",
+        f"Coefficients at epsilon = {exact_text(mechanism.guarantee.epsilon)} with {mechanism.size} records",
         ("coefficient", "units", f"{level:.0%} width", "with exact sums"),
         [(each.name, units[each.name], f"{each.width:.4g}", f"{each.non_private_width:.4g}") for each in found],
         words=2,
@@ -64,17 +63,17 @@ def plan_regression(
     return None
 
 
-def _assumed_noise(mechanism: NoisyMoments) -> float:
+def _assumed_noise(mechanism: Mechanism) -> float:
     """Return the standard deviation around the line that a plan takes for granted, in units of the target."""
     model = mechanism.model
-    return float(typical_variance(model) ** 0.5 * model.ranges[model.target].half)
+    return float(model.typical_variance**0.5 * model.ranges[model.target].half)
 
 
-def _why_assumed(mechanism: NoisyMoments) -> str:
-    return " (assumed: the median of its prior)" if isinstance(mechanism.model.noise, InverseGamma) else ""
+def _why_assumed(mechanism: Mechanism) -> str:
+    return "" if mechanism.model.noise_prior is None else " (assumed: the median of its prior)"
 
 
-def _expected(mechanism: NoisyMoments, level: float) -> dict[str, Any]:
+def _expected(mechanism: Mechanism, level: float) -> dict[str, float]:
     width, exact = expected_effect(mechanism, level)
-    facts = {"epsilon": float(mechanism.epsilon), "size": mechanism.size}
+    facts = {"epsilon": float(mechanism.guarantee.epsilon), "size": mechanism.size}
     return facts | {"width": width, "non_private_width": exact}

@@ -1,4 +1,4 @@
-"""In which units the coefficients of a regression are, and how far each feature can vary."""
+"""In which units the coefficients of a regression are."""
 
 from discreet.models.linear_regression import LinearRegression
 from discreet.records.columns import Column
@@ -22,8 +22,3 @@ def units_of(model: LinearRegression) -> dict[str, str]:
         else:
             found[feature] = f"{model.target} per 1 of {feature}"
     return {name: found[name] for name in model.names}
-
-
-def feature_reaches(model: LinearRegression) -> dict[str, float]:
-    """Return by how much the feature of each coefficient can vary: from bound to bound, or 1 for a level."""
-    return {name: 2 * model.ranges[name].half if name in model.ranges else 1.0 for name in model.names}

@@ -1,8 +1,6 @@
 """Tables of releases made to agree by least squares."""
 
 from discreet.errors import DeclarationError
-from discreet.models import Categories
-from discreet.models.network import Network
 from discreet.reading.case import Case
 from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.releases import Release
@@ -15,7 +13,7 @@ def consistent_tables(*releases: Release) -> ConsistentTables:
     """
     case = Case.of(releases)
     parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
-    if parts is None or not isinstance(case.model, Network | Categories):
+    if parts is None:
         raise DeclarationError(
             f"Tables are made consistent from measured cells and contrasts of tables; {case.label!r} holds something "
             "else. Read it with infer."

@@ -1,54 +1,14 @@
-"""Questions to a network as text, and records to be classified as codes."""
+"""Records to be classified, as codes of their levels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError, SourceError
-from discreet.inference.elimination import Event
-from discreet.models.network import Network
-from discreet.records.columns import Column, Level
-from discreet.records.values import text_of
-
-
-def read_event(text: str, model: Network) -> Event:
-    """Read 'smoker=yes, age=old': a comma means 'and'; a variable that is named twice may have either level."""
-    columns = {column.name: column for column in model.variables}
-    event: Event = {}
-    for part in text.split(",") if isinstance(text, str) else [""]:
-        name, equals, level = (piece.strip() for piece in part.partition("="))
-        column = columns.get(name)
-        levels = [text_of(known) for known in column.levels] if column else []
-        if not equals or level not in levels:
-            shown = model.variables[0]
-            raise DeclarationError(
-                f"Cannot read {text!r}: write 'variable=level' with declared names, such as "
-                f"'{shown.name}={shown.levels[0]}'; several are joined by commas."
-            )
-        event.setdefault(name, np.zeros(len(levels), dtype=np.bool_))[levels.index(level)] = True
-    return event
-
-
-def levels_of(codes: Mapping[str, int], model: Network) -> dict[str, Level]:
-    """Return the level of each variable from its place."""
-    return {column.name: column.levels[codes[column.name]] for column in model.variables}
-
-
-def both(one: Event, two: Event) -> Event:
-    """Return the event that two events happen."""
-    return {name: _and(one.get(name), two.get(name)) for name in one | two}
-
-
-def _and(one: NDArray[np.bool_] | None, two: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    if one is None or two is None:
-        found = two if one is None else one
-        assert found is not None
-        return found
-    return one & two
+from discreet.records.columns import Column
 
 
 def codes_of(rows: Any, columns: Sequence[Column]) -> Counts:

@@ -1,9 +1,5 @@
 """What not to do, kept for comparison: read what was published as if it were the truth."""
 
-from typing import Any
-
-import numpy as np
-
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions import Dirichlet
 from discreet.models import Categories
@@ -22,21 +18,9 @@ def plug_in(release: Release) -> Dirichlet:
             f"plug_in reads releases about Categories as counts; {release.label!r} is about a "
             f"{type(release.model).__name__}. Read it with infer."
         )
-    mechanism: Any = release.mechanism
-    if hasattr(mechanism, "parameters"):
-        shares = np.atleast_2d(mechanism.parameters(release.counts)).mean(axis=0)
-    elif not has_counts(release):
+    if not release.mechanism.has_plain_counts:
         raise DeclarationError(
-            f"plug_in takes published counts for the true ones; {release.label!r}, by {type(mechanism).__name__}, has "
-            "no count of each cell. Nothing was read. Read it with infer."
+            f"plug_in takes published counts for the true ones; {release.label!r}, by "
+            f"{type(release.mechanism).__name__}, has no count of each cell. Nothing was read. Read it with infer."
         )
-    else:
-        clipped = np.maximum(release.counts, 0).astype(float)
-        total = clipped.sum()
-        shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
-    return Dirichlet(release.model.concentration + mechanism.size * shares)
-
-
-def has_counts(release: Release) -> bool:
-    """Tell whether a release about categories holds something that could be taken for the count of each cell."""
-    return hasattr(release.mechanism, "parameters") or len(release.output) == len(release.model.cells)
+    return Dirichlet(release.model.concentration + release.mechanism.plain_counts(release.counts[None])[0])

@@ -78,7 +78,7 @@ def projected_reading(release: Release) -> PlugInNetwork:
 def _measured(release: Release) -> Case:
     """Return the case of one release of measured tables of a network."""
     case = Case.of((release,))
-    if not isinstance(case.model, Network) or not case.is_measured or None in [m.of.parts for m in case.measurements]:
+    if not case.model.conditionals or not case.is_measured or None in [m.of.parts for m in case.measurements]:
         raise DeclarationError(f"{release.label!r} holds no noisy tables of a network's counts.")
     return case
 

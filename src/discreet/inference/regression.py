@@ -6,6 +6,7 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.models.linear_regression import LinearRegression
 from discreet.reading import Case, read
+from discreet.reading.engines.moments import MomentsEngine
 from discreet.releases import Release
 
 
@@ -16,10 +17,8 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     the reading repeatable; no secret is involved. `infer` is the same, under the declared prior.
     """
     case = replace(Case.of(releases), seed=seed)
-    if not isinstance(case.model, LinearRegression):
-        raise DeclarationError(
-            f"{case.label!r} is about a {type(case.model).__name__}: it has no noisy moments to read."
-        )
-    if model is not None and (not isinstance(model, LinearRegression) or model.layout != case.model.layout):
+    if (why := MomentsEngine().unsuited(case)) is not None:
+        raise DeclarationError(f"{case.label!r} has no noisy moments to read: {why}.")
+    if model is not None and (type(model) is not type(case.model) or model.layout != case.model.layout):
         raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
     return RegressionPosterior(read(case if model is None else replace(case, model=model)), releases)

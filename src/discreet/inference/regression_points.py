@@ -6,7 +6,6 @@ Both give a point quickly. Neither gives an interval that covers what it says: r
 import numpy as np
 
 from discreet.errors import DeclarationError
-from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Moments
 from discreet.reading.case import Case
 from discreet.reading.engines.moments import MomentsEngine
@@ -32,14 +31,14 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
 def _density(release: Release) -> MomentDensity:
     """Return the density of the moments behind a release that measured them."""
     case = Case.of((release,))
-    if (why := MomentsEngine().misfit(case)) is not None or not isinstance(case.model, LinearRegression):
-        raise DeclarationError(f"{release.label!r} has no noisy moments to read: {why or 'it is no regression'}.")
+    if (why := MomentsEngine().unsuited(case)) is not None:
+        raise DeclarationError(f"{release.label!r} has no noisy moments to read: {why}.")
     return MomentDensity(case.model, case.size, case.measurements)
 
 
 def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
-    if not isinstance(density.model.noise, InverseGamma):
-        return float(density.model.noise) ** 2
+    if density.is_noise_known:
+        return density.model.typical_variance
     rest = float(moments.total - eliminated(moments.squares, moments.products)[1])
     return min(1.0, max(rest / (density.size - density.model.dimension), 1e-4))
 

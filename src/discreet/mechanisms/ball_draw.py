@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import frexp, isqrt
-from typing import Any
+from math import frexp, isqrt, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from discreet.mechanisms.evidence import Draw, DrawnRows
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.quantities import Cost
 from discreet.models.linear_regression import LinearRegression
+from discreet.models.model import Model
 from discreet.randomness import RandomBits, bernoulli_exponential, wide_laplace
 
 _MOST_POINTS = 10**6
@@ -197,6 +197,15 @@ class BallDraw(Mechanism, kind="BallDraw", version=1):
         return Cost(20 * points, points, refusal)
 
     @property
+    def draws(self) -> int:
+        """Return 1: one vector of coefficients is drawn."""
+        return 1
+
+    def first_draw(self, output: Wholes) -> Floats:
+        """Return the drawn coefficients in public units."""
+        return np.asarray(output, dtype=float) * (float(self.spacing) * sqrt(self.model.dimension))
+
+    @property
     def length(self) -> int:
         """Return the number of coefficients."""
         return self.model.dimension
@@ -209,7 +218,7 @@ class BallDraw(Mechanism, kind="BallDraw", version=1):
         """Return all points of the grid, or nothing if there are more than `most`."""
         return self.outputs() if (2 * isqrt(int(self.squared_radius)) + 1) ** self.model.dimension <= most else None
 
-    def twin_fields(self, model: LinearRegression) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
         """Give what a twin may have instead: fewer steps, so that its grid can be listed."""
         for steps in (16, 32, 64, 128, 256):
             yield {"steps": min(steps, self.steps)}
@@ -223,8 +232,7 @@ class BallDraw(Mechanism, kind="BallDraw", version=1):
 
     def coefficients(self, output: NDArray[np.int64]) -> dict[str, float]:
         """Return the drawn coefficients in the units of the table."""
-        w = np.asarray(output, dtype=float) * (float(self.spacing) * np.sqrt(self.model.dimension))
-        return dict(zip(self.model.names, self.model.in_units(w).tolist(), strict=True))
+        return self.model.by_name(self.first_draw(output))
 
 
 def _log_kernel(points: Wholes, matrix: Floats, shift: Floats) -> Floats:

@@ -129,6 +129,11 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=1):
         first = self.length - self.classes * self.features
         return rows[..., :first], rows[..., first:].reshape(*rows.shape[:-1], self.classes, self.features)
 
+    @property
+    def class_sd(self) -> float | None:
+        """Return the standard deviation of the noise on a class count."""
+        return None if self.model.target is None else sqrt(float(self.noise.variance[0]))
+
     def count_sd(self) -> float:
         """Return half the standard deviation of U_iy, as a count is (s + n_y) / 2."""
         return sqrt(float(self.noise.variance[-1])) / 2

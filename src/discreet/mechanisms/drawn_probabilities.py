@@ -1,6 +1,6 @@
 """What draws from a posterior tell their readers: which rows were drawn, and what their likelihood costs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,10 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.posterior_grid import coarser
 from discreet.mechanisms.quantities import Cost
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
+from discreet.models.model import Model, Parameters
 
 _STICK = 5e5  # operations of the certified mass of one cell of the grid
 _SUMMED = 3000.0  # operations for each cell over which a truncated row is summed
@@ -27,6 +29,14 @@ class DrawnProbabilities:
 
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
         """Return of each table its columns, the prior of a row, and how many rows it has; nothing if none is drawn."""
+        raise NotImplementedError
+
+    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
+        """Give what a twin may have instead: a coarser grid."""
+        return coarser(self.grid_bits, self.draws)
+
+    def first_draw(self, output: Counts) -> Parameters:
+        """Return the parameters of the first draw that an output holds."""
         raise NotImplementedError
 
     def evidence(self, output: Counts) -> Draw:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.quantities import Cost, Measurement
+from discreet.models.model import Parameters
 from discreet.noise.rounded import Rounded
 
 
@@ -43,6 +44,13 @@ class DrawnRows:
 
 class Drawer(Likelihood, Protocol):
     """A mechanism that publishes draws from a posterior."""
+
+    @property
+    def draws(self) -> int:
+        """Return how many draws an output holds."""
+
+    def first_draw(self, output: Counts) -> Parameters:
+        """Return the parameters of the first draw that an output holds."""
 
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
         """Return the rows of probabilities that an output holds; none if it holds something else."""
@@ -134,6 +142,16 @@ class Draw:
     def cost(self) -> Cost:
         """Return what the likelihood of one row of counts costs."""
         return self.drawer.likelihood_cost
+
+    @property
+    def number(self) -> int:
+        """Return how many draws were made."""
+        return self.drawer.draws
+
+    @property
+    def parameters(self) -> Parameters:
+        """Return the parameters of the first draw."""
+        return self.drawer.first_draw(self.cell)
 
     @property
     def rows(self) -> tuple[DrawnRows, ...]:

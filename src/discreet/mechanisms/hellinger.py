@@ -4,6 +4,7 @@ All choose a posterior Dirichlet(alpha + r) with P(r | k) ~ e^(-t H(k, r) / S(k)
 is known about them. `guarantee` states the best that is proved or computed, `claim` what the papers say.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,8 +29,12 @@ from discreet.mechanisms.hellinger_sensitivity import (
     published_gamma,
     reciprocal,
 )
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
+from discreet.models.model import Model
 
+LIPSCHITZ = ("0.25", "0.5", "1", "2")
+"""Values from which a ranking chooses the Lipschitz constant of a reciprocal sensitivity."""
 _PROVED_BITS = 128
 
 
@@ -75,11 +80,23 @@ class HellingerReciprocal(HellingerMechanism, kind="HellingerReciprocal", versio
     1/S(x) = min_x' 1/LS(x') + L d(x, x'). For c = t/S the loss is at most 2 t + t |1/S - 1/S'| <= t (2 + L).
     """
 
+    free_parameter = "lipschitz"
     lipschitz: Fraction
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, lipschitz: Exact = 0.5) -> None:
         super().__init__(model, size, epsilon)
         object.__setattr__(self, "lipschitz", positive(lipschitz, "lipschitz"))
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give one for each of a few Lipschitz constants."""
+        if isinstance(model, Categories):
+            yield from (cls(model, size, epsilon, lipschitz) for lipschitz in LIPSCHITZ)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Return False: what bounds its normalisers is another decay."""
+        return False
 
     def strength(self) -> arb:
         """Return epsilon/(2 + L)."""
@@ -209,6 +226,16 @@ class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
     The scale itself tells about the data: between neighbours LS may jump. With three cells or a tiny prior the loss
     exceeds epsilon, and it grows without bound with the prior.
     """
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give nothing: its guarantee is only claimed."""
+        return iter(())
+
+    @property
+    def is_smooth(self) -> bool:
+        """Return False: the sensitivity may jump between neighbours."""
+        return False
 
     def strength(self) -> arb:
         """Return epsilon/2."""

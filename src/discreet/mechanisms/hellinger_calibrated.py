@@ -6,7 +6,7 @@ whose delta(epsilon) is at most delta. The scale is a public field. Whoever read
 certified again before anything is done with it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log10
@@ -23,8 +23,12 @@ from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mathematics.roots import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
+from discreet.models.model import Model
 
+SMOOTHINGS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "100")
+"""Values from which a ranking chooses the smoothing; 100 means local sensitivity."""
 _ACTIVE = 16  # pairs on which the scale is sought before all are compared
 _ROUNDS = 6
 _DIGITS = 6
@@ -42,6 +46,7 @@ class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", versio
     calibrated: ClassVar[tuple[str, ...]] = ("scale",)
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "smoothing")
 
+    free_parameter = "smoothing"
     delta: Fraction
     smoothing: Fraction
     scale: Fraction
@@ -69,6 +74,12 @@ class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", versio
                 f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
                 f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
             )
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give one for each of a few smoothings."""
+        if isinstance(model, Categories):
+            yield from (cls(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS)
 
     def strength(self) -> arb:
         """Return the scale."""

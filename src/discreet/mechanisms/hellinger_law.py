@@ -25,6 +25,7 @@ from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
+from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
@@ -109,6 +110,16 @@ class HellingerMechanism(Mechanism, Chooser):
     @abstractmethod
     def proved_pure_epsilon(self) -> Fraction:
         """Return a pure epsilon that holds without any enumeration."""
+
+    @property
+    def is_exponential(self) -> bool:
+        """Tell whether the law is P(r | k) ~ e^(-c(k) H(k, r)), on which bounds of tails rest."""
+        return True
+
+    @property
+    def is_smooth(self) -> bool:
+        """Tell whether S(x) falls at most by a fixed factor from a table to its neighbours: then N(n) is known."""
+        return True
 
     @property
     def candidates(self) -> int:
@@ -243,6 +254,15 @@ class HellingerMechanism(Mechanism, Chooser):
         """Return all candidates, or nothing if there are more than `most`."""
         return self.tables.all if self._listed and self.candidates <= most else None
 
+    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
+        logs = -self.scales(tables)[:, None] * self.tables.distances(tables) - self.log_normalisers(tables)[:, None]
+        return np.asarray(logs[:, self.tables.places(outputs)])
+
+    def count_distance(self, counts: Counts) -> HellingerMoments:
+        """Return the certified moments of the distance, at any size."""
+        return self.moments(counts)
+
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
@@ -361,27 +381,11 @@ class HellingerMechanism(Mechanism, Chooser):
         """Return a loss that dominates all pairs both ways: the envelope of their curves, or the pure worst case."""
         largest = self.pure_epsilon
         if not self._enumerable:
-            return promised_loss(largest, self.guarantee)
+            return promised_loss(largest, self.guarantee.epsilon, self.guarantee.delta)
         steps = {largest * step / _POINTS for step in range(_POINTS)} | {min(self.guarantee.epsilon, largest)}
         epsilons = sorted(steps - {largest})
         found = self.neighbours(tuple(float(epsilon) * (1 - 1e-15) for epsilon in epsilons))  # no larger than epsilon
         return dominating_loss([*epsilons, largest], [*(found.delta(number) for number in range(len(epsilons))), 0.0])
-
-
-def promised_loss(pure: Fraction, guarantee: Guarantee) -> PrivacyLoss:
-    """Return the worst loss that a pure epsilon and a guarantee (epsilon, delta) allow together.
-
-    Pure epsilon p allows delta(e) = (e^p - e^e)/(1 + e^p); (epsilon, delta) allows (e^epsilon - 1 + 2 delta)/
-    (e^epsilon + 1) at e = 0.
-    """
-    most = ball(pure).exp()
-    if guarantee.epsilon >= pure:
-        return dominating_loss((Fraction(0), pure), (float(((most - 1) / (most + 1)).upper()), 0.0))
-    inner, delta = ball(guarantee.epsilon).exp(), ball(guarantee.delta)
-    at_zero = ((most - 1) / (most + 1)).min((inner - 1 + 2 * delta) / (inner + 1))
-    at_epsilon = ((most - inner) / (most + 1)).min(delta)
-    heights = (float(at_zero.upper()), float(at_epsilon.upper()), 0.0)
-    return dominating_loss((Fraction(0), guarantee.epsilon, pure), heights)
 
 
 @lru_cache(maxsize=32)

@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 _AT_ONCE = 1_000_000  # weights held in memory together
 
 
 def simulate_draws(mechanism: HellingerMechanism, counts: ArrayLike, generator: np.random.Generator) -> Counts:
     """Draw an output for each row of made-up counts; secret statistics are refused."""
-    if isinstance(mechanism, PermuteAndFlip):
-        raise DeclarationError("simulate_draws is for exponential mechanisms; PermuteAndFlip has another law.")
+    if not mechanism.is_exponential:
+        raise DeclarationError(
+            f"simulate_draws is for exponential mechanisms; {type(mechanism).__name__} has another law."
+        )
     table = mechanism.model.counts(counts)
     if (table.sum(axis=-1) != mechanism.size).any():
         raise DeclarationError(f"The counts must sum to the public size {mechanism.size}.")

@@ -6,17 +6,24 @@ the noise. Every public fact (model, size, epsilon) is a field; the secret is on
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
+from inspect import Parameter, signature
 from math import inf
-from typing import Any, cast
+from types import UnionType
+from typing import Any, ClassVar, cast, get_type_hints
+
+import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.hellinger_moments import HellingerMoments
 from discreet.documents import DocumentedMechanism
 from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Evidence
+from discreet.models.model import Model
 from discreet.randomness import RandomBits
 
 
@@ -30,6 +37,12 @@ class Mechanism(DocumentedMechanism, ABC):
     """The model whose statistics are published."""
     size: int
     """The public number of records."""
+    accepts: ClassVar[type | UnionType | None] = None
+    """The models that are accepted, if the type of `model` does not say it."""
+    free_parameter: ClassVar[str | None] = None
+    """The field that no guarantee determines, for which a ranking takes the best of a few values."""
+    most_tables: ClassVar[int] = 300
+    """So many data sets are listed at most to compare neighbours; fewer if the law takes long to write down."""
 
     @property
     @abstractmethod
@@ -72,10 +85,95 @@ class Mechanism(DocumentedMechanism, ABC):
     def evidence(self, output: Counts) -> Evidence:
         """Return what an output is evidence of. Only its length is looked at, never its numbers."""
 
+    @classmethod
+    def accepts_model(cls, model: object) -> bool:
+        """Tell whether this kind of mechanism publishes statistics of such a model."""
+        return isinstance(model, cls.accepts or get_type_hints(cls)["model"])
 
-def require_prior(model: Any, kind: str) -> None:
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> "Iterator[Mechanism]":
+        """Give what competes in a ranking under (epsilon, delta): what the constructor makes, if it needs no more.
+
+        A kind with a `free_parameter`, which no guarantee determines, gives one for each of a few values.
+        """
+        asked = {"model": model, "size": size, "epsilon": epsilon} | ({"delta": delta} if delta else {})
+        parameters = signature(cls).parameters.values()
+        if all(each.name in asked or each.default is not Parameter.empty for each in parameters):
+            yield cls(**{each.name: asked[each.name] for each in parameters if each.name in asked})
+
+    def measured(self, counts: Counts) -> Counts | None:
+        """Return what would be published without noise, for rows of counts; None of what is no noisy numbers."""
+        return None
+
+    def worst_records(self) -> Counts | None:
+        """Return two records of which one replaces the other at the highest cost, as rows of numbers of levels.
+
+        None if that is any two records that differ in everything.
+        """
+        return None
+
+    @property
+    def rho_needs_delta(self) -> bool:
+        """Tell whether rho holds up to delta only."""
+        return False
+
+    @property
+    def recomputed_delta(self) -> Fraction | None:
+        """Return delta at the stated epsilon, worked out anew; None where the privacy loss tells it."""
+        return None
+
+    def count_sd(self) -> float | None:
+        """Return the standard deviation of the noise on a cell whose row total is known; None without noisy tables."""
+        return None
+
+    @property
+    def class_sd(self) -> float | None:
+        """Return the standard deviation of the noise on a class count, if classes have a share of their own."""
+        return None
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all outputs that are at all likely for these data sets, or nothing if more than `most` or unknown."""
+        return None
+
+    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
+        """Give what a twin of few records on this model may have instead of this mechanism's fields."""
+        yield {}
+
+    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
+        return np.stack([self.log_likelihood(outputs, table) for table in tables])
+
+    @property
+    def has_plain_counts(self) -> bool:
+        """Tell whether an output about categories holds something that could be taken for the count of each cell."""
+        return self.length == len(self.model.cells)
+
+    def plain_counts(self, outputs: Counts) -> Floats:
+        """Return the counts that rows of outputs are taken for by who knows nothing of noise.
+
+        Negative ones become 0, and the rest is scaled to the public size.
+        """
+        clipped = np.maximum(outputs, 0).astype(float)
+        totals = clipped.sum(axis=1, keepdims=True)
+        equal = np.full_like(clipped, self.size / clipped.shape[1])
+        return np.asarray(np.divide(self.size * clipped, totals, out=equal, where=totals > 0))  # whole if they add up
+
+    def count_distance(self, counts: Counts) -> HellingerMoments:
+        """Return how far an output goes from these counts, where that is known without a list of all outputs."""
+        raise DeclarationError(
+            f"How far an output of {type(self).__name__} goes is not known without listing them all."
+        )
+
+
+def require_mechanism(given: object, purpose: str) -> None:
+    """Refuse what is no mechanism, such as a release."""
+    if not isinstance(given, Mechanism):
+        raise DeclarationError(f"{purpose} of a mechanism; got a {type(given).__name__}.")
+
+
+def require_prior(model: Model, kind: str) -> None:
     """Refuse a model without a declared prior: the law of a choice or a draw of a posterior depends on it for ever."""
-    if not getattr(model, "is_prior_declared", True):
+    if not model.is_prior_declared:
         raise DeclarationError(
             f"{kind} publishes something of a posterior, so its law depends on the prior; this model declares none. "
             "Nothing was made. Declare one, such as prior=1; noisy counts need none."

@@ -33,7 +33,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import SLACK
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, coarser, grid_points, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
@@ -331,10 +331,6 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
         """Return all outputs on this grid, or nothing if there are more than `most`."""
         return grid_points([(0, (1 << self.grid_bits) - 1)] * (self.draws * self.length), most)
 
-    def twin_fields(self, model: Network) -> Iterator[dict[str, Any]]:
-        """Give what a twin may have instead: a coarser grid."""
-        return coarser(self.grid_bits, self.draws)
-
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""
         units = (np.asarray(output, dtype=float).reshape(-1, self.draw_length) + 0.5) / 2.0**self.grid_bits
@@ -344,6 +340,10 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
             table = broken_sticks(part.reshape(-1, rows, levels - 1))
             tables[family[-1]] = table.reshape(-1, *self.model.shape(family))
         return tables
+
+    def first_draw(self, output: Counts) -> dict[str, Floats]:
+        """Return the tables of the first draw, axes (parents..., levels)."""
+        return {name: table[0] for name, table in self.parameters(output).items()}
 
     def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
         """Return each table that is drawn."""

@@ -22,11 +22,11 @@ from scipy.special import roots_legendre
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.hellinger import HellingerGlobal
-from discreet.mechanisms.hellinger_law import promised_loss
 from discreet.mechanisms.quantities import Cost
 from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
@@ -61,7 +61,7 @@ class PermuteAndFlip(HellingerGlobal, kind="PermuteAndFlip", version=1):
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the worst loss that pure epsilon allows."""
-        return promised_loss(self.epsilon, self.guarantee)
+        return promised_loss(self.epsilon, self.epsilon, Fraction(0))
 
     @property
     def recomputed_delta(self) -> Fraction:
@@ -71,6 +71,21 @@ class PermuteAndFlip(HellingerGlobal, kind="PermuteAndFlip", version=1):
     def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
         """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
         raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")
+
+    @property
+    def is_exponential(self) -> bool:
+        """Return False: it has a law of its own."""
+        return False
+
+    @property
+    def is_smooth(self) -> bool:
+        """Return False: it has no normaliser."""
+        return False
+
+    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
+        places = self.tables.places(outputs)
+        return np.stack([self.log_law(table)[places] for table in tables])
 
     def log_law(self, table: Counts) -> Floats:
         """Return log P(r | table) for all candidates r."""

@@ -26,7 +26,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
-from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     certified_curve,
@@ -38,26 +38,31 @@ from discreet.mechanisms.posterior_curves import (
 from discreet.mechanisms.posterior_grid import (
     FARTHEST,
     MOST_GRID_BITS,
-    NEGLIGIBLE_BEYOND,
     GridLaw,
-    beyond,
     broken_sticks,
-    coarser,
     grid_points,
     likely_cells,
     stick_laws,
 )
-from discreet.mechanisms.posterior_search import REMEDY, nearest
+from discreet.mechanisms.posterior_search import (
+    MOST_DRAWS,
+    NO_PURE_EPSILON,
+    REMEDY,
+    asked_of,
+    check_model,
+    check_reach,
+    nearest,
+)
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
+from discreet.models.model import Model
 from discreet.randomness import RandomBits
 from discreet.records.columns import Level
 
 GRID_BITS = 32
-MOST_DRAWS = 1000
+_COARSE = 9  # bits; finer than any posterior of two cells that is drawn from is wide
 _LEAST_RANGE = "least is for Categories, must be above 0, and below one divided by the number of cells."
-_NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -75,6 +80,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
+    free_parameter = "power"
     most_tables: ClassVar[int] = 40
     accepts: ClassVar[Any] = Categories | BoundedFamily
     model: Any
@@ -97,7 +103,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         grid_bits: int = GRID_BITS,
         least: Exact = 0,
     ) -> None:
-        _check_model(model)
+        check_model(model)
         values: dict[str, Any] = {
             "model": model,
             "size": whole(size, "size"),
@@ -117,24 +123,12 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         else:
             self._certify()
         if not isinstance(model, Categories):
-            self._check_grid()
-
-    def _check_grid(self) -> None:
-        """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
-        reach, values = Fraction(FARTHEST, 1 << self.grid_bits), self.model.values
-        for extreme in (min(values), max(values)):
-            counts = np.zeros(len(values), dtype=np.int64)
-            counts[values.index(extreme)] = self.size
-            if beyond(self.model.posterior(counts, self.power), reach) > NEGLIGIBLE_BEYOND:
-                raise DeclarationError(
-                    f"With grid_bits = {self.grid_bits} the grid ends at {float(reach):g}, and parameters may lie "
-                    "beyond it. Use fewer grid_bits, or measure in larger units."
-                )
+            check_reach(model, self.size, self.power, self.grid_bits)
 
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
         if not self.delta:
-            raise DeclarationError(_NO_PURE_EPSILON)
+            raise DeclarationError(NO_PURE_EPSILON)
         allowed = float(self.delta) * (1 - SLACK)
         found = self._single(self.epsilon, allowed) if self.draws == 1 else self._curve(self.epsilon)
         if found > allowed:
@@ -174,7 +168,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     ) -> "PosteriorSampling":
         """Return the draw under the weakest symmetric prior that gives this guarantee; `Categories` or columns."""
         table = model if isinstance(model, Categories) else Categories(model, levels, outside=outside)
-        asked = _asked(table, size, epsilon, delta, draws)
+        asked = asked_of(table, size, epsilon, delta, draws)
 
         def prior(concentration: float) -> Categories:
             return Categories(table.columns, prior=concentration)
@@ -192,7 +186,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
     ) -> "PosteriorSampling":
         """Return the draw with the largest power of the likelihood that gives this guarantee."""
-        asked = _asked(model, size, epsilon, delta, draws)
+        asked = asked_of(model, size, epsilon, delta, draws)
 
         def build(power: float) -> PosteriorSampling:
             return cls(model, *asked, power=short_decimal(power, -1), draws=draws, grid_bits=grid_bits)
@@ -352,14 +346,39 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         laws = zip(*(self.laws(row) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
 
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
-        """Give what a twin may have instead: a coarser grid."""
-        return coarser(self.grid_bits, self.draws)
-
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
         sticks = (np.asarray(output, dtype=float).reshape(-1, self.sticks) + 0.5) / 2.0**self.grid_bits
         return broken_sticks(sticks) if isinstance(self.model, Categories) else sticks
+
+    def first_draw(self, output: Counts) -> Floats:
+        """Return the parameters of the first draw."""
+        return np.asarray(self.parameters(output)[0])
+
+    @property
+    def has_plain_counts(self) -> bool:
+        """Return True: shares of the cells are drawn."""
+        return True
+
+    def plain_counts(self, outputs: Counts) -> Floats:
+        """Return n theta, theta the mean of all draws: what drawn shares are taken for."""
+        drawn = self.parameters(outputs).reshape(len(outputs), self.draws, -1)
+        return np.asarray(self.size * drawn.mean(axis=1))
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give one draw: tempered, or without a delta truncated; of two cells on a grid that can be written out."""
+        if not delta and not isinstance(model, Categories):
+            raise DeclarationError(NO_PURE_EPSILON)
+        coarse = {"grid_bits": _COARSE} if len(model.even_parameters()) == 2 else {}
+        if delta:
+            yield with_fields(cls.tempered(model, size=size, epsilon=epsilon, delta=delta), **coarse)
+        elif isinstance(model, Categories):
+            if not coarse:
+                raise DeclarationError(
+                    "Truncated draws of three or more cells are not read. With a delta, tempered ones are."
+                )
+            yield with_fields(cls.truncated(model, size=size, epsilon=epsilon), **coarse)
 
     def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
         """Return the one row of probabilities that is drawn; none for a family with one parameter."""
@@ -379,19 +398,3 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
             raise DocumentError("The output holds numbers beyond the grid of the draws.")
         if self.least and not self._truncation.holds(cells).all():
             raise DocumentError("The output holds probabilities below the declared least.")
-
-
-def _asked(model: Any, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
-    """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
-    _check_model(model)
-    whole(draws, "draws", most=MOST_DRAWS)
-    allowed = probability(delta, "delta")
-    if not allowed:
-        raise DeclarationError(_NO_PURE_EPSILON)
-    return whole(size, "size"), positive(epsilon, "epsilon"), allowed
-
-
-def _check_model(model: Any) -> None:
-    if not isinstance(model, Categories | BoundedFamily):
-        raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
-    require_prior(model, "PosteriorSampling")

@@ -1,17 +1,27 @@
 """Numbers that floats find for draws from posteriors, moved to the safe side until balls certify them."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from math import log
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import numpy as np
 
 from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive, probability, whole
+from discreet.mechanisms.mechanism import require_prior
+from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
+from discreet.models import Categories
+from discreet.models.bounded_family import BoundedFamily
 
 Made = TypeVar("Made")
+MOST_DRAWS = 1000
+NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
 REMEDY = " Find numbers that fit with "
 """How a refusal goes on that names a way out; a search leaves that out, because it is the way."""
 
 
-def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:
+def nearest(build: Callable[[float], Made], found: float, direction: int) -> Made:
     """Return the mechanism at a number that floats found, moved to the safe side until it is certified."""
     for shift in (0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
         try:
@@ -31,3 +41,33 @@ def least_probability(levels: list[int], epsilon: float) -> float:
         cost = 2 * sum(log((1 - (count - 1) * middle) / middle) for count in levels)
         low, high = (middle, high) if cost > epsilon else (low, middle)
     return high
+
+
+def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
+    """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
+    check_model(model)
+    whole(draws, "draws", most=MOST_DRAWS)
+    allowed = probability(delta, "delta")
+    if not allowed:
+        raise DeclarationError(NO_PURE_EPSILON)
+    return whole(size, "size"), positive(epsilon, "epsilon"), allowed
+
+
+def check_model(model: object) -> None:
+    """Refuse a model whose posterior is not drawn from."""
+    if not isinstance(model, Categories | BoundedFamily):
+        raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
+    require_prior(model, "PosteriorSampling")
+
+
+def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:
+    """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
+    reach, values = Fraction(FARTHEST, 1 << grid_bits), model.values
+    for extreme in (min(values), max(values)):
+        counts = np.zeros(len(values), dtype=np.int64)
+        counts[values.index(extreme)] = size
+        if beyond(model.posterior(counts, power), reach) > NEGLIGIBLE_BEYOND:
+            raise DeclarationError(
+                f"With grid_bits = {grid_bits} the grid ends at {float(reach):g}, and parameters may lie beyond it. "
+                "Use fewer grid_bits, or measure in larger units."
+            )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from flint import ctx
@@ -31,6 +31,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Measurement
 from discreet.mechanisms.tables import FirstCells
 from discreet.models import Categories
+from discreet.models.model import Model
 from discreet.noise import CutTowardsZero, Floored, Rounded
 from discreet.noise.rounded import WholeLaplace
 from discreet.randomness import RandomBits
@@ -48,6 +49,8 @@ class PublishedLaplace(Mechanism):
     epsilon: Fraction
     sensitivity: int
     noisy_cells: int
+    each_costs: ClassVar[Fraction] = Fraction(0)
+    """What a moved count costs beyond the nominal epsilon, rounded up."""
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, sensitivity: int, noisy_cells: int) -> None:
         if not isinstance(model, Categories):
@@ -72,6 +75,14 @@ class PublishedLaplace(Mechanism):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         shown = [f"{n}={exact_text(v)!r}" if isinstance(v, Fraction) else f"{n}={v!r}" for n, v in values.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give noise on all counts but one, whose total is known, with the scale that costs epsilon."""
+        if isinstance(model, Categories):
+            moved = min(2, len(model.cells) - 1)
+            if (left := epsilon - moved * cls.each_costs) > 0:
+                yield cls(model, size, left, moved, len(model.cells) - 1)
 
     @property
     def rate(self) -> Fraction:
@@ -175,10 +186,11 @@ class PublishedLaplace(Mechanism):
         cells = len(self.model.cells)
         return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
 
-    def twin_fields(self, model: Categories) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
         """Give what a twin of other cells has instead: noise on all of them, or on all but the last."""
-        fewer = len(self.model.cells) - len(model.cells)
-        yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, len(model.cells)))}
+        cells = len(model.even_parameters())
+        fewer = len(self.model.cells) - cells
+        yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, cells))}
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
@@ -214,6 +226,8 @@ class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=1):
 
     P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
     """
+
+    each_costs = Fraction(693148, 1000000)  # above ln 2
 
     @cached_property
     def noise(self) -> CutTowardsZero:

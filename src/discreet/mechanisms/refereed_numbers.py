@@ -41,13 +41,6 @@ class RefereedNumbers(Mechanism):
         """Return how far the noise of the noisiest number reaches, for the width of windows."""
         return float(self.noise.reach.max())
 
-    def worst_records(self) -> Counts | None:
-        """Return two records, rows of numbers of levels, of which one replaces the other at the highest cost.
-
-        None if that is any two records that differ in everything.
-        """
-        return None
-
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
         ends = list(accumulate((0, *self.noise.blocks)))

@@ -6,10 +6,12 @@ from discreet.models.categories import Categories
 from discreet.models.events import Cell
 from discreet.models.exponential import Exponential
 from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
+from discreet.models.readable_family import ReadableFamily
 from discreet.models.statistics import Statistics
 from discreet.records import Source
 
@@ -21,9 +23,11 @@ __all__ = [
     "Exponential",
     "InverseGamma",
     "LinearRegression",
+    "Model",
     "Network",
     "NormalMean",
     "Poisson",
+    "ReadableFamily",
     "Source",
     "Statistics",
     "read_bif",

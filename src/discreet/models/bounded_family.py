@@ -7,16 +7,17 @@ its certificate and its reading need to know about a family is said here:
 - the posterior given counts of the levels, as a `Law` (`posterior`);
 - pairs of posteriors that dominate all neighbouring ones (`neighbours`).
 
-Anything with these is a `BoundedFamily`; `Poisson`, `Exponential` and `NormalMean` are three, a user may add others.
+`Poisson`, `Exponential` and `NormalMean` are three; a user may add others, as subclasses of `BoundedFamily`.
 The parameters of laws are exact numbers, and probabilities are balls that enclose the true ones, so that draws and
 guarantees need not trust any floating-point function.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from flint import arb, ctx
@@ -26,6 +27,8 @@ from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gamm
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
+from discreet.models.contributions import one_for_each
+from discreet.models.model import Model, Parameters
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -284,8 +287,7 @@ def _log_mass(below: Curve, above: Curve, log_density: Curve, cell: tuple[Floats
         return np.asarray(np.where((plain > _CANCELLED * tail) & (tail > 0), np.log(plain), smooth))
 
 
-@runtime_checkable
-class BoundedFamily(Protocol):
+class BoundedFamily(Model):
     """A family with one parameter and bounded records; see the module for what each part is for.
 
     `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to
@@ -294,61 +296,76 @@ class BoundedFamily(Protocol):
     """
 
     @property
+    @abstractmethod
     def column(self) -> Column:
         """Return the declared column: its levels are all that a record may be."""
 
     @property
-    def cells(self) -> tuple[Level, ...]:
-        """Return the levels, in the order of the counts."""
-
-    @property
+    @abstractmethod
     def values(self) -> tuple[Fraction, ...]:
         """Return the number that each level stands for, the sufficient statistic of one record."""
 
-    def statistics(self, data: object) -> Statistics:
-        """Count the records of a source. The result is secret."""
-
-    def counts(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts after checking them; secret statistics are refused."""
-
+    @abstractmethod
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> Law:
         """Return the posterior of the parameter given one row of counts."""
 
+    @abstractmethod
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[Law, Law]]:
         """Return pairs of posteriors that dominate all neighbours, each read in both directions."""
 
+    @property
+    def unreadable(self) -> str | None:
+        """Tell why nobody can read a draw of this family; None of one that says how records come about."""
+        return (
+            f"a {type(self).__name__} does not say how likely its levels are (level_probabilities) and what is drawn "
+            "given a total (posterior_given_total, draw_log_mass): it is no ReadableFamily"
+        )
 
-@runtime_checkable
-class ReadableFamily(BoundedFamily, Protocol):
-    """A family whose draws a reader can take for what they are: it says how records come about, and what is drawn.
+    @property
+    def cells(self) -> tuple[Level, ...]:
+        """Return the levels, in the order of the counts."""
+        return self.column.levels
 
-    Its posterior depends on the records through their number and their total alone.
-    """
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the one table of levels."""
+        return ((self.column,),)
 
-    def level_probabilities(self, parameters: Floats) -> Floats:
-        """Return P(level | parameter), one row for each parameter."""
+    @property
+    def counted(self) -> tuple[Column, tuple[Fraction, ...]]:
+        """Return the column and what its levels stand for."""
+        return self.column, self.values
 
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> Law:
-        """Return the posterior given the sum of all that the records stand for."""
+    @property
+    def part_in_words(self) -> str:
+        """Say how many levels there are."""
+        return f"{len(self.cells)} cells"
 
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a frame or another source by level. The result is secret."""
+        (table,) = as_source(data).count_families(self.tables)
+        return Statistics(self, table, records=int(table.sum()))
 
+    def counts(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts of the levels, after checking their shape. Secret statistics are refused."""
+        if isinstance(counts, Statistics):
+            raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
+        rows = np.asarray(counts)
+        if rows.shape[-1:] != (len(self.cells),) or rows.dtype.kind not in "iu" or (rows < 0).any():
+            raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {len(self.cells)} levels.")
+        return rows.astype(np.int64)
 
-def count_levels(model: BoundedFamily, data: object) -> Statistics:
-    """Count how many records have each level of the model's one column. The result is secret."""
-    (table,) = as_source(data).count_families([(model.column,)])
-    return Statistics(model, table, records=int(table.sum()))
+    def contributions(self, most: int) -> tuple[Counts, bool]:
+        """Return what a record can add to the counts: one, to one level."""
+        return one_for_each(len(self.cells), most)
 
+    def by_name(self, parameters: Parameters) -> float:
+        """Return the one parameter."""
+        return float(np.asarray(parameters)[0])
 
-def checked_counts(model: BoundedFamily, counts: ArrayLike) -> Counts:
-    """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
-    if isinstance(counts, Statistics):
-        raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
-    rows = np.asarray(counts)
-    if rows.shape[-1:] != (len(model.cells),) or rows.dtype.kind not in "iu" or (rows < 0).any():
-        raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {len(model.cells)} levels.")
-    return rows.astype(np.int64)
+    def even_parameters(self) -> Floats:
+        """Return a parameter of one."""
+        return np.ones(1)
 
 
 def total_of(values: Sequence[Fraction], counts: Counts) -> Fraction:

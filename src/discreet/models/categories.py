@@ -14,14 +14,16 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import betaincinv, gammaln
 
-from discreet.documents import DocumentedModel
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.special import log_gamma_ratio
-from discreet.models.contributions import one_for_each
+from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of, some_of
+from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -32,7 +34,7 @@ MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, init=False)
-class Categories(DocumentedModel, kind="Categories"):
+class Categories(Model, kind="Categories"):
     """The distribution of one categorical column, or of several columns crossed.
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
@@ -117,6 +119,11 @@ class Categories(DocumentedModel, kind="Categories"):
         """Return what is counted, whatever the prior is."""
         return self.columns
 
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the one table of all columns."""
+        return (self.columns,)
+
     def places(self, event: object) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         return places_of(event, self.columns, self.cells)
@@ -149,6 +156,58 @@ class Categories(DocumentedModel, kind="Categories"):
         for cells in (4, 3, 2):
             if cells < len(self.cells):
                 yield Categories("cell", levels=tuple(range(cells)), prior=self.prior[:cells], outside=0)
+
+    @property
+    def part_in_words(self) -> str:
+        """Say how many cells there are."""
+        return f"{len(self.cells)} cells"
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw probabilities from the prior, and counts of so many records from these."""
+        chances = generator.dirichlet(self.concentration)
+        return MadeUp(tuple(chances.tolist()), generator.multinomial(size, chances))
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of every cell, from exact counts."""
+        shapes = self.concentration + statistics
+        low, high = (betaincinv(shapes, shapes.sum() - shapes, tail) for tail in tails(level))
+        return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
+
+    def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+        """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""
+        return neighbouring_tables(self.concentration, size, generator)
+
+    def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
+        """Tell whether two tables are of so many records each, one of them replaced."""
+        possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
+        return bool(possible and np.abs(first - second).sum() == 2)
+
+    def by_name(self, parameters: Parameters) -> dict[Cell, float]:
+        """Return the probability of every cell."""
+        return {cell: float(value) for cell, value in zip(self.cells, np.asarray(parameters), strict=True)}
+
+    def even_parameters(self) -> Floats:
+        """Return the same probability for every cell."""
+        return np.full(len(self.cells), 1 / len(self.cells))
+
+    def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
+        """Return the sum over the cells of an event, divided by that of another event if one is given."""
+        theta, places = np.asarray(parameters), self.places(event)
+        if given is None:
+            return float(theta[places].sum())
+        condition = self.places(given)
+        return float(theta[np.intersect1d(places, condition)].sum() / theta[condition].sum())
+
+    def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
+        """Return sum_i theta_i values_i, over the cells of an event and divided by its probability if one is given."""
+        theta, found, times = np.asarray(parameters), np.zeros(len(self.cells)), np.zeros(len(self.cells), dtype=int)
+        for event, value in values.items():
+            places = self.places(event)
+            found[places], times[places] = float(value), times[places] + 1
+        if (times != 1).any():
+            raise DeclarationError("the values must name events that cover every cell exactly once")
+        inside = np.arange(len(self.cells)) if given is None else self.places(given)
+        return float(theta[inside] @ found[inside] / (1.0 if given is None else theta[inside].sum()))
 
     def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

@@ -9,18 +9,7 @@ from math import prod
 
 import numpy as np
 
-from discreet.arrays import Counts
-from discreet.errors import DeclarationError
-
-
-def contributions_of(model: object, most: int) -> tuple[Counts, bool]:
-    """Return at most so many contributions of a model and whether these are all; a model without any counts levels."""
-    if hasattr(model, "contributions"):
-        rows, complete = model.contributions(most)
-        return rows, complete
-    if not hasattr(model, "cells"):
-        raise DeclarationError(f"Neighbours are made up for models; got a {type(model).__name__}.")
-    return one_for_each(len(model.cells), most)
+from discreet.arrays import Counts, Floats
 
 
 def one_for_each(cells: int, most: int) -> tuple[Counts, bool]:
@@ -45,3 +34,29 @@ def all_or_some(levels: Sequence[int], most: int) -> tuple[Counts, bool]:
     moved += [np.arange(number) == j for j in np.unique(np.linspace(0, number - 1, min(number, most // 4)).astype(int))]
     rows = np.unique(np.array(moved, dtype=np.int64)[:most] * last, axis=0)
     return rows, False
+
+
+def neighbouring_tables(alpha: Floats, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+    """Return pairs of tables that differ by one record: corners, beside corners, edges, balanced, and three drawn."""
+    cells, ranks = len(alpha), [int(place) for place in np.argsort(alpha, kind="stable")]
+    low, high = ranks[0], ranks[-1]
+    middle = ranks[1] if cells > 2 else low
+    corners = np.eye(cells, dtype=np.int64) * size
+    beside = _moved(corners[high], high, low)
+    starts = [(corners[high], high, low), (corners[low], low, high)]
+    starts += [(beside, high, middle)] if size > 1 else []
+    starts += [(beside, low, middle)] if cells > 2 else []
+    even = np.full(cells, size // cells) + (np.arange(cells) < size % cells)
+    starts.append((even, int(even.argmax()), low if even.argmax() != low else high))
+    for theta in generator.dirichlet(alpha, size=3):
+        table = generator.multinomial(size, theta)
+        giver = int(generator.choice(np.flatnonzero(table)))
+        starts.append((table, giver, int(generator.choice(np.delete(np.arange(cells), giver)))))
+    return [(table, _moved(table, giver, taker)) for table, giver, taker in starts]
+
+
+def _moved(table: Counts, giver: int, taker: int) -> Counts:
+    moved = table.astype(np.int64)
+    moved[giver] -= 1
+    moved[taker] += 1
+    return moved

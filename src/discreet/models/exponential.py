@@ -12,21 +12,19 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
-from discreet.documents import DocumentedModel
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.models.bounded_family import GammaLaw, checked_counts, count_levels, gamma_log_mass, total_of
-from discreet.models.statistics import Statistics
-from discreet.records.columns import Column, Level
+from discreet.models.bounded_family import GammaLaw, gamma_log_mass
+from discreet.models.readable_family import ReadableFamily
+from discreet.records.columns import Column
 
 MOST_BANDS = 100_000
 
 
 @dataclass(frozen=True, init=False)
-class Exponential(DocumentedModel, kind="Exponential"):
+class Exponential(ReadableFamily, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
     What is missing, no number, or outside the range is a level of its own that stands for `high`, so that long times
@@ -61,28 +59,10 @@ class Exponential(DocumentedModel, kind="Exponential"):
         """Return the column of bands."""
         return Column.banded(self.name, [float(edge) for edge in band_edges(self.low, self.high, self.bands)])
 
-    @property
-    def cells(self) -> tuple[Level, ...]:
-        """Return the names of the bands, and of what lies in none."""
-        return self.column.levels
-
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """Return the middle of every band, and `high` for what lies in none."""
         return (*band_middles(self.low, self.high, self.bands), self.high)
-
-    def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source by band. The result is secret."""
-        return count_levels(self, data)
-
-    def counts(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts of the bands after checking them."""
-        return checked_counts(self, counts)
-
-    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> GammaLaw:
-        """Return Gamma(shape + power n, rate + power sum x)."""
-        row = self.counts(counts)
-        return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
 
     def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
         """Return Gamma(shape + power n, rate + power total)."""

@@ -24,12 +24,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainccinv, ndtri
 
 from discreet.arrays import Floats
-from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.contributions import all_or_some
+from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
 from discreet.records.bands import day_text
@@ -65,7 +67,7 @@ class InverseGamma:
 
 
 @dataclass(frozen=True, init=False)
-class LinearRegression(DocumentedModel, kind="LinearRegression"):
+class LinearRegression(Model, kind="LinearRegression"):
     """The regression of one bounded column on others.
 
     `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of
@@ -154,7 +156,39 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
         """Return which moments are released, and how they are read."""
         coordinates = coordinates_of(self.features, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
-        return Layout(coordinates, target, isinstance(self.noise, InverseGamma), self.grid)
+        return Layout(coordinates, target, self.noise_prior is not None, self.grid)
+
+    @property
+    def noise_prior(self) -> InverseGamma | None:
+        """Return the prior of the variance around the line; None if the variance is known."""
+        return self.noise if isinstance(self.noise, InverseGamma) else None
+
+    @property
+    def typical_variance(self) -> float:
+        """Return the variance around the line in public units, or the median of its prior."""
+        if isinstance(self.noise, InverseGamma):
+            return float(float(self.noise.scale) / gammainccinv(float(self.noise.shape), 0.5))
+        return float(self.noise) ** 2
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return the features that are columns of levels."""
+        return tuple(feature for feature in self.features if isinstance(feature, Column))
+
+    @property
+    def declared_bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of the target and of the features that are numbers."""
+        return self.bounds
+
+    @property
+    def reaches(self) -> dict[str, float]:
+        """Return by how much the feature of each coefficient can vary: from bound to bound, or 1 for a level."""
+        return {name: 2 * self.ranges[name].half if name in self.ranges else 1.0 for name in self.names}
+
+    @property
+    def row_scales(self) -> tuple[float, ...]:
+        """Return the reach of every coefficient: times that, it is an effect in units of the target."""
+        return tuple(self.reaches.values())
 
     @property
     def dimension(self) -> int:
@@ -211,6 +245,38 @@ class LinearRegression(DocumentedModel, kind="LinearRegression"):
         for each in fields(self):
             object.__setattr__(part, each.name, changed.get(each.name, getattr(self, each.name)))
         yield part
+
+    @property
+    def part_in_words(self) -> str:
+        """Say what a part of a regression is."""
+        return "one feature alone, on the coarsest grid"
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw coefficients from the prior, and moments of records with evenly spread features."""
+        from discreet.models.made_up_lines import made_up_line
+
+        return made_up_line(self, size, generator)
+
+    def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of every coefficient, from exact moments and a typical variance."""
+        moments = self.layout.unpack(statistics.astype(float), size)
+        firm = moments.squares + self.typical_variance * float(self.prior_precision) * np.eye(self.dimension)
+        mean, covariance = np.linalg.solve(firm, moments.products), self.typical_variance * np.linalg.inv(firm)
+        return self.coefficient_rows(np.asarray(mean, dtype=float), np.asarray(covariance, dtype=float), level)
+
+    def coefficient_rows(self, mean: Floats, covariance: Floats, level: float) -> list[tuple[float, float]]:
+        """Return mean and width of each coefficient in the units of the table, from a normal law of w."""
+        jacobian = self.in_units(np.eye(self.dimension)) - self.in_units(np.zeros(self.dimension))
+        widths = 2 * ndtri(tails(level)[1]) * np.sqrt(np.diag(jacobian.T @ covariance @ jacobian))
+        return list(zip(self.in_units(mean).tolist(), widths.tolist(), strict=True))
+
+    def by_name(self, parameters: Parameters) -> dict[str, float]:
+        """Return drawn coefficients in the units of the table."""
+        return dict(zip(self.names, self.in_units(np.asarray(parameters)).tolist(), strict=True))
+
+    def even_parameters(self) -> Floats:
+        """Return coefficients of zero."""
+        return np.zeros(self.dimension)
 
     def moments(self, values: ArrayLike) -> Wholes:
         """Return made-up moments as an array, after checking their shape. Secret statistics are refused."""

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.documents import DocumentedModel
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.contributions import all_or_some
+from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_graph import check_graph, declared_columns, parents_first
 from discreet.models.network_prior import NetworkPrior, parameters_of
 from discreet.models.statistics import Statistics
@@ -38,7 +39,7 @@ Family = tuple[str, ...]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(DocumentedModel, kind="Network"):
+class Network(Model, kind="Network"):
     """A directed graph without cycles over categorical variables.
 
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
@@ -191,6 +192,21 @@ class Network(DocumentedModel, kind="Network"):
         """Return what is counted, whatever the prior is."""
         return self.variables, self.parents
 
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the columns of every maximal family."""
+        return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return the variables."""
+        return self.variables
+
+    @property
+    def conditionals(self) -> tuple[tuple[Family, tuple[float, ...]], ...]:
+        """Return the family of each variable, and the prior of its rows."""
+        return tuple(zip(self.families, self.prior, strict=True))
+
     def __repr__(self) -> str:
         pairs = zip(self.variables, self.parents, strict=True)
         edges = [repr(f"{p} -> {v.name}" if p else v.name) for v, above in pairs for p in above or ("",)]
@@ -282,8 +298,7 @@ class Network(DocumentedModel, kind="Network"):
 
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source in every maximal family. The result is secret."""
-        columns = [[self._column[name] for name in family] for family in self.maximal_families]
-        tables = as_source(data).count_families(columns)
+        tables = as_source(data).count_families(self.tables)
         values = np.concatenate([table.ravel() for table in tables])
         return Statistics(self, values, records=int(tables[0].sum()))
 
@@ -314,6 +329,39 @@ class Network(DocumentedModel, kind="Network"):
                 prior = {self.variables[number].name: self.prior[number] for number in own}
                 found[levels] = Network([self.variables[n] for n in own], [self.parents[n] for n in own], prior)
         yield from sorted(found.values(), key=lambda part: -prod(len(v.levels) for v in part.variables))
+
+    @property
+    def part_in_words(self) -> str:
+        """Name the variables."""
+        names = [variable.name for variable in self.variables]
+        return f"the variable{'' if len(names) == 1 else 's'} {', '.join(names)} alone"
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw tables of probabilities from the prior, and records from these, parents before children."""
+        from discreet.models.network_records import by_row, counts_of, made_up_records, made_up_tables
+
+        tables = made_up_tables(self, generator)
+        return MadeUp(by_row(self, tables), counts_of(self, made_up_records(self, tables, size, generator)))
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of every level given every combination of parents, from exact counts."""
+        from discreet.models.network_records import known_rows
+
+        return known_rows(self, statistics, level)
+
+    def by_name(self, parameters: Parameters) -> Parameters:
+        """Return the tables by the name of their variable."""
+        return parameters
+
+    def even_parameters(self) -> dict[str, Floats]:
+        """Return tables in which all levels are equally likely."""
+        return {family[-1]: np.full(shape := self.shape(family), 1 / shape[-1]) for family in self.families}
+
+    def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
+        """Return P(event), or P(event | given), under tables with axes (parents..., levels)."""
+        from discreet.models.network_events import chance_under
+
+        return chance_under(self, event, parameters, given)
 
     def counts(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

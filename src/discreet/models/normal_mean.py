@@ -15,23 +15,21 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from discreet.arrays import Counts, Floats
-from discreet.documents import DocumentedModel
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.models.bounded_family import NormalLaw, checked_counts, count_levels, normal_log_mass, total_of
+from discreet.models.bounded_family import NormalLaw, normal_log_mass
 from discreet.models.exponential import MOST_BANDS, band_edges, band_middles
-from discreet.models.statistics import Statistics
-from discreet.records.columns import Column, Level
+from discreet.models.readable_family import ReadableFamily
+from discreet.records.columns import Column
 
 _FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_records")
 
 
 @dataclass(frozen=True, init=False)
-class NormalMean(DocumentedModel, kind="NormalMean"):
+class NormalMean(ReadableFamily, kind="NormalMean"):
     """The mean of a column of measurements from `low` to `high` with a known variance, read in `bands` equal bands.
 
     What is missing, no number, or outside the range is a level of its own that stands for the prior mean, which is the
@@ -76,28 +74,10 @@ class NormalMean(DocumentedModel, kind="NormalMean"):
         """Return the column of bands."""
         return Column.banded(self.name, [float(edge) for edge in band_edges(self.low, self.high, self.bands)])
 
-    @property
-    def cells(self) -> tuple[Level, ...]:
-        """Return the names of the bands, and of what lies in none."""
-        return self.column.levels
-
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """Return the middle of every band, and the prior mean for what lies in none."""
         return (*band_middles(self.low, self.high, self.bands), self.prior_mean)
-
-    def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source by band. The result is secret."""
-        return count_levels(self, data)
-
-    def counts(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts of the bands after checking them."""
-        return checked_counts(self, counts)
-
-    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> NormalLaw:
-        """Return Normal((k0 m0 + power sum x) / (k0 + power n), variance / (k0 + power n))."""
-        row = self.counts(counts)
-        return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
 
     def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> NormalLaw:
         """Return Normal((k0 m0 + power total) / (k0 + power n), variance / (k0 + power n))."""

@@ -11,22 +11,20 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaln, pdtrc, xlogy
 
-from discreet.arrays import Counts, Floats
-from discreet.documents import DocumentedModel
+from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
-from discreet.models.bounded_family import GammaLaw, checked_counts, count_levels, gamma_log_mass, total_of
-from discreet.models.statistics import Statistics
-from discreet.records.columns import Column, Level
+from discreet.models.bounded_family import GammaLaw, gamma_log_mass
+from discreet.models.readable_family import ReadableFamily
+from discreet.records.columns import Column
 
 MOST_LEVELS = 100_000
 
 
 @dataclass(frozen=True, init=False)
-class Poisson(DocumentedModel, kind="Poisson"):
+class Poisson(ReadableFamily, kind="Poisson"):
     """The rate of a column of event numbers, each clipped to 0..most.
 
     What is above `most`, missing or no whole number from 0 on is counted as the level `outside`, which is `most` unless
@@ -57,28 +55,10 @@ class Poisson(DocumentedModel, kind="Poisson"):
         """Return the column with the levels 0..most."""
         return Column(self.name, tuple(range(self.most + 1)), self.outside)
 
-    @property
-    def cells(self) -> tuple[Level, ...]:
-        """Return the levels 0..most."""
-        return self.column.levels
-
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """Return what each level stands for: itself."""
         return tuple(Fraction(number) for number in range(self.most + 1))
-
-    def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source by level. The result is secret."""
-        return count_levels(self, data)
-
-    def counts(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts of the levels after checking them."""
-        return checked_counts(self, counts)
-
-    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> GammaLaw:
-        """Return Gamma(shape + power sum x, rate + power n)."""
-        row = self.counts(counts)
-        return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
 
     def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
         """Return Gamma(shape + power total, rate + power n)."""

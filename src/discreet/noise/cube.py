@@ -53,6 +53,11 @@ class Cube(NoiseLaw):
         """Tell whether every block is a single number, so that there is nothing to share."""
         return max(self.sizes) == 1
 
+    @property
+    def cube_rate(self) -> float | None:
+        """Return the rate, if there is one block."""
+        return float(self.rates[0]) if len(self.rates) == 1 else None
+
     def radius(self, block: int = 0) -> RadiusLaw:
         """Return the law of the radius of a block."""
         return cube_radius(self.rates[block], self.sizes[block])

@@ -89,6 +89,16 @@ class NoiseLaw(ABC):
         """
         raise DeclarationError(f"The kernel of {type(self).__name__} noise is no product over its numbers.")
 
+    @property
+    def cube_rate(self) -> float | None:
+        """Return r if P(u) ~ e^(-r max_i |u_i|), with one radius for all numbers; else None."""
+        return None
+
+    @property
+    def table_rate(self) -> float | None:
+        """Return r if P(u) ~ e^(-r max_f ||u_f||_1 / 2) on tables u_f that sum to zero, with one radius; else None."""
+        return None
+
     @abstractmethod
     def slope(self, noise: ArrayLike) -> Floats:
         """Return a smooth stand-in for the derivative of `log_kernel` by each number, for real noise (rows)."""

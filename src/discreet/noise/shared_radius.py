@@ -56,6 +56,11 @@ class SharedRadius(NoiseLaw):
         return (True,) * len(self.sizes)
 
     @property
+    def table_rate(self) -> float:
+        """Return the rate."""
+        return float(self.rate)
+
+    @property
     def radius(self) -> RadiusLaw:
         """Return the law of the shared radius: P(R) ~ e^(-r R) prod_f V_f(R)."""
         return _radius(self.rate, tuple(sorted(self.sizes)))

@@ -12,7 +12,7 @@ from discreet.planning.bounds import (
 from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.certificate import Certificate
 from discreet.planning.compare import Ranked, Ranking, compare
-from discreet.planning.distance_accuracy import DistanceAccuracy
+from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
@@ -37,6 +37,7 @@ __all__ = [
     "cell_variances",
     "compare",
     "counted_tail_bound",
+    "distance_accuracy",
     "epsilon_for",
     "epsilon_lower_bound",
     "expected_accuracy",

@@ -1,36 +1,22 @@
-"""How accurate a release will be: exact sums where a mechanism can be written out, made-up studies elsewhere."""
+"""How accurate a release of a table will be: exact sums where a mechanism can be written out, else made-up studies.
 
-from typing import overload
+Of other models see `expected_accuracy`, which makes up whole studies of any model.
+"""
 
-from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mechanisms import HellingerMechanism, Mechanism
+from discreet.mechanisms import Mechanism
+from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models import Categories
-from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.simulated_accuracy import simulated_accuracy
-from discreet.reading.counts.enumerated import most_tables
+from discreet.reading import why_unreadable
 
 _REPEATS = 200
 
 
-@overload
-def accuracy(  # type: ignore[overload-overlap]
-    mechanism: HellingerMechanism, level: float = ..., repeats: int = ..., seed: int = ...
-) -> ExactAccuracy | DistanceAccuracy: ...
-
-
-@overload
-def accuracy(mechanism: Mechanism, level: float = ..., repeats: int = ..., seed: int = ...) -> ExactAccuracy: ...
-
-
-def accuracy(
-    mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2
-) -> ExactAccuracy | DistanceAccuracy:
+def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
     """Return what to expect of a release: exact sums if the mechanism can be written out, else `repeats` simulations.
-
-    Of a Hellinger mechanism whose candidates cannot be listed it is the distance alone, without what is read from it.
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -38,20 +24,23 @@ def accuracy(
     0.081706781416
     """
     tails(level)
-    if not isinstance(mechanism, Mechanism):
-        raise DeclarationError(f"Accuracy is that of a mechanism; got a {type(mechanism).__name__}.")
+    require_mechanism(mechanism, "Accuracy is that")
     if not isinstance(mechanism.model, Categories):
-        raise DeclarationError(f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}.")
-    if not hasattr(mechanism, "parameters") and mechanism.length != len(mechanism.model.cells):
+        raise DeclarationError(
+            f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}. Of any model, "
+            "discreet.planning.expected_accuracy makes up whole studies."
+        )
+    if not mechanism.has_plain_counts:
         raise DeclarationError(
             "Accuracy is for mechanisms that publish a number for each cell, or parameters; a "
             f"{type(mechanism).__name__} publishes something else. Nothing was worked out. Rehearse it: read what "
             "simulate draws with infer."
         )
-    outputs = possible_outputs(mechanism)
-    if outputs is not None:
+    if (outputs := possible_outputs(mechanism)) is not None:
         return WrittenOut(mechanism, outputs).accuracy(level)
-    cells, most = len(mechanism.model.cells), most_tables(len(mechanism.model.cells))
-    if isinstance(mechanism, HellingerMechanism) and number_of_tables(mechanism.size, cells, most) > most:
-        return distance_accuracy(mechanism, repeats, seed)
+    if (why := why_unreadable(mechanism)) is not None:
+        raise DeclarationError(
+            f"What a reader would learn from {type(mechanism).__name__} is not known: {why}. How far its output goes "
+            "from the exact posterior, discreet.planning.distance_accuracy may tell."
+        )
     return simulated_accuracy(mechanism, level, repeats, seed)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from math import inf, log
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +31,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
-from discreet.models import Categories
-from discreet.models.contributions import contributions_of
+from discreet.models.model import Model
 from discreet.randomness import RandomBits, SeededBits
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -45,9 +44,7 @@ _OFTEN = 8  # times that such an output must have been seen
 _FEW = 6  # numbers of an output that are looked at
 _ERRORS = 3.0  # standard errors that the last trial is expected to cost
 _CAUTION = 0.1  # tails of the bounds by which events are ranked; the second trial corrects for luck
-_RANDOM_PAIRS = 3
 _SHORTLIST = 12  # events that stand a second trial
-_KINDS = 64  # kinds of records from which data sets of networks, regressions and families are made up
 _LEAST = 50  # draws of a data set
 _REPEATED = 24  # rows by which noise that starts anew in every call is recognised
 _SLOW_DRAWS = 400  # of a mechanism that must be called for every draw
@@ -58,7 +55,7 @@ class Drawable(Protocol):
     """All that an audit needs of a mechanism."""
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:
         """Return the model."""
 
     @property
@@ -102,7 +99,7 @@ class Audit:
             f"Event: {self.event}. Seen in {seen}."
         )
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return all that was found by name."""
         return {
             "epsilon_lower": self.epsilon_lower,
@@ -230,9 +227,9 @@ def _learnt(
 
 def _tried(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
     """Give events with the scores that fresh draws give them."""
-    by_pair: dict[Any, list[_Found]] = {}
+    by_pair: dict[tuple[tuple[int, ...], ...], list[_Found]] = {}
     for found in shortlist:
-        by_pair.setdefault(tuple(tuple(side) for side in found.pair), []).append(found)
+        by_pair.setdefault(tuple(tuple(side.tolist()) for side in found.pair), []).append(found)
     number = max(_LEAST, draws // (2 * len(by_pair)))
     for group in by_pair.values():
         outputs = [box.draw(side, number) for side in group[0].pair]
@@ -332,52 +329,12 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
     return f"{name} is from {edges[inside[0] - 1]} to {edges[inside[-1]] - 1}"
 
 
-def neighbouring_pairs(model: Any, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
-    """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""
-    if not isinstance(model, Categories):
-        return _pairs_of_records(model, size, generator)
-    cells = len(model.cells)
-    ranks = [int(place) for place in np.argsort(model.concentration, kind="stable")]
-    low, high = ranks[0], ranks[-1]
-    middle = ranks[1] if cells > 2 else low
-    starts = [(_only(cells, size, high), high, low), (_only(cells, size, low), low, high)]
-    starts += [(_moved(_only(cells, size, high), high, low), high, middle)] if size > 1 else []
-    starts += [(_moved(_only(cells, size, high), high, low), low, middle)] if cells > 2 else []
-    even = np.full(cells, size // cells) + (np.arange(cells) < size % cells)
-    starts.append((even, int(even.argmax()), low if even.argmax() != low else high))
-    for theta in generator.dirichlet(model.concentration, size=_RANDOM_PAIRS):
-        table = generator.multinomial(size, theta)
-        giver = int(generator.choice(np.flatnonzero(table)))
-        starts.append((table, giver, int(generator.choice(np.delete(np.arange(cells), giver)))))
-    found = {(tuple(t), tuple(_moved(t, i, j))): (t, _moved(t, i, j)) for t, i, j in starts}
-    return list(found.values())
-
-
-def _pairs_of_records(model: Any, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
-    """Return data sets of any model, one record replaced: all others alike, or drawn from all kinds of records."""
-    rows, _ = contributions_of(model, _KINDS)
-    gaps = np.abs(rows[:, None] - rows[None]).sum(axis=-1)
-    first, second = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
-    ends = [(first, second), (second, first), (0, len(rows) - 1), (0, min(1, len(rows) - 1))]
-    starts = [(rows[one] * (size - 1), one, two) for one, two in ends if one != two]
-    for _ in range(_RANDOM_PAIRS):
-        others = rows[generator.integers(len(rows), size=min(size - 1, _KINDS))].sum(axis=0)
-        others = others + rows[0] * max(0, size - 1 - _KINDS)
-        one, two = (int(place) for place in generator.choice(len(rows), size=2, replace=False))
-        starts.append((others, one, two))
-    pairs = [(others + rows[one], others + rows[two]) for others, one, two in starts]
+def neighbouring_pairs(model: Model, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+    """Return neighbouring data sets that a model finds worth looking at, each once."""
+    if not isinstance(model, Model):
+        raise DeclarationError(f"Neighbours are made up for models; got a {type(model).__name__}.")
+    pairs = model.neighbouring_pairs(size, generator)
     return list({(tuple(one), tuple(two)): (one, two) for one, two in pairs}.values())
-
-
-def _only(cells: int, size: int, place: int) -> Counts:
-    return np.asarray(np.eye(cells, dtype=np.int64)[place] * size)
-
-
-def _moved(table: Counts, giver: int, taker: int) -> Counts:
-    moved = table.astype(np.int64)
-    moved[giver] -= 1
-    moved[taker] += 1
-    return moved
 
 
 def _arrays(mechanism: Drawable, pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> list[tuple[Counts, Counts]]:
@@ -387,11 +344,6 @@ def _arrays(mechanism: Drawable, pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -
         found = []
     if not found or any(first.shape != second.shape or first.ndim != 1 for first, second in found):
         raise DeclarationError("pairs must hold one or more pairs of flat rows of counts of the same length.")
-    if isinstance(mechanism.model, Categories) and not all(_neighbours(mechanism.size, *pair) for pair in found):
+    if not all(mechanism.model.are_neighbours(mechanism.size, *pair) for pair in found):
         raise DeclarationError(f"pairs must be neighbours: {mechanism.size} records each, one of them replaced.")
     return found
-
-
-def _neighbours(size: int, first: Counts, second: Counts) -> bool:
-    possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
-    return bool(possible and np.abs(first - second).sum() == 2)

@@ -19,10 +19,8 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
-from discreet.mechanisms.hellinger import HellingerLocal, HellingerReciprocal
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, least_sensitivity_ball, normaliser_bound
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 _MOST_TABLES = 5_000
 _SAFE = 1e-12  # relative; floats of a bound are moved by this much to the safe side
@@ -66,7 +64,7 @@ def tail_bound_for_all_data(mechanism: HellingerMechanism, distance: float) -> f
 
 def least_normaliser(mechanism: HellingerMechanism) -> float:
     """Return N(n), rounded down: no data set of this size has a smaller normaliser."""
-    if isinstance(mechanism, HellingerLocal | HellingerReciprocal | PermuteAndFlip):
+    if not mechanism.is_smooth:
         raise DeclarationError(
             f"N(n) is known for global and smooth sensitivities, not for {type(mechanism).__name__}."
         )
@@ -88,8 +86,10 @@ def _scale(mechanism: HellingerMechanism, table: Counts) -> float:
 
 def _row(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> tuple[Counts, Counts]:
     """Return checked counts, and the distances of all candidates from them."""
-    if isinstance(mechanism, PermuteAndFlip):
-        raise DeclarationError("Tail bounds are for exponential mechanisms; PermuteAndFlip has another law.")
+    if not mechanism.is_exponential:
+        raise DeclarationError(
+            f"Tail bounds are for exponential mechanisms; {type(mechanism).__name__} has another law."
+        )
     table = _table(mechanism, counts, distance)
     return table, mechanism.tables.distances(table[None])[0]
 

@@ -19,7 +19,7 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.contrasts import contrast_basis
-from discreet.models import Categories
+from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.network import Family, Network
 from discreet.reading import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
@@ -30,17 +30,16 @@ def cell_variances(mechanism: Mechanism) -> dict[str, float]:
 
     It is the same for all cells of a table. A table of categories has one entry, named by its last column.
     """
-    if not isinstance(mechanism, Mechanism):
-        raise DeclarationError(f"Variances are those of a mechanism's noise; got a {type(mechanism).__name__}.")
+    require_mechanism(mechanism, "Variances are those of the noise")
     case = Case.before(mechanism)
     parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
-    if parts is None or not isinstance(case.model, Network | Categories):
+    if parts is None:
         raise DeclarationError(
             f"{type(mechanism).__name__} measures no cells or contrasts of tables, so its noise has no variance in a "
             "cell. Look at `expected_accuracy`, or at a rehearsal."
         )
     fitted = fit(case.model, case.size, parts)
-    families = case.model.families if isinstance(case.model, Network) else fitted.tables
+    families = [family for family, _ in case.model.conditionals] or list(fitted.tables)
     return {family[-1]: fitted.standard_error(*family) ** 2 for family in families}
 
 

@@ -6,41 +6,23 @@ score of the noise-aware reading, in nats beyond the prior: it counts width and 
 distance of the papers does not. That distance stands beside, with the floor under it where there are few tables.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from math import inf
 
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
-from discreet.mechanisms import (
-    DiscreteGaussianCounts,
-    DiscreteGaussianHistogram,
-    DiscreteLaplaceCounts,
-    GeometricHistogram,
-    Mechanism,
-    with_fields,
-)
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
-from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
+from discreet.mechanisms import Mechanism
 from discreet.models import Categories
 from discreet.planning.accuracy import accuracy
-from discreet.planning.distance_accuracy import DistanceAccuracy
+from discreet.planning.distance_accuracy import distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.optimum import can_optimise, optimum
+from discreet.reading import why_unreadable
 
-SMOOTHINGS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "100")
-"""Values from which the smoothing of a calibrated Hellinger mechanism is chosen; 100 means local sensitivity."""
-LIPSCHITZ = ("0.25", "0.5", "1", "2")
-"""Values from which the Lipschitz constant of a reciprocal sensitivity is chosen."""
 LITTLE, SMALL_SHARE = 0.2, 0.1
-_GRID_BITS = 9  # of a drawn proportion: finer than any posterior that is drawn from here is wide
-_LOG_TWO = Fraction(693148, 1000000)  # above ln 2
 
 
 @dataclass(frozen=True)
@@ -52,7 +34,7 @@ class Ranked:
     accuracy: ExactAccuracy
     warning: str = ""
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return name, guarantee, figures and warning."""
         guarantee = self.mechanism.guarantee
         stated = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
@@ -107,7 +89,7 @@ class Ranking:
         warnings = [f"{entry.name}: {entry.warning}" for entry in self.entries if entry.warning]
         return "\n".join([title, *lines, exact_counts, *floor, *warnings])
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the whole ranking as a document."""
         return {
             "size": self.size,
@@ -135,11 +117,11 @@ def compare(
         raise DeclarationError(f"compare ranks mechanisms for Categories; got a {type(model).__name__}.")
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
-    for kind, build in _candidates(model, whole(size, "size"), *asked):
+    for kind, made in sorted(Mechanism.kinds.newest.items()):
         try:
-            mechanism = build()
-            _check_publishable(mechanism, *asked)
-            entries.append(_ranked(kind, mechanism, _read(accuracy(mechanism, level, repeats))))
+            if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
+                _check_publishable(found, *asked)
+                entries.append(_ranked(kind, found, level, repeats))
         except DiscreetError as problem:
             left_out[kind] = str(problem)
     entries.sort(key=lambda entry: -entry.accuracy.log_score)
@@ -147,51 +129,17 @@ def compare(
     return Ranking(size, *asked, tuple(entries), floor, left_out)
 
 
-def _candidates(
-    model: Categories, size: int, epsilon: Fraction, delta: Fraction
-) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Give the mechanisms by name, each as something that makes it: some are refused for large tables."""
-    cells = len(model.cells)
-    moved = min(2, cells - 1)  # with noise on all counts but one, a record moves so many noisy ones
-    simple: tuple[Any, ...] = (GeometricHistogram, DiscreteLaplaceCounts, HellingerGlobal, PermuteAndFlip)
-    laplace: tuple[Any, ...] = (RoundedLaplace, FlooredLaplace, ClampedLaplace)
-    approximate: tuple[Any, ...] = (
-        DiscreteGaussianHistogram, DiscreteGaussianCounts, HellingerSmooth, HellingerSmoothProved
-    )  # fmt: skip
-    yield from ((kind.__name__, partial(kind, model, size, epsilon)) for kind in simple)
-    yield from ((kind.__name__, partial(kind, model, size, epsilon, moved, cells - 1)) for kind in laplace)
-    if epsilon > moved * _LOG_TWO:
-        yield "TruncatedLaplace", partial(TruncatedLaplace, model, size, epsilon - moved * _LOG_TWO, moved, cells - 1)
-    yield "HellingerReciprocal", lambda: _best(HellingerReciprocal(model, size, epsilon, L) for L in LIPSCHITZ)
-    yield (
-        "HellingerCalibrated",
-        lambda: _best(HellingerCalibrated(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS),
-    )
-    if delta:
-        yield from ((kind.__name__, partial(kind, model, size, epsilon, delta)) for kind in approximate)
-        draw = partial(PosteriorSampling.tempered, model, size=size, epsilon=epsilon, delta=delta)
-    else:
-        draw = partial(_truncated_draw, model, size, epsilon)
-    yield "PosteriorSampling", lambda: _coarse(draw())
-
-
-def _truncated_draw(model: Categories, size: int, epsilon: Fraction) -> PosteriorSampling:
-    if len(model.cells) > 2:
-        raise DeclarationError("Truncated draws of three or more cells are not read. With a delta, tempered ones are.")
-    return PosteriorSampling.truncated(model, size=size, epsilon=epsilon)
-
-
-def _coarse(mechanism: Any) -> Any:
-    """Return a draw of two cells on a grid that can be written out."""
-    return with_fields(mechanism, grid_bits=_GRID_BITS) if mechanism.sticks == 1 else mechanism
-
-
-def _best(mechanisms: Iterator[Any]) -> Any:
-    """Return the mechanism whose release tells most; the first one if that cannot be written out."""
-    first = next(mechanisms)
-    if possible_outputs(first) is None:
+def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
+    """Return the mechanism whose release tells most; the first one if that cannot be written out, if there is any."""
+    first = next(mechanisms, None)
+    if first is None or first.free_parameter is None or possible_outputs(first) is None:
         return first
-    return max([first, *mechanisms], key=lambda m: WrittenOut(m, m.tables.all).information())
+    return max([first, *mechanisms], key=_information)
+
+
+def _information(mechanism: Mechanism) -> float:
+    outputs = possible_outputs(mechanism)
+    return -inf if outputs is None else WrittenOut(mechanism, outputs).information()
 
 
 def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> None:
@@ -200,17 +148,13 @@ def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction)
         raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
 
 
-def _read(found: ExactAccuracy | DistanceAccuracy) -> ExactAccuracy:
-    """Return figures that have a log score, or say what is known without one."""
-    if isinstance(found, DistanceAccuracy):
-        known = f"expected Hellinger distance {found.hellinger:.4f}"
-        raise DeclarationError(f"No log score: there are too many tables to read it; {found.warning or known}.")
-    return found
-
-
-def _ranked(kind: str, mechanism: Any, found: ExactAccuracy) -> Ranked:
-    chosen = {"HellingerCalibrated": "smoothing", "HellingerReciprocal": "lipschitz", "PosteriorSampling": "power"}
-    name = f"{kind}({chosen[kind]}={float(getattr(mechanism, chosen[kind])):.4g})" if kind in chosen else kind
+def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Ranked:
+    if why_unreadable(mechanism) is not None and possible_outputs(mechanism) is None:
+        known = distance_accuracy(mechanism, repeats)
+        words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"
+        raise DeclarationError(f"No log score: there are too many tables to read it; {words}.")
+    found, chosen = accuracy(mechanism, level, repeats), mechanism.free_parameter
+    name = kind if chosen is None else f"{kind}({chosen}={float(getattr(mechanism, chosen)):.4g})"
     return Ranked(name, mechanism, found, _warning(found))
 
 

@@ -7,12 +7,12 @@ made-up tables.
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
 from discreet.exact import whole
-from discreet.mechanisms import HellingerMechanism
+from discreet.mechanisms import Mechanism
+from discreet.mechanisms.mechanism import require_mechanism
 
 MOST_STUDIES = 20
 """So many tables are made up: each takes up to a second."""
@@ -44,17 +44,17 @@ class DistanceAccuracy:
             return ""
         return f"nearly the same output law for all data: {self.uniform_share:.1%} of it is uniform on all candidates"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return all figures by name."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"warning": self.warning}
 
 
-def distance_accuracy(mechanism: HellingerMechanism, repeats: int, seed: int) -> DistanceAccuracy:
-    """Return averages over tables drawn from the prior."""
+def distance_accuracy(mechanism: Mechanism, repeats: int = MOST_STUDIES, seed: int = 2) -> DistanceAccuracy:
+    """Return averages over at most 20 tables drawn from the prior."""
+    require_mechanism(mechanism, "Distances are those")
     generator, model = np.random.default_rng(seed), mechanism.model
     studies = min(whole(repeats, "repeats", least=2), MOST_STUDIES)
-    tables = generator.multinomial(mechanism.size, generator.dirichlet(model.concentration, size=studies))
-    found = [mechanism.moments(table) for table in tables]
+    found = [mechanism.count_distance(model.made_up(mechanism.size, generator).statistics) for _ in range(studies)]
     names = {"hellinger": "distance", "hellinger_square": "square", "truth": "truth", "uniform_share": "uniform_share"}
     values = {ours: np.array([getattr(each, theirs).middle for each in found]) for ours, theirs in names.items()}
     errors = {name: float(each.std(ddof=1) / sqrt(studies)) for name, each in values.items()}

@@ -14,9 +14,7 @@ the prior. Where the table is too large, studies are made up instead, and each f
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,16 +26,13 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.divergences import kullback_leibler, log_affinities
-from discreet.mechanisms import GeometricHistogram, NoisyCounts
-from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.mechanisms.published_laplace import ClampedLaplace, PublishedLaplace
+from discreet.mechanisms import Mechanism
 
 MOST_ENTRIES, MOST_OUTPUTS = 20_000_000, 200_000
 """A table P(z | k) with more entries or outputs is not written out; studies are made up instead."""
-_MOST_RECORDS, _MOST_PRIOR, _MOST_CELLS, _MOST_GRID_BITS = 2_000, 10_000.0, 3, 12
-_NEGLIGIBLE = 34.0  # outputs whose probability is below e^-34 = 2e-15 are left out
+_MOST_RECORDS, _MOST_PRIOR, _MOST_CELLS = 2_000, 10_000.0, 3
+_NEGLIGIBLE = 1e-11  # what may be left out of the probabilities of all outputs
+_RARE = 1e-17  # outputs that are no likelier than that for any table are left out
 
 
 @dataclass(frozen=True)
@@ -80,63 +75,38 @@ class ExactAccuracy:
             raise DeclarationError(f"There are figures by table for {len(self.by_table)} tables, not for this one.")
         return self.by_table[table][0]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return all figures by name."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "by_table"}
 
 
-def possible_outputs(mechanism: Any) -> Counts | None:
+def possible_outputs(mechanism: Mechanism) -> Counts | None:
     """Return all outputs but those that are too improbable to count, or None if there are too many to write out."""
-    cells, size, total = len(mechanism.model.cells), mechanism.size, float(sum(mechanism.model.prior))
-    if cells > _MOST_CELLS or size > _MOST_RECORDS or total > _MOST_PRIOR:
+    alpha, size = mechanism.model.concentration, mechanism.size
+    if len(alpha) > _MOST_CELLS or size > _MOST_RECORDS or alpha.sum() > _MOST_PRIOR:
         return None
-    tables = number_of_tables(size, cells, MOST_ENTRIES)
-    if isinstance(mechanism, PosteriorSampling):
-        few = mechanism.sticks * mechanism.draws == 1 and mechanism.grid_bits <= _MOST_GRID_BITS
-        return np.arange(2**mechanism.grid_bits)[:, None] if few else None
-    if isinstance(mechanism, HellingerMechanism):
-        return np.asarray(mechanism.tables.all) if tables**2 <= MOST_ENTRIES else None
-    margin, free = _noise(mechanism)
-    outputs = (size + 2 * margin + 1) ** free
-    if outputs > MOST_OUTPUTS or tables * outputs > MOST_ENTRIES:
+    tables = number_of_tables(size, len(alpha), MOST_ENTRIES)
+    most = min(MOST_OUTPUTS, MOST_ENTRIES // tables)
+    outputs = mechanism.outputs_for(Tables(alpha, size).all, most) if most else None
+    if outputs is None:
         return None
-    noisy = np.array(list(product(range(-margin, size + margin + 1), repeat=free)))
-    return noisy if free == cells else np.column_stack([noisy, size - noisy.sum(axis=1)])
-
-
-def _noise(mechanism: Any) -> tuple[int, int]:
-    """Return beyond how many units the noise of a cell is negligible, and how many cells have noise of their own."""
-    if isinstance(mechanism, PublishedLaplace):
-        margin = 0 if isinstance(mechanism, ClampedLaplace) else ceil(_NEGLIGIBLE / float(mechanism.rate)) + 2
-        return margin, mechanism.noisy_cells
-    if isinstance(mechanism, GeometricHistogram):
-        return ceil(_NEGLIGIBLE / float(mechanism.epsilon)) + 2, len(mechanism.model.cells) - 1
-    if isinstance(mechanism, NoisyCounts):
-        return ceil(_NEGLIGIBLE * mechanism.reach) + 2, len(mechanism.model.cells) - int(mechanism.keeps_total)
-    raise DeclarationError(f"The outputs of a {type(mechanism).__name__} cannot be written out.")
-
-
-def plain_reading(mechanism: Any, outputs: Counts) -> Floats:
-    """Return the counts that outputs (rows) are taken for, as `plug_in` does; a drawn theta stands for n theta."""
-    if isinstance(mechanism, PosteriorSampling):
-        return np.asarray(mechanism.size * mechanism.parameters(outputs[:, : mechanism.sticks]))
-    clipped = np.maximum(outputs, 0).astype(float)
-    totals = clipped.sum(axis=1, keepdims=True)
-    equal = np.full_like(clipped, mechanism.size / clipped.shape[1])
-    return np.asarray(np.divide(mechanism.size * clipped, totals, out=equal, where=totals > 0))  # whole if they add up
+    missing = 1 - np.exp(mechanism.log_laws(outputs, size * np.eye(len(alpha), dtype=np.int64))).sum(axis=1)
+    return outputs if missing.max() < _NEGLIGIBLE else None  # all records in one cell lie farthest out
 
 
 class WrittenOut:
     """A mechanism as a table: `laws` P(z | k) and `joint` P(k, z) for all tables k (rows) and outputs z (columns)."""
 
-    def __init__(self, mechanism: Any, outputs: Counts) -> None:
+    def __init__(self, mechanism: Mechanism, outputs: Counts) -> None:
         self.alpha, self.size = mechanism.model.concentration, mechanism.size
         self._all = Tables(self.alpha, self.size)
-        self.tables, self.outputs = self._all.all, outputs
+        self.tables = self._all.all
         self.chances = np.exp(mechanism.model.log_evidence(self.tables))
-        self.laws = np.exp(_log_laws(mechanism, self.tables, outputs))
+        laws = np.exp(mechanism.log_laws(outputs, self.tables))
+        likely = laws.max(axis=0) > _RARE
+        self.laws, self.outputs = laws[:, likely], outputs[likely]
         self.joint = self.chances[:, None] * self.laws
-        self.readings, self._reading = np.unique(plain_reading(mechanism, outputs), axis=0, return_inverse=True)
+        self.readings, self._reading = np.unique(mechanism.plain_counts(self.outputs), axis=0, return_inverse=True)
         self._reading = self._reading.ravel()
 
     @cached_property
@@ -232,16 +202,6 @@ class WrittenOut:
         rows, columns = np.nonzero(weights > 1e-14 * weights.max())
         inside = betainc(a[rows], b[rows], high[columns]) - betainc(a[rows], b[rows], low[columns])
         return float(weights.sum(axis=0) @ (high - low)), float(weights[rows, columns] @ inside)
-
-
-def _log_laws(mechanism: Any, tables: Counts, outputs: Counts) -> Floats:
-    """Return log P(z | k) for all tables (rows) and outputs (columns)."""
-    if isinstance(mechanism, PermuteAndFlip):
-        return np.stack([mechanism.log_law(table) for table in tables])
-    if isinstance(mechanism, HellingerMechanism):
-        distances = mechanism.tables.distances(tables)
-        return np.asarray(-mechanism.scales(tables)[:, None] * distances - mechanism.log_normalisers(tables)[:, None])
-    return np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
 
 
 def _summed_by(joint: Floats, groups: Counts, length: int) -> Floats:

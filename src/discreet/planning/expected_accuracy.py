@@ -8,27 +8,23 @@ figures come with their simulation error.
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from math import inf, isnan, nan
-from typing import Any
+from math import inf, isnan
 
 import numpy as np
 
-from discreet.arrays import Floats
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet.exact import Exact, exact
-from discreet.inference import infer
-from discreet.mathematics.distributions import BetaMixture
+from discreet.inference.infer import infer
 from discreet.mechanisms import Mechanism, with_fields
-from discreet.models import Categories
-from discreet.planning.made_up import made_up_study
+from discreet.mechanisms.mechanism import require_mechanism
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
-from discreet.releases import Release
+from discreet.releases import simulate
 
 REPEATS = 60
 SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
-_MOST_CELLS = 24  # of a large table, this many cells are looked at in each made-up study
+_MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
 
 
 @dataclass(frozen=True)
@@ -64,82 +60,49 @@ def expected_accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = R
     effects: coefficients times how far their feature can vary. What is read by sampling takes its time, so that fewer
     studies are made up. What nobody could read is refused.
     """
-    if not isinstance(mechanism, Mechanism):
-        raise DeclarationError(f"Accuracy is that of a mechanism; got a {type(mechanism).__name__}.")
-    if (why := why_unreadable(mechanism)) is not None:
+    sampled = _exactness(mechanism) is Exactness.SAMPLED
+    studies = min(repeats, _SAMPLED_STUDIES) if sampled else repeats
+    rows = np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
+    width, width_0, error, error_0, score, score_0 = rows.mean(axis=0).tolist()
+    spread = float(rows[:, 0].std(ddof=1) / np.sqrt(studies)) if studies > 1 else inf
+    epsilon = float(mechanism.guarantee.epsilon)
+    return Accuracy(epsilon, mechanism.size, level, width, spread, width_0, error, error_0, score, score_0)
+
+
+def _exactness(mechanism: Mechanism) -> Exactness:
+    """Return how well a release will be read, or refuse what nobody could read."""
+    require_mechanism(mechanism, "Accuracy is that")
+    found = exactness_of(mechanism)
+    if found is None:
+        why = why_unreadable(mechanism)
         raise DeclarationError(f"Nobody could read a release by {type(mechanism).__name__} here: {why}.")
-    if not isinstance(mechanism.model, Categories):
-        return _from_studies(mechanism, level, repeats, seed)
-    return _of_cells(mechanism, level, repeats, seed)
+    return found
 
 
-def _from_studies(mechanism: Mechanism, level: float, repeats: int, seed: int) -> Accuracy:
-    """Return averages over made-up studies and over all quantities of the model."""
-    studies = repeats if exactness_of(mechanism) is not Exactness.SAMPLED else min(repeats, _SAMPLED_STUDIES)
-    rows = []
+def _study(mechanism: Mechanism, level: float, number: int, seed: int, most: int) -> list[float]:
+    """Return means over some rows of one made-up study: widths, errors, log scores, each private and with exact ones.
+
+    A study of a number is the same for every epsilon.
+    """
+    model, size, generator = mechanism.model, mechanism.size, np.random.default_rng([seed, number])
+    made = model.made_up(size, generator)
+    places = generator.permutation(len(made.truth))[:most]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleInformationWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for number in range(studies):
-            found = made_up_study(mechanism, level, seed * 1_000_003 + number)
-            errors = [(abs(each.mean - each.truth), abs(each.known_mean - each.truth)) for each in found]
-            widths = [(each.width, each.known_width) for each in found]
-            rows.append([*np.mean(widths, axis=0), *np.mean(errors, axis=0)])
-    width, width_0, error, error_0 = np.mean(rows, axis=0).tolist()
-    spread = float(np.std(rows, axis=0, ddof=1)[0] / np.sqrt(studies)) if studies > 1 else inf
-    epsilon = float(mechanism.guarantee.epsilon)
-    return Accuracy(epsilon, mechanism.size, level, width, spread, width_0, error, error_0, nan, nan)
-
-
-def _of_cells(mechanism: Mechanism, level: float, repeats: int, seed: int) -> Accuracy:
-    """Return averages over made-up studies and over the cells of a table, with the log score."""
-    generator, bits = np.random.default_rng(seed), SeededBits(seed)
-    model: Any = mechanism.model
-    truths = generator.dirichlet(model.concentration, size=repeats)
-    tables = generator.multinomial(mechanism.size, truths)
-    outputs = mechanism.sample(tables, bits)
-    private, exact_counts = np.empty((repeats, 3)), np.empty((repeats, 3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LittleInformationWarning)
-        for number, (theta, counts, output) in enumerate(zip(truths, tables, outputs, strict=True)):
-            release = Release(mechanism, tuple(int(count) for count in output), "planned", simulated=True)
-            posterior, known = infer(release), model.posterior(counts)
-            cells = generator.permutation(len(model.cells))[:_MOST_CELLS]
-            private[number] = _scores((posterior.probability(model.cells[i]) for i in cells), theta[cells], level)
-            exact_counts[number] = _scores((known.marginal(i) for i in cells), theta[cells], level)
-    (width, error, score), (width_0, error_0, score_0) = private.mean(axis=0), exact_counts.mean(axis=0)
-    spread = float(private[:, 0].std(ddof=1) / np.sqrt(repeats)) if repeats > 1 else float("inf")
-    epsilon = float(mechanism.guarantee.epsilon)
-    return Accuracy(
-        epsilon, mechanism.size, level, float(width), spread, float(width_0), float(error), float(error_0),
-        float(score), float(score_0),
-    )  # fmt: skip
+        posterior = infer(simulate(mechanism, made.statistics, SeededBits(seed * 1_000_003 + number), "planned"))
+        found, known = posterior.some_rows(places, level), np.array(model.known_rows(made.statistics, size, level))
+        scores = posterior.log_densities(places, made)
+    scales = np.ones(len(made.truth)) if model.row_scales is None else np.array(model.row_scales)
+    scale, truth, (means, widths) = scales[places], np.array(made.truth)[places], known[places].T
+    own = np.array([(row.mean, row.high - row.low) for row in found]).T
+    figures = (own[1] * scale, widths * scale, abs(own[0] - truth) * scale, abs(means - truth) * scale, *scores)
+    return [float(np.mean(each)) for each in figures]
 
 
 def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1) -> float:
-    """Return the expected width alone, from one cell of each made-up study: all that a search needs."""
-    if not isinstance(mechanism.model, Categories):
-        raise DeclarationError("A width is searched for tables of categories; of other models see expected_accuracy.")
-    generator, bits = np.random.default_rng(seed), SeededBits(seed)
-    model: Any = mechanism.model
-    tables = generator.multinomial(mechanism.size, generator.dirichlet(model.concentration, size=repeats))
-    chosen = generator.integers(len(model.cells), size=repeats)
-    widths = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LittleInformationWarning)
-        for output, cell in zip(mechanism.sample(tables, bits), chosen, strict=True):
-            release = Release(mechanism, tuple(int(count) for count in output), "planned", simulated=True)
-            widths.append(infer(release).probability(model.cells[cell]).interval(level).width)
-    return float(np.mean(widths))
-
-
-def _scores(laws: Iterable[BetaMixture], theta: Floats, level: float) -> Floats:
-    """Return the mean width, error and log score over some cells."""
-    rows = [
-        (law.interval(level).width, abs(law.mean - truth), float(law.log_density(np.clip(truth, 1e-12, 1 - 1e-12))))
-        for law, truth in zip(laws, theta, strict=True)
-    ]
-    return np.asarray(np.array(rows).mean(axis=0))
+    """Return the expected width alone, from one row of each made-up study: all that a search needs."""
+    return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
 
 
 def accuracy_curve(
@@ -152,7 +115,7 @@ def accuracy_curve(
 
 def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> float | None:
     """Return about the smallest epsilon at which intervals have the wished mean width; None if no epsilon does."""
-    _check_width(width)
+    _check_search(mechanism, width)
 
     def miss(epsilon: float) -> float:
         other = with_fields(mechanism, epsilon=exact(f"{epsilon:.6g}", "epsilon"))
@@ -163,7 +126,7 @@ def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats:
 
 def size_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> int | None:
     """Return about how many records give intervals of the wished mean width; None beyond ten million."""
-    _check_width(width)
+    _check_search(mechanism, width)
 
     def miss(size: float) -> float:
         return _mean_width(with_fields(mechanism, size=int(size)), level, repeats) - width
@@ -199,6 +162,13 @@ def _crossing(
     return high
 
 
-def _check_width(width: float) -> None:
-    if not 0 < width < 1:
-        raise DeclarationError(f"A width of an interval lies between 0 and 1; got {width}.")
+def _check_search(mechanism: Mechanism, width: float) -> None:
+    if not 0 < width < inf:
+        raise DeclarationError(f"A width of an interval is above 0; got {width}.")
+    if mechanism.model.row_scales is None and width >= 1:
+        raise DeclarationError(f"A width of an interval of a probability lies between 0 and 1; got {width}.")
+    if _exactness(mechanism) is not Exactness.EXACT:
+        raise DeclarationError(
+            "A width is searched for where a release is read exactly, as many made-up studies have to be read. This "
+            "one is read by sampling. Compare some epsilons with expected_accuracy instead."
+        )

@@ -24,9 +24,9 @@ from discreet.certificates.enumeration import Enumeration, Pair
 from discreet.errors import VerificationError
 from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
-from discreet.models.contributions import contributions_of
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
+from discreet.reading import Case
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 """Orders of the Renyi divergence at which rho is compared."""
@@ -52,7 +52,7 @@ def referee(mechanism: Mechanism) -> Findings:
     """Compare all that can be compared, or raise VerificationError at the first contradiction."""
     checks, epsilon, whole = [], 0.0, False
     worst: Pair = ((), ())
-    if hasattr(mechanism, "measured"):
+    if Case.before(mechanism).is_measured:
         words, epsilon, worst = _replaced_records(mechanism)
         checks.append(words)
     twins = small_twins(mechanism)
@@ -71,13 +71,15 @@ def referee(mechanism: Mechanism) -> Findings:
 def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
     """Replace records at the real size and compare the likelihood of the outputs without noise."""
     model = mechanism.model
-    numbers = contributions_of(model, 2)[0].shape[1]
-    rows, complete = contributions_of(model, max(2, min(_ROWS, _NUMBERS // numbers)))
-    worst = getattr(mechanism, "worst_records", lambda: None)()
+    numbers = model.contributions(2)[0].shape[1]
+    rows, complete = model.contributions(max(2, min(_ROWS, _NUMBERS // numbers)))
+    worst = mechanism.worst_records()
     if worst is not None:
         rows = np.unique(np.concatenate([rows, model.contributions_of(worst)]), axis=0)
     sets = neighbouring(rows, mechanism.size, most=1)
-    found = compare(mechanism.log_likelihood, sets, mechanism.measured(sets.tables))  # type: ignore[attr-defined]
+    exact = mechanism.measured(sets.tables)
+    assert exact is not None
+    found = compare(mechanism.log_likelihood, sets, exact)
     which = "all" if complete else "the worst and other" if worst is not None else "chosen"
     size = _number(mechanism.size, "record")
     said = f"compared, at the real size of {size}: {_pairs(which, found.pairs)} of different records"
@@ -110,7 +112,7 @@ def _compared(twin: Twin) -> str:
         delta, epsilon = found.delta_found(float(guarantee.epsilon)), exact_text(guarantee.epsilon)
         _at_most(delta, float(guarantee.delta), f"delta at epsilon = {epsilon}", mechanism, _LEAST_DELTA)
         parts.append(f"delta at most {delta:.6g} of {exact_text(guarantee.delta)} stated")
-    if not getattr(mechanism, "rho_needs_delta", False):
+    if not mechanism.rho_needs_delta:
         rho = max(found.divergence(order) / order for order in ORDERS)
         _at_most(rho, float(mechanism.rho), "zCDP parameter rho", mechanism, 1e-12)
         parts.append(f"rho at most {rho:.6g} of {float(mechanism.rho):.6g} stated")

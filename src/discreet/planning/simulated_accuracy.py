@@ -1,7 +1,6 @@
 """What to expect of a release that is too large to be written out: averages over made-up studies."""
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots_legendre
@@ -12,7 +11,7 @@ from discreet.mathematics.distributions import BetaMixture
 from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
-from discreet.planning.exact_accuracy import ExactAccuracy, plain_reading
+from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.randomness import SeededBits
 from discreet.reading import Case, read
 from discreet.reading.case import Observed
@@ -25,7 +24,7 @@ _MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # between the 
 _NODES, _SHARES = roots_legendre(20)
 
 
-def simulated_accuracy(mechanism: Any, level: float, repeats: int, seed: int) -> ExactAccuracy:
+def simulated_accuracy(mechanism: Mechanism, level: float, repeats: int, seed: int) -> ExactAccuracy:
     """Return averages over made-up studies with their standard errors: theta, then counts, output and readings.
 
     The divergence and coverage of the plain reading have heavy tails: below 1,000 studies their errors are rough.
@@ -34,19 +33,23 @@ def simulated_accuracy(mechanism: Any, level: float, repeats: int, seed: int) ->
     truths = generator.dirichlet(model.concentration, size=whole(repeats, "repeats", least=2))
     tables = generator.multinomial(mechanism.size, truths)
     outputs = mechanism.sample(tables, bits)
-    plain = model.concentration + plain_reading(mechanism, outputs)
+    plain = model.concentration + mechanism.plain_counts(outputs)
     hellinger = hellinger_rows(plain, model.concentration + tables)
     rows = zip(truths, tables, outputs, plain, generator.integers(len(model.cells), size=repeats), strict=True)
     studies = [_study(mechanism, level, *row) for row in rows]
     found = {name: np.array([study[name] for study in studies]) for name in studies[0]}
     found |= {"hellinger": hellinger, "plain_log_score": found["non_private_log_score"] - found["divergence"]}
     errors = {name: float(values.std(ddof=1) / sqrt(repeats)) for name, values in found.items()}
-    means: dict[str, Any] = {name: float(values.mean()) for name, values in found.items()}
-    return ExactAccuracy(size=mechanism.size, level=level, errors=errors, **means)
+    mean = {name: float(values.mean()) for name, values in found.items()}
+    return ExactAccuracy(
+        mechanism.size, level, mean["hellinger"], mean["divergence"], mean["plain_log_score"], mean["log_score"],
+        mean["non_private_log_score"], mean["plain_coverage"], mean["plain_width"], mean["width"],
+        mean["non_private_width"], errors=errors,
+    )  # fmt: skip
 
 
 def _study(
-    mechanism: Any, level: float, theta: Floats, table: Counts, output: Counts, plain: Floats, cell: int
+    mechanism: Mechanism, level: float, theta: Floats, table: Counts, output: Counts, plain: Floats, cell: int
 ) -> dict[str, float]:
     """Return the figures of one made-up study; widths are those of one cell."""
     model = mechanism.model

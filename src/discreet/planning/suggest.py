@@ -5,12 +5,12 @@ other is chosen, and the reason says so.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import singledispatch
 from math import prod
-from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, probability
+from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms import (
     BoxMoments,
     CubeCounts,
@@ -21,14 +21,13 @@ from discreet.mechanisms import (
     JointHistograms,
     Mechanism,
     NetworkCounts,
-    PosteriorSampling,
 )
 from discreet.mechanisms.cube_counts import cube_refusal
 from discreet.mechanisms.joint_histograms import joint_refusal
 from discreet.models import Categories, LinearRegression, Network
-from discreet.models.bounded_family import BoundedFamily
+from discreet.models.model import Model
 from discreet.planning.regression_accuracy import expected_effect
-from discreet.reading import Exactness, exactness_of, why_not_exact
+from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Suggestion:
     reason: str
 
 
-def suggest(model: Any, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
+def suggest(model: Model, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
     """Return the mechanism that suits a model with so many records under this guarantee, and why in words.
 
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
@@ -50,29 +49,38 @@ def suggest(model: Any, size: int, epsilon: Exact, delta: Exact = 0) -> Suggesti
 
 
 @singledispatch
-def _suggestion(model: Any, size: int, epsilon: Exact, delta: Exact) -> Suggestion:
-    if not isinstance(model, BoundedFamily):
+def _suggestion(model: object, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
+    kinds = [made for _, made in sorted(Mechanism.kinds.newest.items()) if made.accepts_model(model)]
+    if not kinds:
         raise DeclarationError(
             "A mechanism is suggested for Categories, a Network, a LinearRegression or a family such as Poisson; "
             f"got a {type(model).__name__}. Name a mechanism yourself."
         )
-    if not delta:
-        raise DeclarationError(
-            f"A {type(model).__name__} is published by draws from its posterior, and one draw has no pure epsilon. "
-            "Nothing was chosen. State a delta, such as '1e-6'."
-        )
-    drawn = PosteriorSampling.tempered(model, size=size, epsilon=epsilon, delta=delta)
-    return Suggestion(drawn, "a draw with the largest power of the likelihood that the guarantee allows")
+    refusals = []
+    for kind in kinds:
+        try:
+            made = next(kind.competitors(model, whole(size, "size"), positive(epsilon, "epsilon"), delta), None)
+        except DeclarationError as problem:
+            refusals.append(str(problem))
+            continue
+        if made is not None and (why := why_unreadable(made)) is None:
+            chosen = (
+                f", with the largest {kind.free_parameter} that the guarantee allows" if kind.free_parameter else ""
+            )
+            return Suggestion(made, f"it publishes a {type(model).__name__}{chosen}")
+        refusals.append(f"{kind.__name__} cannot be read here: {why}" if made else f"{kind.__name__} needs more keys")
+    raise DeclarationError(f"No mechanism was found for a {type(model).__name__}: {'; '.join(refusals)}")
 
 
 @_suggestion.register
-def _(model: Categories, size: int, epsilon: Exact, delta: Exact) -> Suggestion:
+def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     why = "every cell gets the same noise, and the noise adds up to zero"
     return Suggestion(GeometricHistogram(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
 
 
 @_suggestion.register
-def _(model: LinearRegression, size: int, epsilon: Exact, delta: Exact) -> Suggestion:
+def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     box = BoxMoments(model, size, epsilon)
     if not delta:
         return Suggestion(box, "it has the least noise of those that need no delta")
@@ -84,20 +92,20 @@ def _(model: LinearRegression, size: int, epsilon: Exact, delta: Exact) -> Sugge
 
 
 @_suggestion.register
-def _(model: Network, size: int, epsilon: Exact, delta: Exact) -> Suggestion:
+def _(model: Network, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose by noise; where one radius for all tables is read less exactly, take the best that is read better."""
     found = _least_noise(model, size, epsilon, delta)
     others: list[NetworkCounts] = [FamilyHistograms(model, size, epsilon)]
     others += [FamilyGaussians(model, size, epsilon, delta)] if delta else []
     best = min(others, key=lambda other: other.count_sd())
-    reading = exactness_of(found.mechanism)
-    if not isinstance(found.mechanism, JointHistograms) or reading is exactness_of(best) is not Exactness.APPROXIMATE:
+    reading, usual = exactness_of(found.mechanism), type(found.mechanism).__name__
+    if found.mechanism in others or reading is exactness_of(best) is not Exactness.APPROXIMATE:
         return found
     refusal = why_not_exact(found.mechanism)
-    return Suggestion(best, f"the usual choice, JointHistograms, could not be read here exactly: {refusal}")
+    return Suggestion(best, f"the usual choice, {usual}, could not be read here exactly: {refusal}")
 
 
-def _least_noise(network: Network, size: int, epsilon: Exact, delta: Exact) -> Suggestion:
+def _least_noise(network: Network, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     pure, why = _pure(network, size, epsilon)
     if not delta:
         return Suggestion(pure, why)

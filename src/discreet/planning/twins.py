@@ -6,7 +6,7 @@ small enough, a part of the model (few cells, a variable with its ancestors, one
 coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or data.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
@@ -19,12 +19,10 @@ from discreet.certificates import DataSets, Enumeration, compare, neighbouring
 from discreet.certificates.data_sets import number_of_pairs, number_of_tables
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism, with_fields
-from discreet.models.contributions import contributions_of
+from discreet.models.model import Model
 
 MOST_COMPARISONS = 1_000_000
 """Pairs of neighbours times outputs that are compared at most."""
-MOST_TABLES = 300
-"""Data sets that are listed at most; a mechanism whose law takes long to write down may lower this by `most_tables`."""
 MOST_RECORDS = 64
 """Kinds of records that a twin may have; of more, a part of the model is taken."""
 WIDE = 1e-3
@@ -62,19 +60,11 @@ class Twin:
         records = f"{size:,} record{'' if size == 1 else 's'}"
         if self.is_original:
             return f"the mechanism itself, {records}"
-        model = "" if self.mechanism.model == self.original.model else f" of {_in_words(self.mechanism.model)}"
+        model = "" if self.mechanism.model == self.original.model else f" of {self.mechanism.model.part_in_words}"
         names = [field.name for field in dataclass_fields(self.mechanism)]  # type: ignore[arg-type]
         changed = [n for n in names if getattr(self.mechanism, n) != getattr(self.original, n)]
         other = [name.replace("_", " ") for name in changed if name not in ("model", "size")]
         return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
-
-
-def _in_words(model: Any) -> str:
-    """Say how large a part of a model is."""
-    if hasattr(model, "variables"):
-        names = [variable.name for variable in model.variables]
-        return f"the variable{'' if len(names) == 1 else 's'} {', '.join(names)} alone"
-    return "one feature alone, on the coarsest grid" if hasattr(model, "features") else f"{len(model.cells)} cells"
 
 
 def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
@@ -83,8 +73,6 @@ def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
     Fewer records come first, then parts of the model. Where noise has too many numbers, or the law of an output is
     not known in a form that can be listed, there is none.
     """
-    if not hasattr(mechanism, "outputs_for"):
-        return ()
     found: list[Twin] = []
     for twin in _twins(mechanism):
         if not found or twin.missing < found[-1].missing / 2:
@@ -97,31 +85,30 @@ def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
 def _twins(mechanism: Mechanism) -> Iterator[Twin]:
     """Give all twins that can be listed, the largest first."""
     sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
-    for model in (mechanism.model, *getattr(mechanism.model, "parts", tuple)()):
-        rows, _ = contributions_of(model, MOST_RECORDS + 1)
+    for model in (mechanism.model, *mechanism.model.parts()):
+        rows, _ = model.contributions(MOST_RECORDS + 1)
         for size in sizes if len(rows) <= MOST_RECORDS else ():
             if (twin := _listed(mechanism, model, size, rows)) is not None:
                 yield twin
 
 
-def _listed(mechanism: Mechanism, model: Any, size: int, rows: Counts) -> Twin | None:
+def _listed(mechanism: Mechanism, model: Model, size: int, rows: Counts) -> Twin | None:
     """Return a twin of this model and size with everything listed, or nothing if there is too much."""
-    fewest = getattr(mechanism, "most_tables", MOST_TABLES)
+    fewest = mechanism.most_tables
     tables = number_of_tables(size, len(rows), fewest)
     most = MOST_COMPARISONS // max(number_of_pairs(len(rows), size, MOST_COMPARISONS), tables)
     if tables > fewest or most < 2:
         return None
     sets = neighbouring(rows, size, MOST_COMPARISONS)
-    choices: Iterable[dict[str, Any]] = getattr(mechanism, "twin_fields", lambda _: ({},))(model)
-    for fields in choices:
+    for fields in mechanism.twin_fields(model):
         made = _made(mechanism, {"model": model, "size": size} | fields)
-        outputs = None if made is None else made.outputs_for(sets.tables, most)  # type: ignore[attr-defined]
+        outputs = None if made is None else made.outputs_for(sets.tables, most)
         if made is not None and outputs is not None:
             return Twin(made, mechanism, sets, outputs)
     return None
 
 
-def _made(mechanism: Mechanism, changed: dict[str, Any]) -> Mechanism | None:
+def _made(mechanism: Mechanism, changed: dict[str, object]) -> Mechanism | None:
     """Return the mechanism with other fields: all others kept if its constructor allows that, else calibrated anew."""
     kind: Any = type(mechanism)
     kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind)}

@@ -11,6 +11,7 @@ from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guara
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
 from discreet.planning.referee import Findings, referee
+from discreet.reading import Case
 from discreet.releases import Release
 from discreet.releases.document import mechanism_document
 
@@ -34,7 +35,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
         pure = found.epsilon * (1 + _ROUNDING)
-    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=hasattr(mechanism, "measured"))]
+    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured)]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     release = subject if isinstance(subject, Release) else None
@@ -54,7 +55,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
 def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
     """Hold the law of the privacy loss, made from the parameters, against the guarantee."""
     guarantee = mechanism.guarantee
-    reached = Fraction(getattr(mechanism, "recomputed_delta", None) or loss.delta_at(guarantee.epsilon))
+    reached = Fraction(mechanism.recomputed_delta or loss.delta_at(guarantee.epsilon))
     if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
         raise VerificationError(
             f"The delta recomputed from the parameters, {float(reached):.6g}, exceeds the stated {guarantee!r}."

@@ -18,7 +18,6 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Cost, Measurement
-from discreet.models.bounded_family import BoundedFamily
 from discreet.reading.published import Published
 
 
@@ -29,6 +28,11 @@ class Observed:
     mechanism: Mechanism
     output: Counts | None
     label: str
+
+    @classmethod
+    def before(cls, mechanism: Mechanism) -> "Observed":
+        """Return an output of a mechanism before it is drawn."""
+        return cls(mechanism, None, type(mechanism).__name__)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -89,7 +93,7 @@ class Case:
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Case":
         """Return the case of a reader who will have one output of a mechanism, before it is drawn."""
-        return cls(mechanism.model, mechanism.size, (Observed(mechanism, None, type(mechanism).__name__),))
+        return cls(mechanism.model, mechanism.size, (Observed.before(mechanism),))
 
     @property
     def label(self) -> str:
@@ -127,16 +131,9 @@ def _check(releases: Sequence[Published]) -> None:
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
     first = releases[0]
     for other in releases[1:]:
-        facts = [(type(r.model), _counted(r.model), r.mechanism.size, r.simulated) for r in (first, other)]
+        facts = [(type(r.model), r.model.counted, r.mechanism.size, r.simulated) for r in (first, other)]
         if facts[0] != facts[1]:
             raise DeclarationError(
                 f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records: "
                 "their columns, levels, graphs or sizes differ, or only one of them is simulated."
             )
-
-
-def _counted(model: Any) -> Any:
-    """Return what a model says about the records, whatever its prior is."""
-    if isinstance(model, BoundedFamily):
-        return model.column, model.values
-    return getattr(model, "counted", model)

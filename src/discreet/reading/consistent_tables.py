@@ -26,8 +26,8 @@ from scipy.linalg import helmert
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
-from discreet.models import Categories
-from discreet.models.network import Family, Network
+from discreet.models.model import Model
+from discreet.models.network import Family
 from discreet.reading.nearest import largest_remainders, nearest_counts
 from discreet.reading.whole_tables import made_up_counts, signed_table, subsets
 
@@ -56,7 +56,7 @@ class NoisyPart:
 class ConsistentTables:
     """Tables that agree on every margin and sum to the size; `effects` holds coefficients and their variance by set."""
 
-    model: Network | Categories
+    model: Model
     size: int
     effects: Mapping[Names, tuple[Floats, float]]
 
@@ -90,9 +90,8 @@ class ConsistentTables:
     @cached_property
     def tables(self) -> dict[Family, Floats]:
         """Return the fitted table of every maximal family, or the one table of categories."""
-        if isinstance(self.model, Categories):
-            return {tuple(_columns(self.model)): self.table(*_columns(self.model))}
-        return {family: self.table(*family) for family in self.model.maximal_families}
+        families = [tuple(column.name for column in columns) for columns in self.model.tables]
+        return {family: self.table(*family) for family in families}
 
     def signed_counts(self) -> dict[Family, Counts]:
         """Return the tables in whole numbers that agree on every margin and sum to the size, for printing.
@@ -107,12 +106,15 @@ class ConsistentTables:
 
     def counts(self) -> dict[Family, Counts]:
         """Return the tables of made-up records: whole numbers, none negative, that agree and sum to the size."""
-        if isinstance(self.model, Categories):
+        if len(self.tables) == 1:  # there is nothing that it must agree with
             ((names, table),) = self.tables.items()
             flat = nearest_counts(table.ravel(), float(self.size))
             return {names: largest_remainders(flat, self.size).reshape(table.shape)}
-        fitted = {family: self.table(*family) for family in self.model.families}
-        return made_up_counts(self.model, self.size, fitted)
+        return made_up_counts(self.model, self.size, {family: self.table(*family) for family in self._families})
+
+    @property
+    def _families(self) -> tuple[Family, ...]:
+        return tuple(family for family, _ in self.model.conditionals)
 
     def mean_tables(self) -> dict[str, Floats]:
         """Return (prior + count) / (their total) in every row, axes (parents..., levels): counts taken for true.
@@ -120,11 +122,11 @@ class ConsistentTables:
         A row with negative counts is first moved to the nearest one without, of the same total.
         """
         means: dict[str, Floats] = {}
-        if isinstance(self.model, Categories):
+        if not self.model.conditionals:
             raise DeclarationError(
                 "Rows of conditional probabilities belong to a network; this is a table of categories."
             )
-        for family, prior in zip(self.model.families, self.model.prior, strict=True):
+        for family, prior in self.model.conditionals:
             fitted = self.table(*family)
             rows = fitted.reshape(-1, fitted.shape[-1])
             rows = np.stack([r if r.min() >= 0 else nearest_counts(r, max(0.0, float(r.sum()))) for r in rows])
@@ -133,7 +135,7 @@ class ConsistentTables:
         return means
 
 
-def fit(model: Network | Categories, size: int, parts: Sequence[NoisyPart]) -> ConsistentTables:
+def fit(model: Model, size: int, parts: Sequence[NoisyPart]) -> ConsistentTables:
     """Return the weighted mean of every effect over all parts that see it."""
     sums: dict[Names, tuple[Floats, float]] = {}
     for part in parts:
@@ -197,20 +199,19 @@ def _norms(cells: tuple[bool, ...], shape: tuple[int, ...]) -> Floats:
     return norms
 
 
-def _columns(model: Network | Categories) -> dict[str, int]:
+def _columns(model: Model) -> dict[str, int]:
     """Return how many levels each column has, in the order of the model."""
-    columns = model.variables if isinstance(model, Network) else model.columns
-    return {column.name: len(column.levels) for column in columns}
+    return {column.name: len(column.levels) for column in model.declared_columns}
 
 
-def _ordered(model: Network | Categories, names: Sequence[str]) -> Names:
+def _ordered(model: Model, names: Sequence[str]) -> Names:
     """Return names in the order of the model's columns."""
     wanted = set(names)
     return tuple(name for name in _columns(model) if name in wanted)
 
 
 def _parts(
-    model: Network | Categories, ordered: Names, cells: tuple[bool, ...] | None = None
+    model: Model, ordered: Names, cells: tuple[bool, ...] | None = None
 ) -> Iterator[tuple[Names, tuple[slice | int, ...], int]]:
     """Give for each set of variables whose effect a part sees: its names, the effect's place, and the other cells."""
     levels, axes = _columns(model), range(len(ordered))

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 from discreet.arrays import Floats
 from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.mechanisms.quantities import Measurement
-from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.models.linear_regression import LinearRegression
 from discreet.models.moments import Moments
 
 _CHUNK = 4096  # states that are decomposed together
@@ -71,12 +71,12 @@ class MomentDensity:
     @property
     def is_noise_known(self) -> bool:
         """Tell whether sigma is a declared number."""
-        return not isinstance(self.model.noise, InverseGamma)
+        return self.model.noise_prior is None
 
     def parts(self, states: Floats) -> tuple[Floats, Floats]:
         """Return the moments and sigma^2 of rows of states."""
-        if not isinstance(self.model.noise, InverseGamma):
-            return states, np.full(states.shape[:-1], float(self.model.noise) ** 2)
+        if self.is_noise_known:
+            return states, np.full(states.shape[:-1], self.model.typical_variance)
         return states[..., :-1], np.exp(states[..., -1])
 
     def log_density(self, states: Floats) -> Floats:
@@ -108,11 +108,11 @@ class MomentDensity:
         firm = moments.squares + ridge[:, None, None] * np.eye(self.model.dimension)
         log_firm, shrunk = eliminated(firm, moments.products)
         logs = -0.5 * (log_size + log_firm + (explained - shrunk) / variance)
-        if isinstance(self.model.noise, InverseGamma):
+        if (prior := self.model.noise_prior) is not None:
             freedom = (self.size - self.model.dimension) / 2
             rest = moments.total - explained
             logs += (freedom - 1) * np.log(rest) - rest / (2 * variance) - freedom * np.log(variance)
-            shape, scale = float(self.model.noise.shape), float(self.model.noise.scale)
+            shape, scale = float(prior.shape), float(prior.scale)
             logs += -shape * np.log(variance) - scale / variance  # in log sigma^2, whose Jacobian is sigma^2
         return np.asarray(logs)
 
@@ -137,12 +137,13 @@ class MomentDensity:
 
     def _residual_law(self, moments: Floats) -> tuple[float, Floats]:
         """Return an Inverse-Gamma law for sigma^2 near its conditional one, given the moments."""
-        assert isinstance(self.model.noise, InverseGamma)
+        prior = self.model.noise_prior
+        assert prior is not None
         unpacked = self.model.layout.unpack(moments, self.size)
         rest = unpacked.total - eliminated(unpacked.squares, unpacked.products)[1]
         usable = np.where(np.isfinite(rest), np.clip(rest, 0, self.size), 0.0)
-        shape = float(self.model.noise.shape) + (self.size - self.model.dimension) / 2
-        return shape, float(self.model.noise.scale) + usable / 2
+        shape = float(prior.shape) + (self.size - self.model.dimension) / 2
+        return shape, float(prior.scale) + usable / 2
 
     def start(self, walkers: int, generator: np.random.Generator) -> Floats:
         """Return possible states near what was measured.

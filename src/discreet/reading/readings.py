@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from discreet.models import Categories
 from discreet.models.network import Network
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts
+from discreet.reading.counts.table_counts import TableCounts
 
 Tables = dict[str, Floats]
 EXACTLY = "read exactly"
@@ -33,21 +33,6 @@ class TableReading:
     def mean_counts(self) -> Floats:
         """Return the expected true count of every cell."""
         return np.asarray(self.counts.first + self.counts.marginals @ np.arange(self.counts.marginals.shape[1]))
-
-
-class TableCounts(Protocol):
-    """The joint posterior of the tables of all variables of a network."""
-
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(releases | prior), not a number where it is not known."""
-
-    @property
-    def method(self) -> str:
-        """Say in words how the tables were found."""
-
-    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
-        """Draw true tables (draws, parent levels, levels) of every variable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +59,9 @@ class NetworkReading:
 
     def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
         """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
-        counts = self.counts
-        if not isinstance(counts, NaiveBayesCounts):
-            return None
         place = [variable.name for variable in self.model.variables].index(name)
-        first = 0 if self.model.target is None else 1
-        split = counts.class_split(inside) if place < first else counts.feature_split(place - first, row, inside)
+        if (split := self.counts.split(place, row, inside)) is None:
+            return None
         alpha = np.array(self.model.prior[place])
         return BetaMixture(split.chances, alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside)
 

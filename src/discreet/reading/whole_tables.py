@@ -6,7 +6,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.models.network import Network
+from discreet.models.model import Model
 from discreet.reading.nearest import largest_remainders, nearest_counts
 
 Names = tuple[str, ...]
@@ -40,18 +40,17 @@ def subsets(length: int) -> list[tuple[int, ...]]:
     return list(chain.from_iterable(combinations(range(length), count) for count in range(1, length + 1)))
 
 
-def made_up_counts(model: Network, size: int, tables: Mapping[Names, Floats]) -> dict[Names, Counts]:
+def made_up_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> dict[Names, Counts]:
     """Return the tables of the maximal families of made-up records that follow fitted tables of all families.
 
     Records get their levels one variable after the other: in each row as many of each level as the fitted row says,
     spread evenly over the records that differ in other variables.
     """
     codes, sizes = np.zeros((1, 0), dtype=np.int64), np.array([size])
-    names = [variable.name for variable in model.variables]
-    for family in model.families:
+    names = [column.name for column in model.declared_columns]
+    for family, fitted in tables.items():
         above = [names.index(name) for name in family[:-1]]
-        table = tables[family].reshape(-1, tables[family].shape[-1])
-        shape = model.shape(family[:-1])
+        table, shape = fitted.reshape(-1, fitted.shape[-1]), fitted.shape[:-1]
         rows = np.ravel_multi_index(tuple(codes[:, above].T), shape) if above else np.zeros(len(codes), dtype=np.int64)
         split = np.zeros((len(codes), table.shape[1]), dtype=np.int64)
         for row in np.unique(rows):
@@ -62,10 +61,10 @@ def made_up_counts(model: Network, size: int, tables: Mapping[Names, Floats]) ->
         groups, levels = np.nonzero(split)
         codes, sizes = np.column_stack([codes[groups], levels]), split[groups, levels]
     found = {}
-    for family in model.maximal_families:
-        counted: Counts = np.zeros(model.shape(family), dtype=np.int64)
-        np.add.at(counted, tuple(codes[:, names.index(name)] for name in family), sizes)
-        found[family] = counted
+    for columns in model.tables:
+        counted: Counts = np.zeros([len(column.levels) for column in columns], dtype=np.int64)
+        np.add.at(counted, tuple(codes[:, names.index(column.name)] for column in columns), sizes)
+        found[tuple(column.name for column in columns)] = counted
     return found
 
 

@@ -5,7 +5,7 @@ A kind may have constructors that find some of its numbers. They are named as in
 
 from collections.abc import Mapping
 from inspect import signature
-from typing import Any, get_type_hints
+from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
@@ -24,7 +24,7 @@ def named_mechanism(
 ) -> Mechanism:
     """Return the mechanism that a question names; `about` is what the study calls its model."""
     kind, _, constructor = written.partition(".")
-    accepted = {name: each for name, each in MECHANISMS.items() if isinstance(model, _models(each))}
+    accepted = {name: each for name, each in MECHANISMS.items() if each.accepts_model(model)}
     if kind not in accepted:
         raise DeclarationError(
             f"the mechanism is {written!r}; for the model {about!r} it must be one of "
@@ -39,11 +39,6 @@ def named_mechanism(
     maker = Maker(written, accepted[kind], makers[constructor], dict(zip(_GIVEN, (model, size, epsilon), strict=True)))
     made: Mechanism = maker.made(keys, QUESTION_KEYS)
     return made
-
-
-def _models(kind: type[Any]) -> Any:
-    """Return the models that a kind of mechanism accepts: what it says it `accepts`, else the type of its model."""
-    return getattr(kind, "accepts", None) or get_type_hints(kind)["model"]
 
 
 def _constructors(kind: type[Any]) -> dict[str, Any]:

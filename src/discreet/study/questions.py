@@ -15,6 +15,7 @@ from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories, EquivalentSize, LinearRegression, Network
+from discreet.models.model import Model
 from discreet.models.moments import Bounds
 from discreet.planning.suggest import suggest
 from discreet.reading import why_unreadable
@@ -35,8 +36,6 @@ _KEYS = {
 }
 _OPTIONAL = ("edges", "bif", "noise", "norm_bound")
 _FAMILY_KEYS = ("column",)
-_TABLES = "GeometricHistogram"
-"""What publishes a table of categories whose mechanism is not named."""
 _EQUIVALENT_SIZE = "equivalent_size"
 _NO_PRIOR = "none"
 
@@ -57,31 +56,25 @@ class Question:
     reading: str | None = None
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:
         """Return what the question asks about: `Categories`, a `Network`, a `LinearRegression` or a family."""
-        return self.mechanism.model
+        model: Model = self.mechanism.model
+        return model
 
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
         """Return the columns of each table that is counted; a regression counts none, it sums."""
-        if isinstance(self.model, LinearRegression):
-            return ()
-        if not isinstance(self.model, Network):
-            return (tuple(self.model.columns) if isinstance(self.model, Categories) else (self.model.column,),)
-        columns = {column.name: column for column in self.model.variables}
-        return tuple(tuple(columns[name] for name in family) for family in self.model.maximal_families)
+        return self.model.tables
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Return every column of categories."""
-        if isinstance(self.model, LinearRegression):
-            return tuple(feature for feature in self.model.features if isinstance(feature, Column))
-        return tuple(dict.fromkeys(column for family in self.families for column in family))
+        return self.model.declared_columns
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
         """Return the bounds of every column of numbers."""
-        return self.model.bounds if isinstance(self.model, LinearRegression) else ()
+        return self.model.declared_bounds
 
     @property
     def refusal(self) -> str | None:
@@ -235,8 +228,7 @@ def _prior(prior: Prior | None, levels: Mapping[str, Column]) -> Any:
 def _mechanism(declared: DeclaredQuestion, model: Any, size: int, further: dict[str, object]) -> tuple[Mechanism, str]:
     """Return the mechanism that is named, or the one that is suggested, with the reason."""
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
-    written = declared.mechanism or (_TABLES if declared.model == "categories" else None)
-    if written is not None:
+    if (written := declared.mechanism) is not None:
         named = named_mechanism(written, declared.model, model, size, declared.epsilon, further | delta)
         return named, _chosen_prior(named, model, written, declared.prior)
     if further:

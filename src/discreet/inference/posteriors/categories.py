@@ -13,16 +13,18 @@ from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.plug_in import has_counts, plug_in
+from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
+from discreet.inference.posteriors.row import Row, event_row
 from discreet.inference.posteriors.table import TablePosterior, levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
 from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
 from discreet.models import Cell
+from discreet.models.model import MadeUp
 from discreet.records.columns import Column, level_text
 
 T = TypeVar("T")
@@ -36,10 +38,24 @@ class CategoriesPosterior(TablePosterior):
     """
 
     subject = "a table of categories"
+    answers = TablePosterior.answers | {"probability_that", "pooled"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
+
+    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of some cells; no others are worked out."""
+        laws = [self._sum(np.array([place])) for place in places]
+        names = [self.event_of(self.model.cells[place]) for place in places]
+        return tuple(event_row(name, "", law, level) for name, law in zip(names, laws, strict=True))
+
+    def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
+        """Return the log densities of some cells' made-up probabilities, and what exact counts would give."""
+        known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
+        laws = [(self._sum(np.array([place])), known.marginal(place), truth[place]) for place in places]
+        pairs = np.array([(own.log_density(at), exact.log_density(at)) for own, exact, at in laws])
+        return pairs[:, 0], pairs[:, 1]
 
     def _rate(self, event: Any, column: Column, place: int) -> BetaMixture:
         shape = [len(each.levels) for each in self.model.columns]
@@ -100,7 +116,7 @@ class CategoriesPosterior(TablePosterior):
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"
         careless: tuple[Line, ...] = ()
-        if len(self.releases) == 1 and has_counts(self.releases[0]):
+        if len(self.releases) == 1 and self.releases[0].mechanism.has_plain_counts:
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
             taken = [naive.marginal(place) for place in range(len(naive.concentration))]
             careless = self._lines([(law.mean, law.interval(level)) for law in taken])

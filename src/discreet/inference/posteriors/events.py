@@ -15,6 +15,8 @@ from discreet.releases.release import ModelT
 class EventPosterior(Posterior[ModelT]):
     """What is known about a table of categories, or about a network of them."""
 
+    answers = frozenset({"chance", "rates", "synthesize"})
+
     @property
     @abstractmethod
     def columns(self) -> tuple[Column, ...]:

@@ -17,8 +17,7 @@ from scipy.special import digamma, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.elimination import Event, Tables, chance_of, joint_chances, most_probable
-from discreet.inference.network_queries import both, codes_of, levels_of, read_event
+from discreet.inference.network_queries import codes_of
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
@@ -27,8 +26,9 @@ from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
+from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
 from discreet.models.network import Network
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts
+from discreet.models.network_events import both, levels_of, read_event
 from discreet.reading.counts.states import log_chances
 from discreet.reading.readings import NetworkReading
 from discreet.records.columns import Column, Level
@@ -43,6 +43,7 @@ class NetworkPosterior(EventPosterior[Network]):
     """What a reader knows about the probabilities of a network, with the noise accounted for."""
 
     subject = "a network"
+    answers = EventPosterior.answers | {"to_bif"}
 
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
@@ -187,21 +188,13 @@ class NetworkPosterior(EventPosterior[Network]):
 
         They are exact for naive Bayes by independent or cube noise, else averages over 4,000 draws of the true tables.
         """
-        tables = [self._exact_means(reading) for reading in self.readings]
-        if any(table is None for table in tables):
-            means = {name: table.mean(axis=0) for name, table in self._predictive_tables.items()}
+        exact = [means for reading in self.readings if (means := reading.counts.means()) is not None]
+        if len(exact) < len(self.readings):
+            tables = [table.mean(axis=0) for table in self._predictive_tables.values()]
         else:
-            exact = [table for table in tables if table is not None]
-            means = {n: sum(s * t[n] for s, t in zip(self._shares, exact, strict=True)) for n in exact[0]}
-        return {name: self._shaped(name, np.asarray(table)) for name, table in means.items()}
-
-    def _exact_means(self, reading: NetworkReading) -> Tables | None:
-        counts, names = reading.counts, [variable.name for variable in self.model.variables]
-        if not isinstance(counts, NaiveBayesCounts):
-            return None
-        first = [] if self.model.target is None else [counts.class_means[None]]
-        features = [counts.feature_means(place) for place in range(len(names) - len(first))]
-        return dict(zip(names, [*first, *features], strict=True))
+            tables = [sum(s * t for s, t in zip(self._shares, own, strict=True)) for own in zip(*exact, strict=True)]
+        names = [variable.name for variable in self.model.variables]
+        return {name: self._shaped(name, np.asarray(table)) for name, table in zip(names, tables, strict=True)}
 
     def predict_proba(self, rows: Any, target: str | None = None) -> Floats:
         """Return P(target = level | the rest of each record, release), one column for each level of the target.
@@ -228,13 +221,11 @@ class NetworkPosterior(EventPosterior[Network]):
     def _log_joint(self, rows: Any, target: str) -> Floats:
         others = [column for column in self.model.variables if column.name != target]
         codes = codes_of(rows, others)
-        engines = [reading.counts for reading in self.readings]
-        naive = [engine for engine in engines if isinstance(engine, NaiveBayesCounts)]
-        if target == self.model.target and len(naive) == len(engines):
-            parts = np.stack([engine.log_joint(codes) for engine in naive])
-            return np.asarray(logsumexp(parts, axis=0, b=self._shares[:, None, None]))
         if target == self.model.target:
-            return self._log_joint_by_draws(codes)
+            parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
+            if len(parts) < len(self.readings):
+                return self._log_joint_by_draws(codes)
+            return np.asarray(logsumexp(np.stack(parts), axis=0, b=self._shares[:, None, None]))
         levels = next(len(column.levels) for column in self.model.variables if column.name == target)
         found, which = np.unique(codes, axis=0, return_inverse=True)
         known = [dict(zip([c.name for c in others], row.tolist(), strict=True)) for row in found]

@@ -5,10 +5,13 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Generic
+
+import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
@@ -18,6 +21,8 @@ from discreet.inference.posteriors.pictures import Graph, Intervals
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
+from discreet.models.model import MadeUp
+from discreet.records.columns import Column
 from discreet.releases.release import ModelT, Release
 
 _DRAWS = 4_000
@@ -42,6 +47,8 @@ class Posterior(ABC, Generic[ModelT]):
 
     subject: ClassVar[str]
     """What it is about, in words: 'a table of categories'."""
+    answers: ClassVar[frozenset[str]] = frozenset()
+    """Its methods that answer further questions, about events and made-up records; others refuse them."""
 
     model: ModelT
     releases: tuple[Release[ModelT], ...]
@@ -50,6 +57,19 @@ class Posterior(ABC, Generic[ModelT]):
     @abstractmethod
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for each quantity, with equal-tailed intervals of this probability."""
+
+    def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        """Return the rows at these places alone."""
+        rows = self.rows(level)
+        return tuple(rows[place] for place in places)
+
+    def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
+        """Return the log densities of the made-up truth of some rows, and what exact statistics would give.
+
+        They are not numbers where densities are not known.
+        """
+        unknown = np.full(len(places), nan)
+        return unknown, unknown
 
     @abstractmethod
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
@@ -96,6 +116,22 @@ class Posterior(ABC, Generic[ModelT]):
     def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
         """Return further sentences to stand below the table of rows."""
         return ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns whose levels make up events; none if there are no events."""
+        return ()
+
+    def rates(self, event: str, by: str, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        """Return one row for P(event | each level of a column)."""
+        raise DeclarationError(
+            f"A comparison is of an event's probability in groups of records; {self.subject} has no events. "
+            "Nothing was compared."
+        )
+
+    def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
+        """Return P(event), or P(event | given), as a row with its interval."""
+        raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
 
     def graph(self, level: float = SHOWN_LEVEL) -> Graph | None:
         """Return the graph of a network with its tables; nothing if the model has none."""

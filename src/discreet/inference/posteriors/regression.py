@@ -16,14 +16,14 @@ from scipy.special import ndtri
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.coefficients import INTERCEPT, feature_reaches, units_of
+from discreet.inference.coefficients import INTERCEPT, units_of
 from discreet.inference.posteriors.account import Account, bounds_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval, Sampled
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.models.linear_regression import LinearRegression
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release
 
@@ -115,7 +115,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
                 columns.append((feature, bounds_in_words(model.ranges[feature])))
             else:
                 columns.append((feature.name, f"{levels_in_words(feature)}; compared with {feature.levels[0]}"))
-        noise = "with a prior for its variance" if isinstance(model.noise, InverseGamma) else "of known variance"
+        noise = "with a prior for its variance" if model.noise_prior is not None else "of known variance"
         return Account(
             question=f"how does {target} depend on the other columns? It is answered by a linear regression from "
             f"{len(model.cells)} sums. Bounds and levels were declared beforehand, not looked up in the records.",
@@ -133,7 +133,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the effect of every feature in units of the target, with its coefficient beside it."""
-        reaches, target = feature_reaches(self.model), self.model.target
+        reaches, target = self.model.reaches, self.model.target
         lines = []
         for row in self.rows(level):
             if row.quantity != INTERCEPT or len(self.model.names) == 1:

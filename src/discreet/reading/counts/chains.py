@@ -13,6 +13,7 @@ from discreet.errors import ConvergenceWarning
 from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.models.network import Network
 from discreet.reading.counts.latent_tables import Chains, Families, Fit
+from discreet.reading.counts.table_counts import TableCounts
 
 CHAINS = 8
 _WARM_UP = 250  # sweeps
@@ -25,7 +26,7 @@ _CHECKED = 1_000  # draws of each chain from which agreement is judged
 _SEED = 0
 
 
-class SampledCounts:
+class SampledCounts(TableCounts):
     """Draws of the true tables by chains that agree; `r_hat` and `effective_size` are the worst of all probabilities.
 
     The evidence is not known.

@@ -22,6 +22,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.mathematics.roots import tilted_to
 from discreet.mathematics.special import log_gamma_ratio
+from discreet.reading.engines.engine import MOST_NUMBERS
 
 Spectrum = NDArray[np.complex128]
 
@@ -29,7 +30,9 @@ _MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to
 _NEGLIGIBLE = 40.0  # and is widened until its edges lie this many factors e below the peak: e^-40 = 4e-18
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
 _BLOCK = 256  # cells whose spectra are held in memory together
-_MOST_WEIGHTS = 800_000_000  # four times what is allowed before anything is charged: windows may have to be widened
+SPARE = 4.0
+"""Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
+_MOST_WEIGHTS = SPARE * MOST_NUMBERS
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
@@ -56,8 +59,9 @@ class CountSums:
         width = int((last - first).max()) + 1
         if width * self._cells > _MOST_WEIGHTS:
             raise DiscreetError(
-                f"Reading this release needs {width} x {self._cells} weights, more than {_MOST_WEIGHTS}. "
-                "Ask for fewer cells, or for a larger epsilon."
+                f"Reading this needs {width} x {self._cells} weights, more than {_MOST_WEIGHTS:.0e}. A single release "
+                "does so with a probability below 1e-20; several may contradict each other. Nothing was read: read "
+                "them one by one."
             )
         self._rest = self.total - int(first.sum())  # the total, counted from the windows' first counts
         whole = (first == 0) & (last == self.total)

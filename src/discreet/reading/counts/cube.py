@@ -23,8 +23,8 @@ from discreet.reading.counts.states import States, blocks, represented
 Bools = NDArray[np.bool_]
 
 _NEGLIGIBLE = 41.0
-_FARTHEST = 60.0  # multiples of the mean radius that no noise exceeds with a probability above e^-50
-_MOST_RADII = 5_000_000
+FARTHEST = 60.0
+"""Multiples of the mean radius that no noise exceeds with a probability above e^-50."""
 _COUNT_BLOCKS, _RADIUS_BLOCKS = 128, 32  # states of one class, where there are more than one can sum over
 
 
@@ -43,10 +43,10 @@ class CubeClass:
     def __init__(self, noisy: Counts, rate: float, alpha: Floats, size: int) -> None:
         self.noisy, self.rate, self.size = noisy, rate, size
         farthest = int(np.abs(noisy).max())
-        if farthest > size + _FARTHEST * (len(noisy) + 1) / rate or farthest + size > _MOST_RADII:
+        if farthest > size + FARTHEST * (len(noisy) + 1) / rate:
             raise DiscreetError(
-                f"The release lies up to {farthest} from zero: farther than can be read, or than {size} records and "
-                "its noise can reach."
+                f"The release lies up to {farthest} from zero: farther than {size} records and its noise get with a "
+                "probability above 1e-20. Nothing was read; check that the document is what was published."
             )
         self.alpha = alpha
         kinds, kind = np.unique(alpha, axis=0, return_inverse=True)

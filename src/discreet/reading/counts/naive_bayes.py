@@ -9,7 +9,6 @@ class at a time:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
 from discreet.reading.counts.states import States, blocks, likely, log_chances, represented
+from discreet.reading.counts.table_counts import Split, TableCounts
 
 Bools = NDArray[np.bool_]
 
@@ -50,15 +50,6 @@ class ClassReading(Protocol):
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         """Draw for every feature a table of counts with a row for each class count."""
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """How many records are inside an event and how many are not, with the probability of each such pair."""
-
-    chances: Floats
-    inside: Floats
-    outside: Floats
 
 
 class ProductClass:
@@ -106,7 +97,7 @@ class ProductClass:
         return [row.draw(totals, generator) for row in self._rows]
 
 
-class NaiveBayesCounts:
+class NaiveBayesCounts(TableCounts):
     """The joint posterior of class counts and of each class's feature counts.
 
     `alpha` is the prior of the class, `log_class` the log kernel of what was released about the class counts
@@ -126,7 +117,10 @@ class NaiveBayesCounts:
             self._row.log_sums[self.size] + log_prior_constant(alpha, self.size)[self.size] + log_constant
         )
         if not np.isfinite(self.log_evidence):
-            raise DiscreetError("The release lies so far from all possible counts that it cannot be read.")
+            raise DiscreetError(
+                "The release lies so far from all possible counts that it cannot be read: noise gets there with a "
+                "probability below 1e-20. Nothing was read; check that the document is what was published."
+            )
 
     def _weighed(self, factors: Floats) -> Floats:
         """Return the log weight of every class count, -inf where it is proved to be negligible."""
@@ -177,6 +171,16 @@ class NaiveBayesCounts:
     def feature_means(self, feature: int) -> Floats:
         """Return the expected probability of each level of a feature (columns) in each class (rows)."""
         return np.stack([states.chances @ states.features[feature] for states in self.states])
+
+    def means(self) -> list[Floats]:
+        """Return the expected probabilities of every variable: the class, if there is one, then the features."""
+        own = [self.class_means[None]] if len(self.classes) > 1 else []
+        return [*own, *(self.feature_means(feature) for feature in range(len(self.classes[0].levels)))]
+
+    def split(self, place: int, row: int, inside: Bools) -> Split:
+        """Return the law of one row of a variable's table: of the class, if there is one, or of a feature."""
+        first = 0 if len(self.classes) == 1 else 1
+        return self.class_split(inside) if place < first else self.feature_split(place - first, row, inside)
 
     def class_split(self, inside: Bools) -> Split:
         """Return the law of how many records belong to one of some classes."""

@@ -21,6 +21,7 @@ from discreet.mathematics.special import log_gamma_ratio
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
+from discreet.reading.counts.table_counts import TableCounts
 
 _PARTS = 16  # of a standard deviation: steps in which counts are told apart
 _REACH = 6.0  # standard deviations beyond which a count is not looked for
@@ -69,7 +70,7 @@ class ApproximateRow:
         return np.exp(logs - logsumexp(logs))
 
 
-class ApproximateCounts:
+class ApproximateCounts(TableCounts):
     """Draws of the tables of all families, each row by itself. The evidence is not known."""
 
     log_evidence = float("nan")

@@ -15,6 +15,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
+from discreet.reading.counts.table_counts import TableCounts
 
 NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
 
@@ -75,7 +76,7 @@ class DistanceRow:
         return counts
 
 
-class JointCounts:
+class JointCounts(TableCounts):
     """The joint posterior of class counts, radius and tables; `noisy[i][y]` is a row, of feature i and class y."""
 
     method = "read exactly"

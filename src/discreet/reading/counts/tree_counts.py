@@ -22,6 +22,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.errors import DiscreetError
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.reading.counts.table_counts import TableCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class TreeNode:
         return np.asarray(self.log_noise + log_prior_factors(self.alpha, self.log_noise.shape[2] - 1))
 
 
-class TreeCounts:
+class TreeCounts(TableCounts):
     """The joint posterior of all tables of a tree or forest; `nodes` hold parents before children."""
 
     method = "read exactly"
@@ -62,7 +63,10 @@ class TreeCounts:
         self._constants = [log_prior_constant(node.alpha, size) for node in nodes]
         self.log_evidence = log_constant + sum(self._up(place) for place, n in enumerate(nodes) if n.parent is None)
         if not np.isfinite(self.log_evidence):
-            raise DiscreetError("The release lies so far from all possible counts that it cannot be read.")
+            raise DiscreetError(
+                "The release lies so far from all possible counts that it cannot be read: noise gets there with a "
+                "probability below 1e-20. Nothing was read; check that the document is what was published."
+            )
 
     def _is_leaf(self, place: int) -> bool:
         return not self._children[place]

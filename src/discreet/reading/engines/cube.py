@@ -6,9 +6,8 @@ import numpy as np
 
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.network import Network
-from discreet.noise import Cube
 from discreet.reading.case import Case
-from discreet.reading.counts.cube import CubeClass
+from discreet.reading.counts.cube import FARTHEST, CubeClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant
@@ -30,11 +29,11 @@ class CubeEngine(Engine):
         """Return the class counts that are looked at, times the radii and the counts that each of them goes through."""
         found = _signed(case)
         assert found is not None
-        size, rate, features = case.size, _rate(found.features[0]), found.features[0].of.length
+        size, rate, features = case.size, found.rate, found.features[0].of.length
         looked = 1.0 if found.classes is None else min(size + 1.0, size * rate / 2 + 90 / rate)
         each = 12.0 * size + 4 * features * min(size + 92 / rate, 180 / rate) + _CALL
         words = f"going through {looked:.0f} counts of each class of {size} records"
-        return Work(words, len(found.features) * looked * each, 40.0 * (size + 60 * (features + 1) / rate))
+        return Work(words, len(found.features) * looked * each, 40.0 * (2 * size + FARTHEST * (features + 1) / rate))
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
@@ -42,7 +41,7 @@ class CubeEngine(Engine):
         assert found is not None
         model, size = case.model, case.size
         alpha = np.array(model.prior if found.classes is None else model.prior[1:])
-        classes = [CubeClass(each.values, _rate(each), alpha, size) for each in found.features]
+        classes = [CubeClass(each.values, found.rate, alpha, size) for each in found.features]
         own, kernel = np.ones(1), np.zeros((1, size + 1))
         if found.classes is not None:
             own, counts = np.array(model.prior[0]), np.arange(size + 1.0)
@@ -56,11 +55,7 @@ class _Signed:
 
     classes: Measurement | None
     features: tuple[Measurement, ...]
-
-
-def _rate(measured: Measurement) -> float:
-    assert isinstance(measured.noise, Cube)
-    return float(measured.noise.rates[0])
+    rate: float
 
 
 def _signed(case: Case) -> _Signed | None:
@@ -71,7 +66,9 @@ def _signed(case: Case) -> _Signed | None:
     classes = None if target is None else measurements[0]
     features = measurements if target is None else measurements[1:]
     wanted = 1 if target is None else len(case.model.variables[0].levels)
-    if len(features) != wanted or not all(isinstance(each.noise, Cube) for each in features):
+    rates = {each.noise.cube_rate for each in features}
+    rate = rates.pop() if len(rates) == 1 else None
+    if len(features) != wanted or rate is None:
         return None
     parts = [part for each in features for part in each.of.parts or ()]
     signed = (False,) if target is None else (True, False)
@@ -81,4 +78,4 @@ def _signed(case: Case) -> _Signed | None:
         own = classes.of.parts
         if own is None or [part.names for part in own] != [(target,)] or not classes.noise.is_product:
             return None
-    return _Signed(classes, features)
+    return _Signed(classes, features, rate)

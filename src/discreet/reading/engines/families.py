@@ -5,7 +5,7 @@ from math import log2
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.models.bounded_family import BoundedFamily, ReadableFamily
+from discreet.models.bounded_family import BoundedFamily
 from discreet.reading.case import Case
 from discreet.reading.counts.record_totals import RecordTotals
 from discreet.reading.engines.engine import Engine, Work
@@ -22,11 +22,8 @@ class FamiliesEngine(Engine):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse families that do not say what is drawn given a total, and what is no draw."""
-        if not isinstance(case.model, ReadableFamily):
-            return (
-                f"a {type(case.model).__name__} does not say how likely its levels are (level_probabilities) and what "
-                "is drawn given a total (posterior_given_total, draw_log_mass)"
-            )
+        if (why := case.model.unreadable) is not None:
+            return str(why)
         if any(observed.draw is None for observed in case.observed):
             return "a family's parameter is read from draws of its posterior"
         return RecordTotals.refusal(case.model)

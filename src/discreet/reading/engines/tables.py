@@ -1,23 +1,26 @@
 """Tables of categories through noise or draws whose likelihood is a product over cells: exact, at any size."""
 
 from collections.abc import Sequence
+from math import ceil, log1p, log2, sqrt
 from typing import Protocol
 
 import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
+from discreet.mathematics.roots import root
 from discreet.mathematics.special import log_gamma_ratio
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Observed
-from discreet.reading.counts.count_sums import log_prior
+from discreet.reading.counts.count_sums import SPARE, log_prior
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 
+_RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be refused
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 
@@ -43,7 +46,8 @@ class TablesEngine(Engine):
         )
         length = width + 24 * np.sqrt(cells) * width / 90
         operations = 100 * cells * length * np.log2(length + 2)
-        return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * width)
+        widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
+        return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
 
     def read(self, case: Case) -> TableReading:
         """Return the exact joint posterior of all counts."""
@@ -144,6 +148,19 @@ def _misfit(observed: Observed) -> str | None:
         return "the likelihood of a choice is no product over cells"
     single = all(m.of.single_cells is not None and m.noise.is_product for m in observed.measurements)
     return None if single else "its noise is no product over the cells of the table"
+
+
+def _widening(observed: Observed, cells: int) -> float:
+    """Return how much wider windows are made at most, but for outputs of a probability below 1e-20.
+
+    Where a total is published with noise, windows follow the noise once it is tilted to the known total. Laplace noise
+    of m cells, tilted by x/b, falls off by (1 - x)/b, and a total that needs this tilt has a probability of about
+    e^(-m (2 y - ln(1 + y))), y = x^2 / (1 - x^2). Other noise falls off faster.
+    """
+    if observed.draw is not None or all(all(m.noise.keeps_totals) for m in observed.measurements):
+        return SPARE
+    needed = root(lambda y: cells * (2 * y - log1p(y)) - _RARE, 1e-9, _RARE, relative=1e-9)
+    return max(SPARE, 2.0 ** ceil(log2(1 / (1 - sqrt(needed / (1 + needed))))))
 
 
 def _width(observed: Observed, size: int) -> float:

@@ -67,14 +67,19 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
 
     A network alone, before anything was published, is drawn with the names of the levels.
     """
-    graph = subject.graph(level) if isinstance(subject, Posterior) else None
-    network = subject if graph is None else graph.network
+    title: Spec = {"text": [], "subtitle": []}
+    graph, network = None, subject
+    if isinstance(subject, Posterior):
+        graph, title = subject.graph(level), reading_title(subject)
+        network = subject.model if graph is None else graph.network
     if not isinstance(network, Network):
         raise DeclarationError("A chart of a network takes a Network, or what `infer` read from a release of one.")
     if len(network.variables) > MOST_VARIABLES:
         raise DeclarationError(
             f"Cannot draw {len(network.variables)} variables: at most {MOST_VARIABLES} can be read. Nothing was drawn."
         )
+    if graph is None:
+        title["text"] = [f"Network of {len(network.variables)} variables"]
     contents = _contents(network, graph)
     heads = {column.name: lines_of(column.name, 30 if contents else 24, most=2) for column in network.variables}
     sizes = {name: _size(heads[name], contents.get(name, [])) for name in heads}
@@ -87,7 +92,9 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
         for parent in above:
             _draw_arrow(marks, placed.path(parent, child), placed.sideways, network.is_tree)
         _draw_box(marks, child, heads[child], placed.boxes[child], contents.get(child, []))
-    return chart(marks.boxes, _title(subject, level, bool(marks.bars)), _picture(marks, placed))
+    bars = f"bars: probabilities given the parents; lines: {100 * level:g} % intervals, privacy noise included"
+    title["subtitle"] += [bars if marks.bars else "arrows lead from a variable to those that depend on it"]
+    return chart(marks.boxes, title, _picture(marks, placed))
 
 
 @dataclass(frozen=True)
@@ -191,16 +198,6 @@ def _draw_bar(marks: _Marks, bar: _Bar, box: Box, at: float) -> None:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
-
-
-def _title(subject: Posterior | Network, level: float, shown: bool) -> Spec:
-    arrows = "arrows lead from a variable to those that depend on it"
-    if isinstance(subject, Network):
-        return {"text": [f"Network of {len(subject.variables)} variables"], "subtitle": [arrows]}
-    title = reading_title(subject)
-    bars = f"bars: probabilities given the parents; lines: {100 * level:g} % intervals, privacy noise included"
-    title["subtitle"] += [bars if shown else arrows]
-    return title
 
 
 def _picture(marks: _Marks, placed: Layout) -> Spec:

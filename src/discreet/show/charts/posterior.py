@@ -3,11 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
-from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
 from discreet.inference.posteriors.row import PROBABILITY
@@ -56,19 +54,14 @@ def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
 def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
     """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
     require_posterior(posterior, "Nothing was drawn")
-    if not isinstance(posterior, EventPosterior):
-        raise DeclarationError(
-            f"A comparison is of an event's probability in groups of records; {posterior.subject} has no events. "
-            "Nothing was drawn."
-        )
     columns = [column.name for column in posterior.columns]
-    if by not in columns or len(columns) < 2:
+    if columns and (by not in columns or len(columns) < 2):
         raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
     lines = []
     for row in posterior.rates(event, by, level):
         text = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
         lines.append(Line(row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text))
-    mean = posterior.probability(event).mean
+    mean = posterior.chance(event).mean
     overall = (mean, f"overall {100 * mean:.1f} %")
     picture = Intervals(f"P({event} | {by}): mean and {100 * level:g} % interval", tuple(lines), reference=overall)
     return _drawn(picture, reading_title(posterior), level, by)
@@ -173,7 +166,7 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     }
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
 
-    def each(aware: Any, naive: Any) -> Spec:
+    def each(aware: str | float, naive: str | float) -> Spec:
         return {"condition": {"test": f"datum.reading == '{PLUG_IN}'", "value": naive}, "value": aware}
 
     def explained(aware: str, naive: str) -> Spec:

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isclose
-from typing import Any
 
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
 from discreet.inference.posteriors.text_table import text_table
-from discreet.records.columns import Column
+from discreet.models.model import Model
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 from discreet.show.statement.markdown import bullets, plain, table
@@ -47,12 +46,10 @@ def _published(release: Release, question: str, columns: Sequence[tuple[str, str
     ]
 
 
-def _columns_of(model: Any) -> list[tuple[str, str]]:
+def _columns_of(model: Model) -> list[tuple[str, str]]:
     """Return the columns of a model, with their levels or bounds in words."""
-    parts = [*getattr(model, "columns", ()), *getattr(model, "variables", ()), *getattr(model, "features", ())]
-    counted = [part for part in [*parts, getattr(model, "column", None)] if isinstance(part, Column)]
-    summed = [(each.name, bounds_in_words(each)) for each in getattr(model, "bounds", ())]
-    return [(column.name, levels_in_words(column)) for column in counted] + summed
+    summed = [(each.name, bounds_in_words(each)) for each in model.declared_bounds]
+    return [(column.name, levels_in_words(column)) for column in model.declared_columns] + summed
 
 
 def results(posterior: Posterior) -> list[str]:
@@ -121,6 +118,6 @@ def _together(posterior: Posterior) -> str:
 def _words_of_the_holder(posterior: Posterior) -> str:
     """Say whether the holder declared a prior, and whether it is another one than the reader's."""
     published, read = posterior.releases[0].mechanism.model, posterior.model
-    if not getattr(published, "is_prior_declared", True):
+    if not published.is_prior_declared:
         return " The holder declared none." if read.is_prior_declared else " It is this program's: none was declared."
     return "" if posterior.has_declared_prior else " The holder had declared another prior."

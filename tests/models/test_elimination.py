@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.inference.elimination import chance_of, joint_chances, most_probable
+from discreet.models.elimination import chance_of, joint_chances, most_probable
 from discreet.models.network import Network
 
 TWO, THREE = (0, 1), (0, 1, 2)

@@ -1,0 +1,143 @@
+"""What every model is: what it counts of the records, what it would expect, and what its parameters answer.
+
+Whoever comes after a model (a study, a plan, a reading, a session) asks it, and never which model it is. What a model
+has not, such as tables or events, it says so: by an empty tuple, or by a refusal in words.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.documents import DocumentedModel
+from discreet.errors import DeclarationError
+from discreet.models.moments import Bounds
+from discreet.models.statistics import Statistics
+from discreet.records.columns import Column
+
+Parameters = Floats | Mapping[str, Floats]
+"""Parameters of a model: an array, or tables by the name of their variable."""
+
+_RANDOM_PAIRS = 3
+_KINDS = 64  # kinds of records from which data sets are made up
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUp:
+    """A made-up study: statistics of records whose parameters came from the prior.
+
+    `truth` has the true value of every row that a posterior of the model shows.
+    """
+
+    truth: tuple[float, ...]
+    statistics: Counts
+
+
+class Model(DocumentedModel, ABC):
+    """What is learnt: public declarations that turn records into statistics, with a prior."""
+
+    is_prior_declared: bool = True
+    """Whether the holder declared the prior; else it is this program's."""
+
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the columns of each table of counts; none if the statistics are no counts of levels."""
+        return ()
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return every column of levels, each once."""
+        return tuple(dict.fromkeys(column for table in self.tables for column in table))
+
+    @property
+    def declared_bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of every column of numbers."""
+        return ()
+
+    @property
+    def conditionals(self) -> tuple[tuple[tuple[str, ...], tuple[float, ...]], ...]:
+        """Return for each variable of a graph its parents and itself, and the prior of a row; nothing without a graph.
+
+        Then the parameters are rows of probabilities of a variable given its parents.
+        """
+        return ()
+
+    @property
+    def counted(self) -> object:
+        """Return what is said about the records, whatever the prior is: releases are read together if it is equal."""
+        return self
+
+    @property
+    def row_scales(self) -> tuple[float, ...] | None:
+        """Return by what each row of a posterior is multiplied to have one unit for all; None if they have one."""
+        return None
+
+    @property
+    @abstractmethod
+    def part_in_words(self) -> str:
+        """Say how large this model is, of a part of another one."""
+
+    @abstractmethod
+    def statistics(self, data: object) -> Statistics:
+        """Summarise the records of a frame or another source. The result is secret."""
+
+    @abstractmethod
+    def contributions(self, most: int) -> tuple[Counts, bool]:
+        """Return what a record can add to the statistics, at most so many rows, and whether these are all."""
+
+    def parts(self) -> Iterator["Model"]:
+        """Give smaller models of the same kind, for twins in which everything can be listed."""
+        return iter(())
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw parameters from the prior and statistics of so many records from these."""
+        raise DeclarationError(
+            f"Studies of a {type(self).__name__} cannot be made up: it does not say how likely its records are. "
+            "Nothing was simulated."
+        )
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return for each row of a posterior the mean and the width of the interval that exact statistics give."""
+        raise DeclarationError(f"A {type(self).__name__} does not say what exact statistics tell.")
+
+    def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+        """Return neighbouring data sets to look at: all other records alike, or drawn from all kinds of records."""
+        rows, _ = self.contributions(_KINDS)
+        gaps = np.abs(rows[:, None] - rows[None]).sum(axis=-1)
+        first, second = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
+        ends = [(first, second), (second, first), (0, len(rows) - 1), (0, min(1, len(rows) - 1))]
+        starts = [(rows[one] * (size - 1), one, two) for one, two in ends if one != two]
+        for _ in range(_RANDOM_PAIRS):
+            others = rows[generator.integers(len(rows), size=min(size - 1, _KINDS))].sum(axis=0)
+            others = others + rows[0] * max(0, size - 1 - _KINDS)
+            one, two = (int(place) for place in generator.choice(len(rows), size=2, replace=False))
+            starts.append((others, one, two))
+        return [(others + rows[one], others + rows[two]) for others, one, two in starts]
+
+    def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
+        """Tell whether two data sets may differ by one replaced record; True where that is not checked."""
+        return True
+
+    @abstractmethod
+    def by_name(self, parameters: Parameters) -> object:
+        """Return drawn parameters by name, or the one parameter that there is."""
+
+    @abstractmethod
+    def even_parameters(self) -> Parameters:
+        """Return parameters that depend on no record, to try a question on."""
+
+    def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
+        """Return the probability of an event, among the records in another one if that is given."""
+        self._without_events()
+
+    def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
+        """Return the expectation of a number that `values` gives for events, which cover every cell exactly once."""
+        self._without_events()
+
+    def _without_events(self) -> NoReturn:
+        raise DeclarationError(
+            f"this is asked of Categories; ask a {type(self).__name__} for its Mean(), a network for a Probability()"
+        )

@@ -1,0 +1,47 @@
+"""The joint posterior of the tables of a network, however it was found, and what is known of it as finite sums."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.arrays import Counts, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """How many records are inside an event and how many are not, with the probability of each such pair."""
+
+    chances: Floats
+    inside: Floats
+    outside: Floats
+
+
+class TableCounts(ABC):
+    """The joint posterior of the tables of all variables: draws always, and finite sums where they are known."""
+
+    log_evidence: float
+    """Log P(releases | prior), not a number where it is not known."""
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """Say in words how the tables were found."""
+
+    @abstractmethod
+    def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
+        """Draw true tables (draws, parent levels, levels) of every variable."""
+
+    def means(self) -> Sequence[Floats] | None:
+        """Return the expected probabilities (parent levels, levels) of every variable, if they are finite sums."""
+        return None
+
+    def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split | None:
+        """Return the law of the records of one row of a variable's table inside some levels, if it is a finite sum."""
+        return None
+
+    def log_joint(self, codes: Counts) -> Floats | None:
+        """Return log P(class, features) of further records for every class, if that is a finite sum."""
+        return None
