@@ -6,12 +6,11 @@ and rho the largest zCDP parameter. A mechanism states its quantities and its no
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import ceil, inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +24,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Measurement
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Quantities
+from discreet.models.model import Model, ModelT
 from discreet.noise import NoiseLaw
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.law import by_block
@@ -34,7 +34,7 @@ from discreet.randomness import RandomBits
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
 
-class Additive(Mechanism):
+class Additive(Mechanism[ModelT]):
     """z = A k + u, with `quantities` A and `noise` u."""
 
     @property
@@ -143,7 +143,7 @@ class Additive(Mechanism):
         tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
         return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
 
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin on another model has instead: shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 

@@ -6,29 +6,49 @@ the noise. Every public fact (model, size, epsilon) is a field; the secret is on
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
-from typing import Any, cast
+from typing import ClassVar, Generic, Self, TypeVar
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
+from discreet.exact import exact_text
 from discreet.guarantees.guarantee import Guarantee
 from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.evidence import Evidence
+from discreet.models.model import Model, ModelT
 from discreet.randomness import RandomBits
 
 
-class Mechanism(DocumentedMechanism, ABC):
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     """P(output | secret statistics), with the guarantee that it gives.
 
     A mechanism that documents may name says so where it is declared: `class X(Mechanism, kind="X", version=1)`.
     """
 
-    model: Any
+    calibrated: ClassVar[tuple[str, ...]] = ()
+    """Fields that are found from others if they are left out."""
+    calibrated_to: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    """The fields that they are found from."""
+
+    model: ModelT
     """The model whose statistics are published."""
     size: int
     """The public number of records."""
+
+    def __repr__(self) -> str:
+        facts = [(field.name, getattr(self, field.name)) for field in dataclass_fields(self)[1:]]
+        texts = [f"{n}={(exact_text(v) if isinstance(v, Fraction) else v)!r}" for n, v in facts if n not in self.unsaid]
+        return f"{type(self).__name__}({', '.join([repr(self.model), *texts])})"
+
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Return fields that are not worth showing: they have the value that the others give them."""
+        return ()
 
     @property
     @abstractmethod
@@ -65,8 +85,19 @@ class Mechanism(DocumentedMechanism, ABC):
     def evidence(self, output: Counts) -> Evidence:
         """Return what an output is evidence of. Only its length is looked at, never its numbers."""
 
+    def recalibrated(self, **changed: object) -> Self:
+        """Return the mechanism for other public facts, with what is `calibrated` found anew."""
+        return _made(self, changed, without=self.calibrated)
 
-def require_prior(model: Any, kind: str) -> None:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give, the best first, what a small twin on this model may have instead of this mechanism's fields."""
+        yield {}
+
+
+MechanismT = TypeVar("MechanismT", bound=Mechanism)
+
+
+def require_prior(model: Model, kind: str) -> None:
     """Refuse a model without a declared prior: the law of a choice or a draw of a posterior depends on it for ever."""
     if not getattr(model, "is_prior_declared", True):
         raise DeclarationError(
@@ -75,17 +106,17 @@ def require_prior(model: Any, kind: str) -> None:
         )
 
 
-def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:
+def with_fields(mechanism: MechanismT, **fields: object) -> MechanismT:
     """Return the same mechanism with other public facts; all checks of the constructor run again.
 
-    What a mechanism has `calibrated` is calibrated anew where a fact changes that it was calibrated to: epsilon and
-    delta, or what `calibrated_to` names. A mechanism that cannot just leave such a field out has `recalibrated`.
+    What a mechanism has `calibrated` is calibrated anew where a fact changes that it was `calibrated_to`.
     """
-    kind: Any = type(mechanism)
-    changes = set(getattr(kind, "calibrated_to", ("epsilon", "delta"))) & set(fields)
-    stale = set(getattr(kind, "calibrated", ())) - set(fields) if changes else set()
-    if stale and hasattr(kind, "recalibrated"):
-        return cast(Mechanism, kind.recalibrated(mechanism, **fields))
-    kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind) if field.name not in stale}
-    changed: Mechanism = kind(**kept | fields)
-    return changed
+    if set(mechanism.calibrated_to) & set(fields) and set(mechanism.calibrated) - set(fields):
+        return mechanism.recalibrated(**fields)
+    return _made(mechanism, fields, without=())
+
+
+def _made(mechanism: MechanismT, changed: dict[str, object], without: Sequence[str]) -> MechanismT:
+    make: Callable[..., MechanismT] = type(mechanism)
+    kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(mechanism)}
+    return make(**{name: value for name, value in kept.items() if name not in without} | changed)

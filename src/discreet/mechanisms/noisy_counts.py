@@ -21,8 +21,8 @@ from discreet.models import Categories
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 
-@dataclass(frozen=True, init=False)
-class NoisyCounts(Additive):
+@dataclass(frozen=True, init=False, repr=False)
+class NoisyCounts(Additive[Categories]):
     """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
 
     model: Categories
@@ -35,9 +35,6 @@ class NoisyCounts(Additive):
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r})"
 
     @cached_property
     def quantities(self) -> Cells:

@@ -9,12 +9,12 @@ What is published is a cell of a grid. A vector of probabilities is drawn by bre
 the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is published as floor(2^grid_bits v_i).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import exp
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.posterior_curves import (
     SLACK,
+    Drawable,
     certified_curve,
     certified_delta,
     certified_loss,
@@ -50,9 +51,11 @@ from discreet.mechanisms.posterior_grid import (
 from discreet.mechanisms.posterior_search import REMEDY, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
-from discreet.models.bounded_family import BoundedFamily, Law
+from discreet.models.bounded_family import BetaLaw, BoundedFamily, Law
+from discreet.models.categories import Levels
+from discreet.models.model import Model
 from discreet.randomness import RandomBits
-from discreet.records.columns import Level
+from discreet.records.columns import Column, Level
 
 GRID_BITS = 32
 MOST_DRAWS = 1000
@@ -61,7 +64,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=1):
+class PosteriorSampling(DrawnProbabilities, Mechanism[Drawable], kind="PosteriorSampling", version=1):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -76,8 +79,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     most_tables: ClassVar[int] = 40
-    accepts: ClassVar[Any] = Categories | BoundedFamily
-    model: Any
+    model: Drawable
     size: int
     epsilon: Fraction
     delta: Fraction
@@ -88,7 +90,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     def __init__(
         self,
-        model: Any,
+        model: Drawable,
         size: int,
         epsilon: Exact,
         delta: Exact = 0,
@@ -98,7 +100,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         least: Exact = 0,
     ) -> None:
         _check_model(model)
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "model": model,
             "size": whole(size, "size"),
             "epsilon": positive(epsilon, "epsilon"),
@@ -117,15 +119,15 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         else:
             self._certify()
         if not isinstance(model, Categories):
-            self._check_grid()
+            self._check_grid(model)
 
-    def _check_grid(self) -> None:
+    def _check_grid(self, family: BoundedFamily) -> None:
         """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
-        reach, values = Fraction(FARTHEST, 1 << self.grid_bits), self.model.values
+        reach, values = Fraction(FARTHEST, 1 << self.grid_bits), family.values
         for extreme in (min(values), max(values)):
             counts = np.zeros(len(values), dtype=np.int64)
             counts[values.index(extreme)] = self.size
-            if beyond(self.model.posterior(counts, self.power), reach) > NEGLIGIBLE_BEYOND:
+            if beyond(family.posterior(counts, self.power), reach) > NEGLIGIBLE_BEYOND:
                 raise DeclarationError(
                     f"With grid_bits = {self.grid_bits} the grid ends at {float(reach):g}, and parameters may lie "
                     "beyond it. Use fewer grid_bits, or measure in larger units."
@@ -163,8 +165,8 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     @classmethod
     def concentrated(
         cls,
-        model: Any = "value",
-        levels: Any = None,
+        model: Categories | str | Column | Sequence[str | Column] = "value",
+        levels: Levels | None = None,
         outside: Level | None = None,
         *,
         size: int,
@@ -189,7 +191,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     @classmethod
     def tempered(
-        cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
+        cls, model: Drawable, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
     ) -> "PosteriorSampling":
         """Return the draw with the largest power of the likelihood that gives this guarantee."""
         asked = _asked(model, size, epsilon, delta, draws)
@@ -238,18 +240,13 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
             )
         return nearest(lambda floor: build(short_decimal(floor, 1)), even, 1)
 
-    def recalibrated(self, **changed: Any) -> "PosteriorSampling":
+    def recalibrated(self, **changed: object) -> "PosteriorSampling":
         """Return the draws of another guarantee, size, model or number, with the power or least that it allows."""
         names = ("model", "size", "epsilon", "draws", "grid_bits")
         facts = {name: changed.get(name, getattr(self, name)) for name in names}
-        if self.least:
-            return self.truncated(least=self.least if self.power < 1 else None, **facts)
-        return self.tempered(delta=changed.get("delta", self.delta), **facts)
-
-    def __repr__(self) -> str:
-        shown = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {n: repr(exact_text(v)) if isinstance(v, Fraction) else repr(v) for n, v in shown.items()}
-        return f"PosteriorSampling({', '.join(f'{name}={text}' for name, text in texts.items())})"
+        find: Callable[..., PosteriorSampling] = self.truncated if self.least else self.tempered
+        kept = {"least": self.least if self.power < 1 else None} if self.least else {"delta": self.delta}
+        return find(**facts, **{name: changed.get(name, value) for name, value in kept.items()})
 
     @property
     def guarantee(self) -> Guarantee:
@@ -269,7 +266,9 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     @property
     def concentration(self) -> float:
-        """Return the smallest parameter of the prior."""
+        """Return the smallest parameter of the prior of a table."""
+        if not isinstance(self.model, Categories):
+            raise DeclarationError(f"A {type(self.model).__name__} has no concentration, only a table has.")
         return float(min(self.model.prior))
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -306,8 +305,11 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         """Return the independent laws of the numbers of one draw, given one row of counts."""
         if not isinstance(self.model, Categories):
             return (self.model.posterior(counts, self.power),)
-        shapes = [Fraction(a) + self.power * int(k) for a, k in zip(self.model.prior, counts, strict=True)]
-        return stick_laws(shapes, sum(map(Fraction, self.model.prior), self.power * self.size))
+        return self._sticks(self.model, counts)
+
+    def _sticks(self, table: Categories, counts: Counts) -> tuple[BetaLaw, ...]:
+        shapes = [Fraction(a) + self.power * int(k) for a, k in zip(table.prior, counts, strict=True)]
+        return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
@@ -318,13 +320,13 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         drawn = np.empty((len(places.ravel()), self.draws * self.sticks), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
-            drawn[same] = self._draw(self.laws(row), len(same) * self.draws, bits).reshape(len(same), -1)
+            drawn[same] = self._draw(row, len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def _draw(self, laws: tuple[Any, ...], count: int, bits: RandomBits) -> Counts:
-        if self.least:
-            return self._truncation.sample(laws, count, bits)
-        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
+    def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
+        if self.least and isinstance(self.model, Categories):
+            return self._truncation.sample(self._sticks(self.model, counts), count, bits)
+        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
@@ -352,7 +354,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         laws = zip(*(self.laws(row) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
 
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
@@ -381,7 +383,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
             raise DocumentError("The output holds probabilities below the declared least.")
 
 
-def _asked(model: Any, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
+def _asked(model: Drawable, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
     """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
     _check_model(model)
     whole(draws, "draws", most=MOST_DRAWS)
@@ -391,7 +393,7 @@ def _asked(model: Any, size: int, epsilon: Exact, delta: Exact, draws: int) -> t
     return whole(size, "size"), positive(epsilon, "epsilon"), allowed
 
 
-def _check_model(model: Any) -> None:
-    if not isinstance(model, Categories | BoundedFamily):
+def _check_model(model: Drawable) -> None:
+    if not isinstance(model, Drawable):
         raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
     require_prior(model, "PosteriorSampling")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import log
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from discreet.errors import DeclarationError
 
@@ -11,7 +11,7 @@ REMEDY = " Find numbers that fit with "
 """How a refusal goes on that names a way out; a search leaves that out, because it is the way."""
 
 
-def nearest(build: Callable[[float], Made], found: Any, direction: int) -> Made:
+def nearest(build: Callable[[float], Made], found: float, direction: int) -> Made:
     """Return the mechanism at a number that floats found, moved to the safe side until it is certified."""
     for shift in (0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
         try:

@@ -9,12 +9,11 @@ Cutting the noise itself towards zero is another matter: it doubles P(0), and ea
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import Any
 
 import numpy as np
 from flint import ctx
@@ -30,6 +29,7 @@ from discreet.mechanisms.evidence import ClampedMeasurement, Measurement, clampe
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.tables import FirstCells
 from discreet.models import Categories
+from discreet.models.model import Model
 from discreet.noise import CutTowardsZero, Floored, Rounded
 from discreet.noise.rounded import WholeLaplace
 from discreet.randomness import RandomBits
@@ -39,7 +39,7 @@ _FARTHEST = 10**6  # outputs this many scales beyond the possible counts are not
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedLaplace(Mechanism):
+class PublishedLaplace(Mechanism[Categories]):
     """Laplace noise of scale sensitivity/epsilon on the first `noisy_cells` counts, all or all but the last."""
 
     model: Categories
@@ -66,11 +66,6 @@ class PublishedLaplace(Mechanism):
                 f"epsilon/sensitivity must lie between {exact_text(_LEAST_RATE)} and {exact_text(_MOST_RATE)}; "
                 f"got {exact_text(self.rate)}."
             )
-
-    def __repr__(self) -> str:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        shown = [f"{n}={exact_text(v)!r}" if isinstance(v, Fraction) else f"{n}={v!r}" for n, v in values.items()]
-        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def rate(self) -> Fraction:
@@ -174,10 +169,11 @@ class PublishedLaplace(Mechanism):
         cells = len(self.model.cells)
         return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
 
-    def twin_fields(self, model: Categories) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin of other cells has instead: noise on all of them, or on all but the last."""
-        fewer = len(self.model.cells) - len(model.cells)
-        yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, len(model.cells)))}
+        if isinstance(model, Categories):
+            fewer, most = len(self.model.cells) - len(model.cells), max(2, len(model.cells))
+            yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, most)}
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

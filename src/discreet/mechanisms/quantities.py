@@ -9,14 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from numpy.typing import NDArray
-
-from discreet.arrays import Counts
+from discreet.arrays import Counts, NumbersT
+from discreet.models.model import Model
 from discreet.noise.laplace import block_steps
-
-Numbers = NDArray[Any]  # whole numbers, or real ones where an engine moves smoothly
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +45,7 @@ class Quantities(ABC):
         """Return which single count each number is, if each is one."""
         return None
 
-    model: Any
+    model: Model
     """The model whose counts are measured."""
 
     @property
@@ -63,11 +59,11 @@ class Quantities(ABC):
         return sum(self.blocks)
 
     @abstractmethod
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return A k for one or many rows of counts, whole or real."""
 
     @abstractmethod
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return A' v for one or many rows of numbers: how a slope by measured numbers is one by counts."""
 
     @abstractmethod

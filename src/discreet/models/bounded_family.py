@@ -290,6 +290,9 @@ class BoundedFamily(Protocol):
     is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the parameter.
     """
 
+    def __hash__(self) -> int:
+        """Tell families apart: they are frozen data, whose certified curves are kept."""
+
     @property
     def column(self) -> Column:
         """Return the declared column: its levels are all that a record may be."""

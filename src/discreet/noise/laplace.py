@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log, tanh
-from typing import Any
 
 import numpy as np
 from flint import ctx
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from discreet.arrays import Counts, Floats
@@ -98,7 +97,7 @@ class ProductLaplace(NoiseLaw):
         return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
 
 
-def block_steps(change: NDArray[Any], sizes: Sequence[int]) -> list[Counter[int]]:
+def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
     """Return how far the numbers of each block move, and how many by so much."""
     ends = np.cumsum(sizes)
     found: list[Counter[int]] = [Counter() for _ in sizes]

@@ -13,12 +13,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.randomness import RandomBits
@@ -155,12 +155,12 @@ def starts(blocks: Sequence[int]) -> Counts:
     return np.cumsum([0, *blocks[:-1]])
 
 
-def by_block(values: NDArray[Any], blocks: Sequence[int]) -> list[NDArray[Any]]:
+def by_block(values: NumbersT, blocks: Sequence[int]) -> list[NumbersT]:
     """Return the blocks of rows of numbers."""
     return np.split(values, np.cumsum(blocks)[:-1], axis=-1)
 
 
-def balanced_rows(noise: NDArray[Any], blocks: Sequence[int]) -> NDArray[np.bool_]:
+def balanced_rows(noise: Counts | Floats, blocks: Sequence[int]) -> NDArray[np.bool_]:
     """Tell of each row whether every block sums to zero; real numbers may miss it by rounding."""
     sums = np.abs(np.add.reduceat(noise, starts(blocks), axis=-1))
     return np.asarray((sums <= (1e-6 if noise.dtype.kind == "f" else 0)).all(axis=-1))

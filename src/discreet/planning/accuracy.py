@@ -16,7 +16,7 @@ _REPEATS = 200
 
 
 @overload
-def accuracy(  # type: ignore[overload-overlap]
+def accuracy(
     mechanism: HellingerMechanism, level: float = ..., repeats: int = ..., seed: int = ...
 ) -> ExactAccuracy | DistanceAccuracy: ...
 

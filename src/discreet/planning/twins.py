@@ -63,7 +63,7 @@ class Twin:
         if self.is_original:
             return f"the mechanism itself, {records}"
         model = "" if self.mechanism.model == self.original.model else f" of {_in_words(self.mechanism.model)}"
-        names = [field.name for field in dataclass_fields(self.mechanism)]  # type: ignore[arg-type]
+        names = [field.name for field in dataclass_fields(self.mechanism)]
         changed = [n for n in names if getattr(self.mechanism, n) != getattr(self.original, n)]
         other = [name.replace("_", " ") for name in changed if name not in ("model", "size")]
         return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
