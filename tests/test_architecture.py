@@ -15,7 +15,7 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "failpoints", "on_demand", "arrays"),
-    ("exact", "canonical", "kinds", "markup"),
+    ("exact", "documents", "markup"),
     ("mathematics",),
     ("randomness", "records"),
     ("models",),

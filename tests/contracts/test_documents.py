@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.canonical import canonical_json
+from discreet.documents import canonical_json
 from discreet.mechanisms import NoisyCounts
 from discreet.releases.document import MECHANISMS
 

@@ -25,7 +25,7 @@ from discreet.models.network import Network
 from discreet.noise.gaussian import delta_of_moves
 from discreet.noise.radius import RadiusLaw
 from discreet.noise.shared_radius import point_within, sum_of_squares_within, within
-from discreet.noise.zero_sum import histogram_variance
+from discreet.noise.zero_sum_law import histogram_variance
 from discreet.planning import suggest
 from discreet.randomness import SeededBits, discrete_gaussian
 

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.exact import exact_text
 from discreet.inference import NetworkPosterior, Posterior
-from discreet.kinds import DocumentedMechanism, DocumentedModel
 from discreet.models import Statistics
 from discreet.releases.document import (
     mechanism_document,

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.canonical import canonical_json
-from discreet.guarantees.entries import digest_of
+from discreet.documents import DocumentedMechanism, Kinds, canonical_json
+from discreet.guarantees.chain import digest_of
 from discreet.guarantees.pseudo_metric import MetricGuarantee
-from discreet.kinds import DocumentedMechanism, Kinds
 from discreet.mechanisms import BallDraw, HellingerGlobal, MaximumPosterior, NetworkMaximum, NetworkSampling
 from discreet.models import Statistics
 from discreet.releases.document import mechanism_document, model_document, read_mechanism, read_model

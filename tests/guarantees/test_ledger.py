@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 import discreet as dc
 from discreet import failpoints
-from discreet.canonical import canonical_json
+from discreet.documents import canonical_json
 from discreet.guarantees import Entry
 from discreet.guarantees.chain import GENESIS
 from discreet.releases.document import mechanism_document

@@ -81,7 +81,7 @@ def test_a_posterior_can_be_made_of_it() -> None:
     output = np.array([2, 4, 6])
     release = dc.Release(mechanism, (2, 4, 6), "read", simulated=True)
     counts: Any = enumerated([mechanism], [output], MODEL)
-    posterior = CategoriesPosterior(MODEL, [release], [TableReading(MODEL, counts, 0.0)])
+    posterior = CategoriesPosterior(MODEL, [release], [TableReading(MODEL, counts, counts.log_sum)])
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     assert posterior.log_evidence == pytest.approx(counts.log_sum, abs=1e-12)
     assert posterior.interval(0.9)["a"].width > 0

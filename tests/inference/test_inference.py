@@ -246,13 +246,13 @@ def test_the_closest_dirichlet_has_the_same_mean_logs() -> None:
     closest = posterior.closest_dirichlet
     for place, cell in enumerate("abc"):
         assert closest.marginal(place).mean_log == pytest.approx(posterior.probability(cell).mean_log, abs=1e-9)
-    assert 0 < posterior.effective_size < 100
+    assert 0 < posterior.equivalent_records < 100
 
 
 @pytest.mark.parametrize(
     ("size", "epsilon", "expected"), [(20, 0.1, 0.4), (20, 1.0, 12.6), (100, 0.5, 63.8), (100, 1.0, 86.5)]
 )
-def test_mean_effective_sizes_are_as_measured_before(size: int, epsilon: float, expected: float) -> None:
+def test_mean_numbers_of_equivalent_records_are_as_measured_before(size: int, epsilon: float, expected: float) -> None:
     """Prior-predictive mean of n_eff, by exact summation over the outputs."""
     mechanism = dc.GeometricHistogram(model_of(2), size=size, epsilon=epsilon)
     reach = int(30 / epsilon)
@@ -260,7 +260,7 @@ def test_mean_effective_sizes_are_as_measured_before(size: int, epsilon: float, 
     for z in range(-reach, size + reach + 1):
         posterior = dc.infer(dc.Release(mechanism, (z, size - z), "x", simulated=True))
         chance = np.exp(posterior.log_evidence)
-        total, mass = total + chance * posterior.effective_size, mass + chance
+        total, mass = total + chance * posterior.equivalent_records, mass + chance
     assert mass == pytest.approx(1, abs=1e-9)
     assert total == pytest.approx(expected, abs=0.06)
 
@@ -320,7 +320,7 @@ def test_two_groups_that_are_everything_need_no_pairs() -> None:
 
 def test_what_is_said_of_the_information_never_exceeds_the_records() -> None:
     release = dc.simulate(dc.GeometricHistogram(model_of(2, 1e9), size=10, epsilon=5), (5, 5), dc.SeededBits(6))
-    assert dc.infer(release).effective_size <= 10
+    assert dc.infer(release).equivalent_records <= 10
 
 
 def test_a_release_with_almost_no_information_warns() -> None:

@@ -16,7 +16,8 @@ import vl_convert
 import discreet as dc
 from discreet.inference import Posterior, Row, regression
 from discreet.inference.posteriors.account import Account
-from discreet.inference.posteriors.row import PROBABILITY, decimals_of, text_table
+from discreet.inference.posteriors.row import PROBABILITY, decimals_of
+from discreet.inference.posteriors.text_table import text_table
 from discreet.reading.engines import moments
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest, norm
 
 import discreet as dc
-from discreet.guarantees.composition import zcdp_gives
+from discreet.guarantees.zcdp import zcdp_gives
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.moments import Moments
 from discreet.models.linear_regression import InverseGamma, LinearRegression

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.errors import DeclarationError
 from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.evidence import Choice, Draw, Measurement
+from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
-from discreet.mechanisms.quantities import Quantities
-from discreet.mechanisms.tables import Cells, FamilyTables
+from discreet.mechanisms.quantities import Cells, Measurement, Quantities
+from discreet.mechanisms.tables import FamilyTables
 from discreet.releases.document import MECHANISMS
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")

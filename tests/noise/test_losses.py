@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from discreet.certificates import PrivacyLoss
-from discreet.guarantees.composition import zcdp_gives
+from discreet.guarantees.zcdp import zcdp_gives
 from discreet.noise import Cube, Gaussian, Laplace, SharedRadius
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.losses import Atoms, added, atoms_of, envelope

@@ -2,6 +2,7 @@
 
 import datetime
 from collections import Counter
+from enum import IntEnum
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 import discreet as dc
 from discreet.records import as_source
-from discreet.records.columns import Column
+from discreet.records.columns import Column, level_text
 from discreet.records.moments import CONSTANT, Measure, MomentPlan, whole_number
 from discreet.records.nearest import meant
 from discreet.records.tables import clusters, count_codes, margins
@@ -219,3 +220,23 @@ def test_sources_count_in_threads(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert found == [[10000, 5000, 0]] * 16
+
+
+class Colour(IntEnum):
+    RED = 1
+
+
+class Shouted(str):
+    def __str__(self) -> str:
+        return "SHOUTED"
+
+
+@pytest.mark.parametrize("level", ["a", "", "1.0", 0, -7, 2**53 - 1, True, False, Colour.RED, Shouted("b")])
+def test_the_text_of_a_level_is_that_of_a_value_that_means_it(level: str | int) -> None:
+    assert level_text(level) == text_of(level)
+
+
+@pytest.mark.parametrize("level", [2**53, -(2**53), 10**400, "9007199254740992", " -9007199254740993"])
+def test_whole_numbers_that_a_float_may_not_hold_are_no_levels(level: str | int) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"within 2\^53 - 1 of zero"):
+        Column("x", ("a", level))

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.records.bytes import Fields, days_of_bytes, looked_up, numbers_of_bytes
+from discreet.records.bytes import Fields, looked_up
 from discreet.records.columns import Column
-from discreet.records.delimited import OpenQuoteError, boundaries
+from discreet.records.delimited import boundaries
+from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
+from discreet.records.quotes import OpenQuoteError
 from discreet.records.values import day_of, number_of
 
 

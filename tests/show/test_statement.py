@@ -98,7 +98,7 @@ def test_the_results_are_the_posteriors_numbers() -> None:
         assert names in ("ward=A, fall=no", "ward=A, fall=yes", "ward=B, fall=no", "ward=B, fall=yes")
         row = f"| {names} | {mean:.1%} | {100 * low:.1f} to {high:.1%} | {share:.0%} |".replace("%", " %")
         assert row in text
-    assert f"about as much as {posterior.effective_size:.0f} exactly known records" in text
+    assert f"about as much as {posterior.equivalent_records:.0f} exactly known records" in text
     assert "with all its parameters 1." in text
 
 

@@ -8,6 +8,7 @@ independent releases add. A mechanism states the law of a pair that dominates al
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import expm1, fsum, inf, nextafter
 
@@ -102,7 +103,7 @@ class PrivacyLoss:
             low, high = (middle, high) if self.delta_at(Fraction(middle)) > allowed else (low, middle)
         return min(highest, rounded_up(high, 9))
 
-    @property
+    @cached_property
     def rho(self) -> Fraction:
         """Return an upper bound on the zCDP parameter, sup over orders a > 1 of D_a / a, rounded up.
 

@@ -8,7 +8,8 @@ from discreet.command_line.screen import show_table
 from discreet.errors import SourceError
 from discreet.models.moments import Bounds
 from discreet.records import Source
-from discreet.records.columns import Column, day_text
+from discreet.records.bands import day_text
+from discreet.records.columns import Column
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY
 
 

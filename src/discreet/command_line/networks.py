@@ -10,7 +10,7 @@ from discreet.command_line.screen import say, show_json, show_table, working
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text
 from discreet.mechanisms import CubeCounts, NetworkCounts, with_fields
-from discreet.noise.zero_sum import histogram_variance
+from discreet.noise.zero_sum_law import histogram_variance
 from discreet.planning.network_accuracy import ExpectedNetwork, expected_network
 from discreet.show import charts
 from discreet.study import Question

@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from discreet.command_line.screen import console, say, show_table
 from discreet.inference import Posterior, Row
-from discreet.inference.posteriors.row import text_table
+from discreet.inference.posteriors.text_table import text_table
 
 MOST_SHOWN = 60
 """A screen shows so many rows; a CSV file holds them all."""

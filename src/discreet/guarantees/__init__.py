@@ -1,11 +1,12 @@
 """What is promised: guarantees, what they cost together, and the ledger that keeps their sum within a limit."""
 
-from discreet.guarantees.amounts import Accountant, Amount, Budget, Concentrated, read_amount
-from discreet.guarantees.composition import Totals, across_groups, compose, zcdp_cost, zcdp_epsilon, zcdp_limit
-from discreet.guarantees.entries import Entry, Receipt
+from discreet.guarantees.amounts import Accountant, Amount, Budget, Concentrated, read_amount, zcdp_cost
+from discreet.guarantees.chain import Entry, Receipt
+from discreet.guarantees.composition import Totals, across_groups, compose
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
 from discreet.guarantees.ledger import Ledger
 from discreet.guarantees.unit import ONE_RECORD, Unit
+from discreet.guarantees.zcdp import zcdp_epsilon, zcdp_limit
 
 __all__ = [
     "ONE_RECORD",

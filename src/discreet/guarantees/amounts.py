@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
+from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact_text, positive, probability
-from discreet.guarantees.composition import zcdp_epsilon, zcdp_limit
 from discreet.guarantees.guarantee import Adjacency, Guarantee
+from discreet.guarantees.zcdp import zcdp_epsilon, zcdp_limit
 
 EVERYONE = ""
 """The name under which charges stand that concern all records, whatever their group."""
@@ -151,3 +152,35 @@ def together(shares: Mapping[str, Any], adjacency: Adjacency) -> Any:
 def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Any:
     columns = zip(*(astuple(amount) for amount in amounts), strict=True) if amounts else [()] * len(fields(kind))
     return kind(*(sum(sorted(column, reverse=True)[:number], Fraction(0)) for column in columns))
+
+
+class Costly(Protocol):
+    """Anything whose privacy cost is known: a mechanism."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the guarantee."""
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter."""
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the dominating privacy loss."""
+
+
+def zcdp_cost(mechanism: Costly, rows: int = 1) -> tuple[Fraction, Fraction]:
+    """Return rho and the delta up to which it holds, for a unit of up to `rows` records.
+
+    A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 stands for it.
+    """
+    if not getattr(mechanism, "rho_needs_delta", False):
+        return mechanism.rho * rows**2, Fraction(0)
+    whole = mechanism.guarantee.for_rows(rows)
+    return whole.epsilon**2 / 2, whole.delta
+
+
+def sums_document(limit: Amount, shares: Mapping[str, Any], adjacency: Adjacency) -> dict[str, Any]:
+    """Return what every entry of a ledger repeats: the limit, what each group has spent, and what that is together."""
+    written = {name: amount.document() for name, amount in shares.items()}
+    return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}

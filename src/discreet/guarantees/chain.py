@@ -1,4 +1,4 @@
-"""The file of a ledger: entries in SQLite, each chained to the one before, every write under one lock.
+"""The file of a ledger: entries in SQLite, each chained by a hash to the one before, every write under one lock.
 
 The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the ledger.
 """
@@ -6,13 +6,14 @@ The journal is SQLite's own and lives beside the file only while a transaction r
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from discreet.canonical import canonical_json
+from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
-from discreet.guarantees.entries import Entry, chain_digest, read_entry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine
@@ -21,6 +22,66 @@ GENESIS = "0" * 64
 _SELECT = "SELECT sequence, body, previous, digest FROM entries"
 _SCHEMA = """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
+
+
+_SUMS = {"limit", "shares", "spent"}
+
+
+_PARTS: dict[str, set[str]] = {
+    "created": _SUMS | {"accountant", "adjacency", "declared", "groups", "population", "unit"},
+    "limit": _SUMS | {"declared", "reason"},
+    "charge": _SUMS | {"label", "request", "unit", "rows", "group", "data", "cost", "guarantee", "rho", "mechanism"},
+    "release": _SUMS | {"charge", "releases", "digests"},
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger: what happened, and the hash that chains it to the line before."""
+
+    sequence: int
+    body: dict[str, Any]
+    previous: str
+    digest: str
+
+    @property
+    def kind(self) -> str:
+        """Return what happened: 'created', 'limit', 'charge' or 'release'."""
+        return str(self.body["kind"])
+
+    def expected_digest(self) -> str:
+        """Return the hash that this entry should have."""
+        return chain_digest(self.sequence, canonical_json(self.body), self.previous)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The receipt of a charge: its number in the ledger and the hash of its entry, the chain's head at that moment."""
+
+    sequence: int
+    head: str
+
+
+def chain_digest(sequence: int, body: str, previous: str) -> str:
+    """Return the hash of an entry: of the entry before it, its number and its body."""
+    return sha256(f"{previous}\n{sequence}\n{body}".encode()).hexdigest()
+
+
+def digest_of(release: str) -> str:
+    """Return the fingerprint of a release's canonical text."""
+    return sha256(release.encode()).hexdigest()
+
+
+def read_entry(row: Any) -> Entry:
+    """Read a row of the file; refuse what was not written by this library."""
+    body = read_json(row.body)
+    parts = _PARTS.get(str(body.get("kind"))) if isinstance(body, dict) else None
+    if parts is None or set(body) != parts | {"kind"}:
+        raise LedgerError(
+            f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
+            "discreet. Nothing was charged."
+        )
+    return Entry(int(row.sequence), body, str(row.previous), str(row.digest))
 
 
 class Chain:

@@ -1,9 +1,7 @@
 """What many releases cost together, by every rule that holds, never rounded in our favour.
 
 - Basic: epsilons add and deltas add, even if each question depends on earlier answers.
-- zCDP (Bun and Steinke 2016): each release has a parameter rho; these add, adaptively too. rho-zCDP gives, for every
-  order a > 1, (epsilon, delta)-DP with epsilon = a rho + (ln(1/delta) - ln a)/(a - 1) + ln(1 - 1/a)
-  (Canonne, Kamath and Steinke 2020), so any order is sound and a good one is searched.
+- zCDP (Bun and Steinke 2016): each release has a parameter rho; these add, adaptively too, and the sum is converted.
 - Numerical: privacy losses of releases that are *fixed in advance* add as independent numbers. Their law is convolved
   by the library dp-accounting on a grid, each loss rounded up. This is the least, but it is no rule for refusing
   adaptively chosen questions.
@@ -13,84 +11,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, inf, log, log1p, sqrt, tanh
-from typing import Any, Protocol
-
-from flint import arb, ctx
+from math import inf, log, sqrt, tanh
+from typing import Any
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
+from discreet.exact import Exact, exact_text, probability, rounded_up
+from discreet.guarantees.amounts import Costly, zcdp_cost
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
-from discreet.mathematics.roots import lowest
+from discreet.guarantees.zcdp import DIGITS, zcdp_epsilon
 
 _FINEST, _GRID = 1e-5, 2**20  # the finest grid of losses, and about its largest number of points
 _TRANSFORM = Fraction(1, 10**11)  # allowed for the rounding of fast Fourier transforms
-_DIGITS, _BITS = 6, 192  # of epsilons, and of the balls that certify them
-
-
-class Costly(Protocol):
-    """Anything whose privacy cost is known: a mechanism."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the guarantee."""
-
-    @property
-    def rho(self) -> Fraction:
-        """Return the zCDP parameter."""
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the dominating privacy loss."""
-
-
-def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
-    """Return an epsilon such that rho-zCDP is (epsilon, delta)-DP, rounded up.
-
-    >>> float(zcdp_epsilon("0.05", "1e-6"))
-    1.4716
-    """
-    cost, allowed = exact(rho, "rho"), probability(delta, "delta")
-    if not cost or allowed < Fraction(1, 10**300):
-        return Fraction(0) if not cost else _impossible(allowed)
-    with ctx.workprec(_BITS):
-        epsilon = Fraction(float(_converted(cost, allowed).upper()))
-    return max(Fraction(0), rounded_up(epsilon * (1 + Fraction(1, 10**15)), _DIGITS))
-
-
-def zcdp_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order proves it."""
-    with ctx.workprec(_BITS):
-        return bool(_converted(rho, delta) <= ball(epsilon))
-
-
-def _converted(cost: Fraction, allowed: Fraction) -> arb:
-    """Return the epsilon of rho-zCDP at a delta, enclosed, at the best order a = 1 + excess.
-
-    epsilon = a rho + (ln(1/delta) - ln a) / (a - 1) + ln((a - 1) / a).
-    """
-    slope, small = float(cost), log(1 / float(allowed))
-
-    def epsilon_of(log_excess: float) -> float:
-        excess = exp(log_excess)
-        return (1 + excess) * slope + (small - log1p(excess)) / excess + log(excess) - log1p(excess)
-
-    excess = Fraction(exp(lowest(epsilon_of, -12.0, 30.0, absolute=1e-9)))
-    step, order = ball(excess), ball(1 + excess)
-    return order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()
-
-
-def _impossible(delta: Fraction) -> Fraction:
-    raise DeclarationError(f"zCDP gives an epsilon only for a delta above 0; got {exact_text(delta)}.")
-
-
-def zcdp_limit(epsilon: Exact, delta: Exact) -> Fraction:
-    """Return the largest rho, rounded down, such that rho-zCDP is (epsilon, delta)-DP."""
-    wanted, low, high = exact(epsilon, "epsilon"), Fraction(0), exact(epsilon, "epsilon")
-    while high - low > high / 10**9:
-        middle = rounded_down((low + high) / 2, 12)
-        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= wanted else (low, middle)
-    return rounded_down(low, 9)
 
 
 def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | float:
@@ -112,7 +44,7 @@ def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | floa
         many = one.self_compose(times) if times > 1 else one
         total = many if total is None else total.compose(many)
     found = float(total.get_epsilon_for_delta(float(allowed)))
-    return rounded_up(found * (1 + 1e-9), _DIGITS) if found < inf else inf
+    return rounded_up(found * (1 + 1e-9), DIGITS) if found < inf else inf
 
 
 def _masses(loss: PrivacyLoss) -> tuple[dict[int, float], dict[int, float]]:
@@ -175,17 +107,6 @@ def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals
     )
 
 
-def zcdp_cost(mechanism: Costly, rows: int = 1) -> tuple[Fraction, Fraction]:
-    """Return rho and the delta up to which it holds, for a unit of up to `rows` records.
-
-    A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 stands for it.
-    """
-    if not getattr(mechanism, "rho_needs_delta", False):
-        return mechanism.rho * rows**2, Fraction(0)
-    whole = mechanism.guarantee.for_rows(rows)
-    return whole.epsilon**2 / 2, whole.delta
-
-
 def _grouped(guarantee: Guarantee) -> PrivacyLoss:
     """Return the worst loss that fits a guarantee."""
     worst, leak = PrivacyLoss.worst_case(guarantee.epsilon), float(guarantee.delta)
@@ -196,7 +117,7 @@ def _advanced(epsilons: Sequence[Fraction], delta: Fraction) -> Fraction:
     """Return the closed form of Kairouz, Oh and Viswanath (2015): sum e tanh(e/2) + sqrt(2 ln(1/delta) sum e^2)."""
     drift = sum(float(e) * tanh(float(e) / 2) for e in epsilons)
     spread = sqrt(2 * log(1 / float(delta)) * sum(float(e) ** 2 for e in epsilons))
-    return rounded_up((drift + spread) * (1 + 1e-12), _DIGITS)
+    return rounded_up((drift + spread) * (1 + 1e-12), DIGITS)
 
 
 def across_groups(guarantees: Sequence[Guarantee], adjacency: Adjacency = Adjacency.REPLACE_ONE) -> Guarantee:

@@ -22,20 +22,28 @@ from discreet.failpoints import reached
 from discreet.guarantees.amounts import (
     EVERYONE,
     Accountant,
-    Amount,
     Budget,
     Concentrated,
     charged_for,
     cost_of,
-    is_limit,
     limit_of,
     nothing,
     read_amount,
+    sums_document,
     together,
 )
-from discreet.guarantees.chain import GENESIS, Chain, append, begin, everything, newest, oldest
-from discreet.guarantees.entries import Entry, Receipt, digest_of
+from discreet.guarantees.chain import (
+    Chain,
+    Receipt,
+    append,
+    begin,
+    digest_of,
+    everything,
+    newest,
+    oldest,
+)
 from discreet.guarantees.guarantee import Adjacency, Guarantee
+from discreet.guarantees.ledger_book import LedgerBook
 from discreet.guarantees.unit import RECORD
 from discreet.records.columns import is_text
 
@@ -45,7 +53,7 @@ if TYPE_CHECKING:
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 
 
-class Ledger:
+class Ledger(LedgerBook):
     """A limit on the privacy that may be spent on one population, and all that has been spent so far.
 
     Create it once with `Ledger.create`, open it afterwards with `Ledger.open`. A new ledger is a new budget: whoever
@@ -55,9 +63,6 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._chain = Chain(path)
-
-    def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
@@ -107,7 +112,7 @@ class Ledger:
         }
         shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
         with ledger._chain.writing() as connection:
-            begin(connection, body | _sums(limit, shares, neighbours))
+            begin(connection, body | sums_document(limit, shares, neighbours))
         return ledger
 
     @classmethod
@@ -120,52 +125,6 @@ class Ledger:
         if ledger.head.sequence < 1:
             raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
         return ledger
-
-    @property
-    def head(self) -> Entry:
-        """Return the newest entry."""
-        with self._chain.reading() as connection:
-            return newest(connection)
-
-    @property
-    def created(self) -> dict[str, Any]:
-        """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
-        with self._chain.reading() as connection:
-            return oldest(connection).body
-
-    @property
-    def accountant(self) -> Accountant:
-        """Return the rule by which this ledger adds up."""
-        with self._chain.reading() as connection:
-            return Accountant(oldest(connection).body["accountant"])
-
-    @property
-    def limit(self) -> Any:
-        """Return how much may be spent in all, in the accountant's currency."""
-        return read_amount(self.head.body["limit"])
-
-    @property
-    def declared_limit(self) -> Budget:
-        """Return the limit as it was stated, in epsilon and delta."""
-        stated = [e.body["declared"] for e in self.entries() if "declared" in e.body]
-        budget: Budget = read_amount(stated[-1])
-        return budget
-
-    @property
-    def spent(self) -> Any:
-        """Return how much has been spent, in the accountant's currency."""
-        return read_amount(self.head.body["spent"])
-
-    @property
-    def remaining(self) -> Any:
-        """Return how much may still be spent on everyone."""
-        body = self.head.body
-        return read_amount(body["limit"]) - read_amount(body["spent"])
-
-    def entries(self) -> list[Entry]:
-        """Return all entries, oldest first, as they stand in the file."""
-        with self._chain.reading() as connection:
-            return everything(connection)
 
     def charge(
         self,
@@ -214,7 +173,7 @@ class Ledger:
                 "guarantee": Budget(guarantee.epsilon, guarantee.delta).document(),
                 "rho": known.document(),
             }
-            entry = append(connection, head, body | _sums(limit, shares, neighbours))
+            entry = append(connection, head, body | sums_document(limit, shares, neighbours))
             reached("charge-written")
         return Receipt(entry.sequence, entry.digest)
 
@@ -232,17 +191,6 @@ class Ledger:
             append(connection, head, body | {part: head.body[part] for part in ("limit", "shares", "spent")})
             reached("record-written")
 
-    def releases(self, sequence: int) -> list[str]:
-        """Return the recorded releases that were paid for by the charge of this number; none if it was in vain."""
-        found = (e for e in self.entries() if e.kind == "release" and e.body["charge"] == sequence)
-        return next((list(map(str, entry.body["releases"])) for entry in found), [])
-
-    def is_answered(self, request: str) -> bool:
-        """Tell whether releases are on record for a request, so that asking again is free."""
-        entries = self.entries()
-        charges = {e.sequence for e in entries if e.kind == "charge" and e.body["request"] == request}
-        return any(e.kind == "release" and e.body["charge"] in charges for e in entries)
-
     def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
         """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
 
@@ -257,20 +205,6 @@ class Ledger:
             limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
             body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
             append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
-
-    def check(self) -> None:
-        """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
-        with self._chain.reading() as connection:
-            self._check(everything(connection))
-
-    def _check(self, entries: Sequence[Entry]) -> None:
-        previous = GENESIS
-        for number, entry in enumerate(entries, start=1):
-            if entry.sequence != number or entry.previous != previous or entry.digest != entry.expected_digest():
-                raise LedgerError(f"The chain of {str(self.path)!r} is broken at entry {number}: it was edited.")
-            previous = entry.digest
-        _check_releases(entries, self.path)
-        _check_sums(entries, self.path)
 
 
 def _rule(accountant: Accountant | str) -> Accountant:
@@ -319,43 +253,6 @@ def _check_fit(label: str, created: dict[str, Any], guarantee: Guarantee, unit: 
             f"Cannot publish {label!r}: {group!r} is none of the groups that this ledger was created with. {nowhere} "
             "Ask one histogram of group x level instead: it costs its epsilon once and needs no groups."
         )
-
-
-def _sums(limit: Amount, shares: dict[str, Any], adjacency: Adjacency) -> dict[str, Any]:
-    written = {name: amount.document() for name, amount in shares.items()}
-    return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}
-
-
-def _check_releases(entries: Sequence[Entry], path: Path) -> None:
-    waiting: set[int] = set()
-    for entry in entries:
-        if entry.kind == "charge":
-            waiting.add(entry.sequence)
-        if entry.kind == "release":
-            texts = map(str, entry.body["releases"])
-            if entry.body["charge"] not in waiting or entry.body["digests"] != [digest_of(text) for text in texts]:
-                raise LedgerError(f"Entry {entry.sequence} of {str(path)!r} records a release that no charge paid for.")
-            waiting.remove(entry.body["charge"])
-
-
-def _check_sums(entries: Sequence[Entry], path: Path) -> None:
-    created = entries[0].body
-    rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
-    shares = {name: nothing(rule) for name in (EVERYONE, *created["groups"])}
-    limit: Amount = nothing(rule)
-    for entry in entries:
-        if entry.kind in ("created", "limit"):
-            limit = read_amount(entry.body["limit"])
-            if not is_limit(rule, limit, read_amount(entry.body["declared"])):
-                raise LedgerError(
-                    f"The limit at entry {entry.sequence} of {str(path)!r} is not the one that is stated."
-                )
-        if entry.kind == "charge":
-            shares[entry.body["group"] or EVERYONE] += read_amount(entry.body["cost"])
-        expected = _sums(limit, shares, neighbours)
-        over = entry.kind == "charge" and not limit.covers(together(shares, neighbours))
-        if over or any(entry.body[part] != value for part, value in expected.items()):
-            raise LedgerError(f"The sums of {str(path)!r} do not add up at entry {entry.sequence}.")
 
 
 def _refusal(label: str, cost: Any, spent: Any, limit: Any, path: Path, rows: int, group: str | None) -> str:

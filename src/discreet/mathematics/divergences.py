@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import ArrayLike
-from scipy.special import digamma, gammaln
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
@@ -58,8 +57,7 @@ def kullback_leibler(first: Parameters, second: Parameters) -> float:
     1.12336
     """
     a, b = _pair(first, second)
-    constants = gammaln(a.sum()) - gammaln(a).sum() - gammaln(b.sum()) + gammaln(b).sum()
-    return float(max(0.0, constants + (a - b) @ (digamma(a) - digamma(a.sum()))))
+    return Dirichlet(a).divergence_from(Dirichlet(b))
 
 
 def l1_distance(first: Parameters, second: Parameters) -> float:

@@ -1,5 +1,6 @@
 """How noise enters: each mechanism is a conditional distribution P(output | secret statistics)."""
 
+from discreet.mechanisms.additive import NoisyCounts
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
@@ -30,7 +31,6 @@ from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
-from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling

@@ -2,14 +2,16 @@
 
 z = A k + u. Over all pairs of records x, y and both directions, the loss where the measured numbers move by
 A e_x - A e_y is the noise's: epsilon is the largest of them all, the privacy loss the upper envelope of all their laws,
-and rho the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to.
+and rho the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to; one
+of a table of counts (`NoisyCounts`) states its noise alone.
 """
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from math import ceil, inf
 
 import numpy as np
@@ -19,11 +21,11 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, exact_text, probability
+from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Measurement
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantities import Quantities
+from discreet.mechanisms.quantities import Cells, Measurement, Quantities
+from discreet.models import Categories
 from discreet.models.model import Model, ModelT
 from discreet.noise import NoiseLaw
 from discreet.noise.concentrated import concentrated_loss
@@ -95,7 +97,8 @@ class Additive(Mechanism[ModelT]):
         """
         changes, epsilon = self.quantities.changes(), self.pure_epsilon
         if changes is not None and (epsilon < inf or self.noise.rho_weights is None or self._is_attained(changes)):
-            return envelope([self.noise.loss(change) for change in changes])
+            losses = [self.noise.loss(change) for change in changes]
+            return losses[0] if len(losses) == 1 else envelope(losses)
         return PrivacyLoss.worst_case(Fraction(epsilon)) if epsilon < inf else concentrated_loss(self.rho)
 
     def _is_attained(self, changes: tuple[Counts, ...]) -> bool:
@@ -160,9 +163,65 @@ class Additive(Mechanism[ModelT]):
                 raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
 
 
-def gaussian_delta(delta: Exact) -> Fraction:
-    """Return a delta that Gaussian noise can be calibrated to, or say what is allowed."""
-    small = probability(delta, "delta")
-    if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
-        raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
-    return small
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class NoisyCounts(Additive[Categories]):
+    """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
+
+    model: Categories
+    size: int
+    epsilon: Fraction
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
+        if not isinstance(model, Categories):
+            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
+
+    @cached_property
+    def quantities(self) -> Cells:
+        """Return all cells of the table."""
+        return Cells(self.model)
+
+    @property
+    def keeps_total(self) -> bool:
+        """Tell whether every output sums to the public size."""
+        return self.noise.keeps_totals[0]
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return log g(noise), cell by cell."""
+        return self.noise.log_terms(noise, 0)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return log Z."""
+        return self.noise.log_normaliser
+
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array; they must sum to the public size."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        return table
+
+    def outputs_near(self, margin: int) -> Counts:
+        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
+        values = range(-margin, self.size + margin + 1)
+        cells = len(self.model.cells)
+        if not self.keeps_total:
+            return np.array(list(product(values, repeat=cells)))
+        free = np.array(list(product(values, repeat=cells - 1)))
+        return np.column_stack([free, self.size - free.sum(axis=1)])
+
+
+def within_bounds(epsilon: Fraction, name: str) -> Fraction:
+    """Return an epsilon for which noise can be drawn, or say what is allowed."""
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise DeclarationError(
+            f"{name} must lie between {exact_text(LEAST_EPSILON)} and {exact_text(MOST_EPSILON)}; "
+            f"got {exact_text(epsilon)}."
+        )
+    return epsilon

@@ -26,10 +26,11 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.mechanisms.additive import MOST_EPSILON
 from discreet.mechanisms.box_moments import Wholes
-from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.evidence import Draw, DrawnRows
 from discreet.mechanisms.mechanism import Mechanism, require_prior
-from discreet.mechanisms.noisy_counts import MOST_EPSILON
+from discreet.mechanisms.quantities import Cost
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.model import Model
 from discreet.randomness import RandomBits, bernoulli_exponential, wide_laplace

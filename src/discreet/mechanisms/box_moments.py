@@ -21,9 +21,8 @@ from discreet.arrays import Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
-from discreet.mechanisms.additive import Additive
+from discreet.mechanisms.additive import Additive, within_bounds
 from discreet.mechanisms.moments import Moments
-from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Cube
 

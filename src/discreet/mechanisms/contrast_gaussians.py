@@ -25,11 +25,11 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, rounded_up
-from discreet.guarantees.composition import zcdp_gives
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.additive import gaussian_delta
+from discreet.guarantees.zcdp import zcdp_gives
 from discreet.mechanisms.coefficients import Contrasts
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
+from discreet.mechanisms.discrete_gaussian_counts import gaussian_delta
 from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
 from discreet.mechanisms.fourier_counts import declared_shares
 from discreet.mechanisms.network_counts import NetworkCounts

@@ -23,8 +23,8 @@ from discreet.arrays import Counts
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
+from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.tables import SignedCounts
 from discreet.models.network import Network
 from discreet.noise import Cube, NoiseLaw, SideBySide, ZeroSumLaplace

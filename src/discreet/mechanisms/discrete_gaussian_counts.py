@@ -16,10 +16,9 @@ from typing import ClassVar
 
 from discreet.certificates.gaussian_loss import LARGEST_VARIANCE, calibrated_variance
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact_text, positive, rounded_up
+from discreet.exact import Exact, exact_text, positive, probability, rounded_up
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.additive import gaussian_delta
-from discreet.mechanisms.noisy_counts import NoisyCounts
+from discreet.mechanisms.additive import NoisyCounts
 from discreet.models import Categories
 from discreet.noise import Gaussian, ZeroSumGaussian
 
@@ -104,3 +103,11 @@ class DiscreteGaussianHistogram(GaussianKernel, kind="DiscreteGaussianHistogram"
     def noise(self) -> ZeroSumGaussian:
         """Return Gaussian noise that sums to zero."""
         return ZeroSumGaussian((self.variance,), self.quantities.blocks)
+
+
+def gaussian_delta(delta: Exact) -> Fraction:
+    """Return a delta that Gaussian noise can be calibrated to, or say what is allowed."""
+    small = probability(delta, "delta")
+    if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
+        raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
+    return small

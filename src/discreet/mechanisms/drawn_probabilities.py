@@ -7,7 +7,8 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.mechanisms.evidence import Cost, Draw, DrawnRows
+from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.quantities import Cost
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
 from discreet.models.bounded_family import ReadableFamily
 from discreet.models.model import Model

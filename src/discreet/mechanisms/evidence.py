@@ -1,7 +1,7 @@
 """What a release is evidence of: measured numbers with noise, a choice among candidates, or a draw.
 
 Everything after publishing speaks to the evidence, never to the mechanism that made it. All three give the likelihood
-of counts; measurements say besides what was measured, with which noise, and so how to read it fast.
+of counts; measurements (see `quantities`) say besides what was measured, with which noise, and so how to read it fast.
 """
 
 from abc import ABC, abstractmethod
@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.quantities import Quantities
-from discreet.noise import NoiseLaw
+from discreet.mechanisms.quantities import Cost, Measurement
 from discreet.noise.rounded import Rounded
 
 
@@ -22,16 +21,6 @@ class Likelihood(Protocol):
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What the likelihood of one row of counts costs: about how many operations, and numbers that are held for it."""
-
-    operations: float
-    numbers: float = 1.0
-    refusal: str | None = None
-    """Why the likelihood cannot be worked out in numbers at all; None if it can."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,42 +53,6 @@ class Drawer(Likelihood, Protocol):
     @property
     def likelihood_cost(self) -> Cost:
         """Return what the likelihood of one row of counts costs."""
-
-
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
-
-    of: Quantities
-    values: Counts
-    noise: NoiseLaw
-
-    def log_likelihood(self, counts: ArrayLike) -> Floats:
-        """Return log P(values | counts) for rows of counts."""
-        return self.noise.log_probability(self.values - self.of.apply(np.asarray(counts)))
-
-    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return log g(value - number) of single measured numbers, if the noise is a product; see `NoiseLaw.log_terms`.
-
-        The sum over all numbers, less the noise's `log_normaliser`, is the log likelihood.
-        """
-        values = self.values if places is None else self.values[np.asarray(places)]
-        return self.noise.log_terms(values - np.asarray(numbers), places)
-
-    @property
-    def cost(self) -> Cost:
-        """Return what the likelihood of one row of counts costs."""
-        return Cost(50.0 * self.of.length, 4.0 * self.of.length)
-
-    def slope(self, counts: ArrayLike) -> Floats:
-        """Return about the derivative of `log_likelihood` by each count, for rows of real counts."""
-        noise = self.values - self.of.apply(np.asarray(counts, dtype=float))
-        return np.asarray(self.of.transpose(-self.noise.slope(noise)))
-
-    @property
-    def information(self) -> Floats:
-        """Return about the Fisher information of each measured number."""
-        return self.noise.information
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from scipy.special import log_ndtr, ndtr
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, rounded_up
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.additive import gaussian_delta
+from discreet.mechanisms.discrete_gaussian_counts import gaussian_delta
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network import Network
 from discreet.noise import Gaussian

@@ -15,8 +15,8 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive
+from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.models.categories import MOST_CELLS
 from discreet.models.network import Network
 from discreet.noise import ZeroSumLaplace

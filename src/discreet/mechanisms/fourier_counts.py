@@ -21,7 +21,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, whole
-from discreet.mechanisms.noisy_counts import within_bounds
+from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
 from discreet.models.network import Network

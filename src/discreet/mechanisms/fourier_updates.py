@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.exact import Exact
+from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.coefficients import Parities
-from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
 from discreet.models.network import Network

@@ -20,10 +20,10 @@ from typing import ClassVar
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive
-from discreet.guarantees.composition import zcdp_gives
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.additive import gaussian_delta
+from discreet.guarantees.zcdp import zcdp_gives
 from discreet.mechanisms.box_moments import NoisyMoments, check_rate
+from discreet.mechanisms.discrete_gaussian_counts import gaussian_delta
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Gaussian
 from discreet.noise.concentrated import SLACK, variance_through_zcdp, worst_loss

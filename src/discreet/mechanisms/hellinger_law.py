@@ -29,7 +29,7 @@ from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mathematics.divergences import log_affinities
-from discreet.mechanisms.evidence import Choice, Chooser, Cost
+from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.hellinger_affinities import affinity_balls
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
@@ -42,6 +42,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity_ball,
 )
 from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.quantities import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from discreet.arrays import Counts
 from discreet.exact import Exact
+from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.mechanisms.noisy_counts import within_bounds
 from discreet.mechanisms.tables import FamilyTables
 from discreet.models.network import Network
 from discreet.noise import Laplace

@@ -14,10 +14,10 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.documents import DocumentedMechanism
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees.guarantee import Guarantee
-from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms.evidence import Evidence
 from discreet.models.model import Model, ModelT
 from discreet.randomness import RandomBits

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
-from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.noisy_counts import within_bounds
+from discreet.mechanisms.additive import Additive, within_bounds
 from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.tables import FamilyTables
 from discreet.models.network import Network

@@ -26,10 +26,11 @@ from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Choice, Chooser, Cost
+from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.network_sampling import NetworkSampling
+from discreet.mechanisms.quantities import Cost
 from discreet.models.network import Network
 from discreet.randomness import FiniteLaw, RandomBits
 

@@ -25,9 +25,9 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.evidence import Cost
 from discreet.mechanisms.hellinger import HellingerGlobal
 from discreet.mechanisms.hellinger_law import promised_loss
+from discreet.mechanisms.quantities import Cost
 from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
 

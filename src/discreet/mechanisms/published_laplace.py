@@ -25,8 +25,9 @@ from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.evidence import ClampedMeasurement, Measurement, clamped_terms
+from discreet.mechanisms.evidence import ClampedMeasurement, clamped_terms
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.quantities import Measurement
 from discreet.mechanisms.tables import FirstCells
 from discreet.models import Categories
 from discreet.models.model import Model

@@ -2,7 +2,7 @@
 
 A is known from what it is of: the cells of a table, the tables of families, parity counts, contrasts, moments. Records
 add up, so a replaced record moves A k by A e_x - A e_y for two records x and y, whatever the others are; the noise that
-is added must hide every such change.
+is added must hide every such change. A `Measurement` is what was published of them: z = A k + u.
 """
 
 from abc import ABC, abstractmethod
@@ -10,9 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.arrays import Counts, NumbersT
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Counts, Floats, NumbersT
+from discreet.models import Categories
 from discreet.models.model import Model
-from discreet.noise.laplace import block_steps
+from discreet.noise import NoiseLaw
+from discreet.noise.law import block_steps, starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,3 +104,98 @@ class Quantities(ABC):
     def pieces(self) -> "tuple[Quantities, ...]":
         """Return the same numbers as single tables, or as other units that stand alone, in the same order."""
         return (self,)
+
+
+@dataclass(frozen=True)
+class Cells(Quantities):
+    """All cells of a table of categories."""
+
+    model: Categories
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the cells, in one block."""
+        return (len(self.model.cells),)
+
+    @property
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return the one table."""
+        shape = tuple(len(column.levels) for column in self.model.columns)
+        names = tuple(column.name for column in self.model.columns)
+        return (Part(names, (True,) * len(names), np.arange(self.length).reshape(shape)),)
+
+    @property
+    def single_cells(self) -> Counts:
+        """Return all cells, in order."""
+        return np.arange(self.length)
+
+    def apply(self, counts: NumbersT) -> NumbersT:
+        """Return the counts themselves."""
+        return np.asarray(counts)
+
+    def transpose(self, values: NumbersT) -> NumbersT:
+        """Return the numbers themselves."""
+        return np.asarray(values)
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return all columns, crossed."""
+        return (tuple(column.name for column in self.model.columns),)
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return one unit that moves from the last cell to the first; all others are alike."""
+        return (unit_moves(self.blocks),)
+
+
+def unit_moves(blocks: Sequence[int]) -> Counts:
+    """Return the change where in every block one unit moves from the last number to the first."""
+    change = np.zeros(sum(blocks), dtype=np.int64)
+    first = starts(blocks)
+    change[first], change[first + np.array(blocks) - 1] = 1, -1
+    return change
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the likelihood of one row of counts costs: about how many operations, and numbers that are held for it."""
+
+    operations: float
+    numbers: float = 1.0
+    refusal: str | None = None
+    """Why the likelihood cannot be worked out in numbers at all; None if it can."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
+
+    of: Quantities
+    values: Counts
+    noise: NoiseLaw
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(values | counts) for rows of counts."""
+        return self.noise.log_probability(self.values - self.of.apply(np.asarray(counts)))
+
+    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return log g(value - number) of single measured numbers, if the noise is a product; see `NoiseLaw.log_terms`.
+
+        The sum over all numbers, less the noise's `log_normaliser`, is the log likelihood.
+        """
+        values = self.values if places is None else self.values[np.asarray(places)]
+        return self.noise.log_terms(values - np.asarray(numbers), places)
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+        return Cost(50.0 * self.of.length, 4.0 * self.of.length)
+
+    def slope(self, counts: ArrayLike) -> Floats:
+        """Return about the derivative of `log_likelihood` by each count, for rows of real counts."""
+        noise = self.values - self.of.apply(np.asarray(counts, dtype=float))
+        return np.asarray(self.of.transpose(-self.noise.slope(noise)))
+
+    @property
+    def information(self) -> Floats:
+        """Return about the Fisher information of each measured number."""
+        return self.noise.information

@@ -8,51 +8,9 @@ from math import prod
 import numpy as np
 
 from discreet.arrays import Counts, NumbersT
-from discreet.mechanisms.quantities import Part, Quantities
-from discreet.models import Categories
+from discreet.mechanisms.quantities import Cells, Part, Quantities, unit_moves
 from discreet.models.network import Family, Network
-from discreet.noise.law import by_block, starts
-
-
-@dataclass(frozen=True)
-class Cells(Quantities):
-    """All cells of a table of categories."""
-
-    model: Categories
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """Return the cells, in one block."""
-        return (len(self.model.cells),)
-
-    @property
-    def parts(self) -> tuple[Part, ...] | None:
-        """Return the one table."""
-        shape = tuple(len(column.levels) for column in self.model.columns)
-        names = tuple(column.name for column in self.model.columns)
-        return (Part(names, (True,) * len(names), np.arange(self.length).reshape(shape)),)
-
-    @property
-    def single_cells(self) -> Counts:
-        """Return all cells, in order."""
-        return np.arange(self.length)
-
-    def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the counts themselves."""
-        return np.asarray(counts)
-
-    def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers themselves."""
-        return np.asarray(values)
-
-    @property
-    def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return all columns, crossed."""
-        return (tuple(column.name for column in self.model.columns),)
-
-    def changes(self) -> tuple[Counts, ...]:
-        """Return one unit that moves from the last cell to the first; all others are alike."""
-        return (_unit_moves(self.blocks),)
+from discreet.noise.law import by_block
 
 
 @dataclass(frozen=True)
@@ -164,14 +122,7 @@ class FamilyTables(Quantities):
 
     def changes(self) -> tuple[Counts, ...]:
         """Return one unit that moves in every table: from the record of all last levels to that of all first ones."""
-        return (_unit_moves(self.blocks),)
-
-
-def _unit_moves(blocks: Sequence[int]) -> Counts:
-    change = np.zeros(sum(blocks), dtype=np.int64)
-    first = starts(blocks)
-    change[first], change[first + np.array(blocks) - 1] = 1, -1
-    return change
+        return (unit_moves(self.blocks),)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from discreet.models.bif import read_bif
 from discreet.models.bounded_family import BoundedFamily
-from discreet.models.categories import Categories, Cell
+from discreet.models.categories import Categories
+from discreet.models.events import Cell
 from discreet.models.exponential import Exponential
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.network import Network

@@ -16,19 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
-from discreet.kinds import DocumentedModel
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.special import log_gamma_ratio
 from discreet.models.contributions import one_for_each
+from discreet.models.events import Cell, places_of, some_of
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
-from discreet.records.nearest import meant
-from discreet.records.values import text_of
-
-Cell = Level | tuple[Level, ...]
-"""The name of a cell: a level, or for crossed columns one level of each."""
 
 Prior = float | Sequence[float] | Mapping[Any, float]
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
@@ -123,44 +119,7 @@ class Categories(DocumentedModel, kind="Categories"):
 
     def places(self, event: Any) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
-        table = {cell: place for place, cell in enumerate(self.cells)}
-        found: list[int] = []
-        if isinstance(event, list | set | frozenset):
-            found = sorted({table[cell] for cell in event}) if all(cell in table for cell in event) else []
-        elif isinstance(event, str | int | tuple) and event in table:
-            found = [table[event]]
-        elif isinstance(event, str):
-            found = self._matching(event)
-        if not found:
-            raise DeclarationError(f"There is no cell {event!r}. Cells are {_some(self.cells)}.{self._meant(event)}")
-        return np.array(found)
-
-    def _meant(self, event: Any) -> str:
-        """Name the declared names that a misspelt event probably meant."""
-        if not isinstance(event, str):
-            return ""
-        words = [word.strip() for part in event.split(",") for word in part.split("=")]
-        declared = [str(text_of(each)) for c in self.columns for each in (c.name, *c.levels)]
-        return next((found for word in words if word not in declared and (found := meant(word, declared))), "")
-
-    def _matching(self, text: str) -> list[int]:
-        """Return the places of the cells that agree with every 'column=level' part; a single column needs no name."""
-        wanted: dict[str, str] = {}
-        for part in text.split(","):
-            name, equals, level = (piece.strip() for piece in part.partition("="))
-            if not equals and len(self.columns) == 1:
-                name, level = self.columns[0].name, name
-            if name in wanted:  # two levels of one column exclude each other; a list of cells means either of them
-                return []
-            if level not in {text_of(known) for c in self.columns if c.name == name for known in c.levels}:
-                return []
-            wanted[name] = level
-        rows = product(*(column.levels for column in self.columns))
-        return [
-            place
-            for place, row in enumerate(rows)
-            if all(wanted.get(c.name, text_of(v)) == text_of(v) for c, v in zip(self.columns, row, strict=True))
-        ]
+        return places_of(event, self.columns, self.cells)
 
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source. The result is secret."""
@@ -221,7 +180,7 @@ def _declared(
 def _prior(prior: Prior, cells: tuple[Cell, ...]) -> tuple[float, ...]:
     if isinstance(prior, Mapping):
         if set(prior) != set(cells):
-            raise DeclarationError(f"A prior by name must name every cell once: {_some(cells)}.")
+            raise DeclarationError(f"A prior by name must name every cell once: {some_of(cells)}.")
         prior = [prior[cell] for cell in cells]
     try:
         values = [float(prior)] * len(cells) if isinstance(prior, int | float) else [float(value) for value in prior]
@@ -232,8 +191,3 @@ def _prior(prior: Prior, cells: tuple[Cell, ...]) -> tuple[float, ...]:
     if not all(isfinite(value) and 1e-6 <= value <= 1e9 for value in values):
         raise DeclarationError("Every parameter of the prior must lie between 1e-6 and 1e9.")
     return tuple(values)
-
-
-def _some(cells: tuple[Cell, ...]) -> str:
-    shown = ", ".join(repr(cell) for cell in cells[:8])
-    return shown if len(cells) <= 8 else f"{shown}, ... ({len(cells)} in all)"

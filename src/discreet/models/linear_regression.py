@@ -26,16 +26,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Floats
+from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.kinds import DocumentedModel
 from discreet.models.contributions import all_or_some
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
 from discreet.models.statistics import Statistics
-from discreet.records.columns import Column, day_text, is_text
+from discreet.records.bands import day_text
+from discreet.records.batches import sum_moments
+from discreet.records.columns import Column, is_text
+from discreet.records.frames import columns_of_frame
 from discreet.records.lists import length_of
 from discreet.records.moments import Measure, whole_column
-from discreet.records.source import columns_of_frame, sum_moments
 from discreet.records.values import day_of
 
 MOST_COORDINATES = 40

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
-from discreet.kinds import DocumentedModel
 from discreet.models.contributions import all_or_some
 from discreet.models.network_prior import NetworkPrior, parameters_of
 from discreet.models.statistics import Statistics

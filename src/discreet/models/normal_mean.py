@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from discreet.arrays import Counts, Floats
+from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.kinds import DocumentedModel
 from discreet.models.bounded_family import NormalLaw, checked_counts, count_levels, normal_log_mass, total_of
 from discreet.models.exponential import MOST_BANDS, band_edges, band_middles
 from discreet.models.statistics import Statistics

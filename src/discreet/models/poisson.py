@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, pdtrc, xlogy
 
 from discreet.arrays import Counts, Floats
+from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
-from discreet.kinds import DocumentedModel
 from discreet.models.bounded_family import GammaLaw, checked_counts, count_levels, gamma_log_mass, total_of
 from discreet.models.statistics import Statistics
 from discreet.records.columns import Column, Level

@@ -1,24 +1,16 @@
-"""From zero-concentrated privacy to (epsilon, delta), certified.
+"""Noise and losses of a zCDP parameter: the variance that suffices for a guarantee, and the loss that rho allows."""
 
-rho-zCDP gives, for every epsilon,
-
-    delta = inf over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)     (Canonne, Kamath and Steinke 2020).
-
-The best order a is found in floats; what is stated is enclosed by balls at that order.
-"""
-
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, inf, log, log1p, nextafter, sqrt
+from math import exp, inf, log, nextafter, sqrt
 
 import numpy as np
-from flint import arb, ctx
-from scipy.optimize import brentq, minimize_scalar
+from flint import ctx
+from scipy.optimize import brentq
 
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.guarantees.composition import zcdp_gives
+from discreet.guarantees.zcdp import best_log_order, log_delta, reached_delta, zcdp_gives
 
 SLACK = Fraction(10**9 - 1, 10**9)
 """What is used of a delta: the rest leaves room for the rounding of floats that read the guarantee."""
@@ -33,33 +25,12 @@ def worst_loss(epsilon: Fraction, lost: Fraction) -> PrivacyLoss:
     return PrivacyLoss((epsilon, -epsilon), uppers[:2], uppers[2])
 
 
-def reached_delta(rho: Fraction, epsilon: Fraction) -> arb:
-    """Return an enclosure of the delta that the best order found proves for this epsilon."""
-    a = ball(Fraction(1 + exp(_best_log_order(float(rho), float(epsilon)))))
-    with ctx.workprec(192):
-        return ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
-
-
-def _best_log_order(rho: float, epsilon: float) -> float:
-    """Return log(a - 1) of the best order a."""
-    found = minimize_scalar(_log_delta(rho, epsilon), bounds=(-8.0, 18.0), method="bounded", options={"xatol": 1e-10})
-    return float(found.x)
-
-
-def _log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
-    def value(t: float) -> float:
-        a = 1 + exp(t)
-        return (a - 1) * (a * rho - epsilon) + a * log1p(-1 / a) - t
-
-    return value
-
-
 def variance_through_zcdp(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return a variance, of six digits, that suffices and is hardly more than needed."""
 
     def excess(t: float) -> float:
         rho = float(squared) / (2 * exp(t))
-        return _log_delta(rho, float(epsilon))(_best_log_order(rho, float(epsilon))) - log(delta)
+        return log_delta(rho, float(epsilon))(best_log_order(rho, float(epsilon))) - log(delta)
 
     variance = exp(brentq(excess, -20.0, 60.0, xtol=1e-9))
     digits = 10 ** (5 - int(np.floor(np.log10(variance)))) if variance < 1e5 else 1

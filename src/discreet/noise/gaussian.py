@@ -24,8 +24,8 @@ from discreet.certificates.gaussian_loss import LARGEST_VARIANCE as MOST_EXACT
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.exact import rounded_up
 from discreet.noise.concentrated import concentrated_loss
-from discreet.noise.laplace import block_steps
-from discreet.noise.law import NoiseLaw, runs_of_blocks, sizes_of_sums
+from discreet.noise.law import NoiseLaw, block_steps, runs_of_blocks
+from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import LARGEST_PLAIN_VARIANCE, IntArray, RandomBits, any_gaussian
 
 LEAST_BOUNDED = Fraction(2)

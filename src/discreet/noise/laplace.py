@@ -4,9 +4,8 @@ A number that moves by c has the losses r (c - 2 j), j = 0, ..., c: all of r c w
 For c = 1 that is randomised response: +r with probability 1/(1 + e^-r), else -r.
 """
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log, tanh
@@ -19,91 +18,12 @@ from scipy.special import log_ndtr
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.law import NoiseLaw, runs_of_blocks, sizes_of_sums
+from discreet.noise.law import NoiseLaw, ProductLaplace
 from discreet.noise.losses import Atoms, added
+from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import RandomBits, any_laplace
 
 _STEPS = 4096  # values of a single loss that are told apart; a larger move takes the largest of several
-
-
-@dataclass(frozen=True)
-class ProductLaplace(NoiseLaw):
-    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
-
-    rates: tuple[Fraction, ...]
-    sizes: tuple[int, ...]
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """Return how many numbers have each rate."""
-        return self.sizes
-
-    @property
-    def is_product(self) -> bool:
-        """Tell that the kernel is a product over numbers."""
-        return True
-
-    @cached_property
-    def number_rates(self) -> Floats:
-        """Return the rate of each number."""
-        return np.repeat([float(rate) for rate in self.rates], self.sizes)
-
-    @property
-    def reach(self) -> Floats:
-        """Return how many units of noise in each number cost a factor e."""
-        return 1 / self.number_rates
-
-    @property
-    def information(self) -> Floats:
-        """Return r^2."""
-        return self.number_rates**2
-
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return -r |u|."""
-        rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
-        return np.asarray(np.abs(np.asarray(noise)) * -rates)
-
-    def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return -sum_i r_i |u_i|."""
-        return np.asarray(np.abs(np.asarray(noise)) @ -self.number_rates)
-
-    def slope(self, noise: ArrayLike) -> Floats:
-        """Return -r tanh(u / w), w = max(1, 0.1/r): the kink at zero made smooth."""
-        widths = np.maximum(1, 0.1 / self.number_rates)
-        return np.asarray(-self.number_rates * np.tanh(np.asarray(noise) / widths))
-
-    def moves(self, change: ArrayLike) -> Counter[tuple[Fraction, int]]:
-        """Return how often each (rate, distance) occurs among the numbers that move."""
-        found: Counter[tuple[Fraction, int]] = Counter()
-        for rate, steps in zip(self.rates, block_steps(np.asarray(change), self.sizes), strict=True):
-            for distance, times in steps.items():
-                found[rate, distance] += times
-        return found
-
-    @property
-    def norm_weights(self) -> tuple[Fraction, ...]:
-        """Return the rates."""
-        return self.rates
-
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
-        """Return the laws of pieces that do not cut a block: blocks are independent."""
-        runs = runs_of_blocks(lengths, self.sizes)
-        return (
-            None if runs is None else tuple(replace(self, rates=self.rates[run], sizes=self.sizes[run]) for run in runs)
-        )
-
-    def norm(self, change: ArrayLike) -> Fraction:
-        """Return sum_i r_i |c_i|."""
-        return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
-
-
-def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
-    """Return how far the numbers of each block move, and how many by so much."""
-    ends = np.cumsum(sizes)
-    found: list[Counter[int]] = [Counter() for _ in sizes]
-    for place in np.flatnonzero(change):
-        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
-    return found
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,16 @@ much z tells: if the measured numbers move by c, every output changes its probab
     loss(u) = ln P(u) - ln P(u - c),
 
 so guarantee, privacy loss and zCDP parameter are computed from the law and the possible c, sampling and likelihood from
-the law alone. Numbers of one block are alike: exchanging them does not change the law.
+the law alone. Numbers of one block are alike: exchanging them does not change the law. The kernel of `ProductLaplace`,
+e^(-sum_i r_i |u_i|), is that of free Laplace noise and of noise that sums to zero.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
@@ -176,16 +180,81 @@ def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice]
     return [slice(first, last) for first, last in pairwise(places)]
 
 
-def sizes_of_sums(parts: Sequence[int], blocks: Sequence[int]) -> list[list[int]] | None:
-    """Return for each block how many of its numbers each of its sums has; None if a sum joins numbers of two blocks.
+@dataclass(frozen=True)
+class ProductLaplace(NoiseLaw):
+    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
 
-    Sums are numbered in the order of the blocks.
-    """
-    found: list[list[int]] = []
-    first = 0
-    for labels in by_block(np.asarray(parts, dtype=np.int64), blocks):
-        if labels.min() < first or not (sizes := np.bincount(labels - first)).all():
-            return None
-        found.append([int(size) for size in sizes])
-        first += len(sizes)
+    rates: tuple[Fraction, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers have each rate."""
+        return self.sizes
+
+    @property
+    def is_product(self) -> bool:
+        """Tell that the kernel is a product over numbers."""
+        return True
+
+    @cached_property
+    def number_rates(self) -> Floats:
+        """Return the rate of each number."""
+        return np.repeat([float(rate) for rate in self.rates], self.sizes)
+
+    @property
+    def reach(self) -> Floats:
+        """Return how many units of noise in each number cost a factor e."""
+        return 1 / self.number_rates
+
+    @property
+    def information(self) -> Floats:
+        """Return r^2."""
+        return self.number_rates**2
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return -r |u|."""
+        rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
+        return np.asarray(np.abs(np.asarray(noise)) * -rates)
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_i r_i |u_i|."""
+        return np.asarray(np.abs(np.asarray(noise)) @ -self.number_rates)
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return -r tanh(u / w), w = max(1, 0.1/r): the kink at zero made smooth."""
+        widths = np.maximum(1, 0.1 / self.number_rates)
+        return np.asarray(-self.number_rates * np.tanh(np.asarray(noise) / widths))
+
+    def moves(self, change: ArrayLike) -> Counter[tuple[Fraction, int]]:
+        """Return how often each (rate, distance) occurs among the numbers that move."""
+        found: Counter[tuple[Fraction, int]] = Counter()
+        for rate, steps in zip(self.rates, block_steps(np.asarray(change), self.sizes), strict=True):
+            for distance, times in steps.items():
+                found[rate, distance] += times
+        return found
+
+    @property
+    def norm_weights(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block: blocks are independent."""
+        runs = runs_of_blocks(lengths, self.sizes)
+        return (
+            None if runs is None else tuple(replace(self, rates=self.rates[run], sizes=self.sizes[run]) for run in runs)
+        )
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return sum_i r_i |c_i|."""
+        return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
+
+
+def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
+    """Return how far the numbers of each block move, and how many by so much."""
+    ends = np.cumsum(sizes)
+    found: list[Counter[int]] = [Counter() for _ in sizes]
+    for place in np.flatnonzero(change):
+        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
     return found

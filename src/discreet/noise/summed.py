@@ -25,7 +25,7 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import log_sum_of_gaussians
-from discreet.noise.law import NoiseLaw, balanced_rows
+from discreet.noise.law import NoiseLaw, balanced_rows, by_block
 from discreet.randomness import RandomBits
 
 _LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no law here
@@ -222,3 +222,18 @@ def _gaussian_factors(variance: Fraction, count: int) -> Floats:
     sums = np.fft.irfft(np.fft.rfft(np.roll(law / law.sum(), -half)) ** count, len(steps))
     near = np.minimum(np.arange(count), count - np.arange(count))
     return np.asarray(np.log(sums[near]) + near**2 / (2 * count * v) + count * log(law.sum()))
+
+
+def sizes_of_sums(parts: Sequence[int], blocks: Sequence[int]) -> list[list[int]] | None:
+    """Return for each block how many of its numbers each of its sums has; None if a sum joins numbers of two blocks.
+
+    Sums are numbered in the order of the blocks.
+    """
+    found: list[list[int]] = []
+    first = 0
+    for labels in by_block(np.asarray(parts, dtype=np.int64), blocks):
+        if labels.min() < first or not (sizes := np.bincount(labels - first)).all():
+            return None
+        found.append([int(size) for size in sizes])
+        first += len(sizes)
+    return found

@@ -10,26 +10,21 @@ noise in the shape of one person's influence on a histogram, as moving a unit be
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
-from discreet.exact import ball
-from discreet.noise.laplace import ProductLaplace
-from discreet.noise.law import NoiseLaw, balanced_rows, by_block, sizes_of_sums
-from discreet.noise.losses import Atoms, added
+from discreet.noise.law import NoiseLaw, ProductLaplace, balanced_rows, by_block
+from discreet.noise.radial import radial_noise
+from discreet.noise.summed import sizes_of_sums
+from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser
 from discreet.randomness import (
-    FiniteLaw,
     RandomBits,
     bernoulli_exponential,
-    composition,
     discrete_laplace,
-    geometric,
-    subset,
 )
 
 _FEW_CELLS = 50  # up to here balancing is accepted often enough
@@ -86,7 +81,7 @@ class ZeroSumLaplace(ProductLaplace):
             (rate, sizes[place], int(np.abs(own).sum()))
             for place, (rate, own) in enumerate(zip(self.rates, moved, strict=True))
         ]
-        return _loss(tuple(sorted(kind for kind in kinds if kind[2])))
+        return loss_of_moves(tuple(sorted(kind for kind in kinds if kind[2])))
 
     def _moved(self, change: ArrayLike) -> list[tuple[Fraction, NDArray[np.generic]]]:
         return [
@@ -107,54 +102,6 @@ def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tupl
     for kind, start in zip(zip(rates, sizes, strict=True), np.cumsum((0, *sizes))[:-1], strict=True):
         begins.setdefault(kind, []).append(int(start))
     return {kind: np.array(own)[:, None] + np.arange(kind[1]) for kind, own in begins.items()}
-
-
-@lru_cache(maxsize=64)
-def _loss(kinds: tuple[tuple[Fraction, int, int], ...]) -> PrivacyLoss:
-    with ctx.workprec(192):
-        parts = {
-            kind: one_unit(2 * kind[0], kind[1]) if kind[2] == 2 else worst(kind[0] * kind[2]) for kind in set(kinds)
-        }
-        return added([(parts[kind], kinds.count(kind)) for kind in sorted(parts)])
-
-
-def worst(epsilon: Fraction) -> Atoms:
-    """Return the loss of randomised response, which dominates every pure epsilon."""
-    return [(sign * epsilon, 1 / (1 + (-sign * ball(epsilon)).exp())) for sign in (1, -1)]
-
-
-def one_unit(epsilon: Fraction, cells: int) -> Atoms:
-    """Return the loss where a unit moves from cell j to cell i: +epsilon, 0 or -epsilon.
-
-    Then d changes by ((+-1) + (+-1))/2. The loss is +epsilon where u_i <= 0 <= u_j, and that has probability
-    Z_(m-1) / ((1 - q) Z_m), as both sides are coefficients of powers of one kernel.
-    """
-    q = (-ball(epsilon)).exp()
-    up = normaliser(epsilon, cells - 1) / (1 - q) / normaliser(epsilon, cells)
-    stay = arb(0) if cells == 2 else 1 - up - up * q
-    return [(epsilon, up), (Fraction(0), stay), (-epsilon, up * q)]
-
-
-@lru_cache(maxsize=256)
-def normaliser(epsilon: Fraction, cells: int) -> arb:
-    """Return Z of one block."""
-    with ctx.workprec(192):
-        q = (-ball(epsilon)).exp()
-        return sum(_squared_binomials(epsilon, cells), arb(0)) / (1 - q) ** (cells - 1)
-
-
-def histogram_variance(cells: int, epsilon: float) -> float:
-    """Return the variance of the noise in one cell.
-
-    4 q (m-1) / (1-q)^2 times the mean of sin^2 under a density ~ (1 + 2 sqrt(q) cos + q)^(m-1) on the circle; both are
-    trigonometric polynomials, so a sum over m + 2 or more equal steps is exact.
-    """
-    q = np.exp(-epsilon)
-    angles = 2 * np.pi * np.arange(cells + 3) / (cells + 3)
-    with np.errstate(divide="ignore"):
-        logs = (cells - 1) * np.log(1 + 2 * np.sqrt(q) * np.cos(angles) + q)
-    weights = np.exp(logs - logs.max())
-    return float(4 * q * (cells - 1) / np.expm1(-epsilon) ** 2 * (weights @ np.sin(angles) ** 2) / weights.sum())
 
 
 def balanced(
@@ -196,45 +143,3 @@ def balanced_noise(epsilon: Fraction, cells: int, rows: int, bits: RandomBits) -
         lambda count: discrete_laplace(rate, count, bits),
         lambda last: bernoulli_exponential(rate, np.abs(last), bits),
     )
-
-
-def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:
-    """Draw the distance first, then a uniform lattice point at that distance; no draw is ever rejected as a whole.
-
-    sum_u q^d(u) = sum_j C(m-1, j)^2 q^j / (1 - q)^(m-1): the distance is j, with P(j) ~ C(m-1, j)^2 q^j, plus m - 1
-    geometrics. At distance k, s cells are positive with weight C(m, s) C(k-1, s-1) C(k+m-s-1, m-s-1).
-    """
-    start = int(_start_of_distance(epsilon, cells).sample(1, bits)[0])
-    distance = start + int(geometric(epsilon, cells - 1, bits).sum())
-    drawn = np.zeros(cells, dtype=np.int64)
-    if distance == 0:
-        return drawn
-    positive = 1 + int(FiniteLaw(lambda: _weights_of_positive(distance, cells)).sample(1, bits)[0])
-    rises = np.zeros(cells, dtype=np.bool_)
-    rises[subset(positive, cells, bits)] = True
-    drawn[rises] = 1 + composition(distance - positive, positive, bits)
-    drawn[~rises] = -composition(distance, cells - positive, bits)
-    return drawn
-
-
-@lru_cache(maxsize=16)
-def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteLaw:
-    return FiniteLaw(lambda: _squared_binomials(epsilon, cells))
-
-
-def _squared_binomials(epsilon: Fraction, cells: int) -> list[arb]:
-    """Return C(m-1, j)^2 q^j for j = 0, ..., m - 1, each from the one before."""
-    q, free = (-ball(epsilon)).exp(), cells - 1
-    weights = [arb(1)]
-    for j in range(free):
-        weights.append(weights[-1] * q * (free - j) ** 2 / (j + 1) ** 2)
-    return weights
-
-
-def _weights_of_positive(distance: int, cells: int) -> list[arb]:
-    """Return weights ~ C(m, s) C(k-1, s-1) C(k+m-s-1, m-s-1), s = 1, ..., min(k, m - 1), each from the one before."""
-    weights = [arb(1)]
-    for s in range(1, min(distance, cells - 1)):
-        top = (cells - s) * (distance - s) * (cells - s - 1)
-        weights.append(weights[-1] * top / ((s + 1) * s * (distance + cells - s - 1)))
-    return weights

@@ -17,7 +17,8 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.gaussian import ProductGaussian
-from discreet.noise.law import NoiseLaw, balanced_rows, by_block, sizes_of_sums
+from discreet.noise.law import NoiseLaw, balanced_rows, by_block
+from discreet.noise.summed import sizes_of_sums
 from discreet.noise.zero_sum import balanced, places_by_kind
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_gaussian
 

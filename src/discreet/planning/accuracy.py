@@ -4,7 +4,7 @@ from typing import overload
 
 from discreet.certificates.enumeration import number_of_tables
 from discreet.errors import DeclarationError
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import HellingerMechanism, Mechanism
 from discreet.models import Categories
 from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy

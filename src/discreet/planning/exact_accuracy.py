@@ -26,7 +26,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.divergences import kullback_leibler, log_affinities
 from discreet.mechanisms import GeometricHistogram, NoisyCounts
 from discreet.mechanisms.hellinger_law import HellingerMechanism

@@ -16,7 +16,7 @@ from scipy.special import betaincinv, ndtri
 from discreet.errors import DeclarationError
 from discreet.inference import infer
 from discreet.inference.coefficients import feature_reaches
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Mechanism
 from discreet.models import LinearRegression, Network
 from discreet.models.bounded_family import BoundedFamily

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from discreet.inference import NetworkPosterior, infer
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Mechanism, NetworkCounts
 from discreet.models import Network
 from discreet.randomness import SeededBits

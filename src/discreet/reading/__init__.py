@@ -1,9 +1,8 @@
 """How what was published is read: the true counts behind it, by the first engine that can."""
 
 from discreet.reading.case import Case
-from discreet.reading.engines.engine import Engine, Exactness
+from discreet.reading.engines.engine import MOST_NUMBERS, MOST_OPERATIONS, Engine, Exactness, Work
 from discreet.reading.read import ENGINES, engine_for, exactness_of, read, refusal_of, why_not_exact, why_unreadable
-from discreet.reading.work import MOST_NUMBERS, MOST_OPERATIONS, Work
 
 __all__ = [
     "ENGINES",

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.evidence import Cost, Draw, Evidence, Measurement
+from discreet.mechanisms.evidence import Draw, Evidence
+from discreet.mechanisms.quantities import Cost, Measurement
 from discreet.models.bounded_family import BoundedFamily
 
 

@@ -25,7 +25,7 @@ from scipy.linalg import helmert
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.mechanisms.evidence import Measurement
+from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.models.network import Family, Network
 from discreet.reading.nearest import largest_remainders, nearest_counts

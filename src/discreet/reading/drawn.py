@@ -128,3 +128,19 @@ def coarse(rows: Sequence[DrawnRows]) -> str | None:
     if any(each.grid_bits < FINE_GRID for each in rows):
         return f"drawn probabilities are read from a grid of {FINE_GRID} bits or more"
     return None
+
+
+class DrawnCells:
+    """Draws of the probabilities of all cells."""
+
+    def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
+        self._row = RowKernel(rows, 0, size, expected)
+        self.is_linear = self._row.is_linear
+        middle = np.clip(self._row.theta.mean(axis=0) * size, 0, size)
+        self.low = self.high = middle.astype(np.int64)
+        self.reach = float(np.sqrt(size)) / 20 + 0.1
+        self.log_constant = self._row.log_constant + float(self._row.log_total(size))
+
+    def __call__(self, places: Counts, counts: Counts) -> Floats:
+        """Return the log factor of given cells at given counts."""
+        return self._row(places, counts)

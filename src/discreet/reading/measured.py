@@ -10,8 +10,7 @@ from math import prod
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.evidence import Measurement
-from discreet.mechanisms.quantities import Part
+from discreet.mechanisms.quantities import Measurement, Part
 from discreet.reading.case import Case
 
 Names = tuple[str, ...]

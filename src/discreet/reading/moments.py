@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from discreet.arrays import Floats
 from discreet.mathematics.convergence import effective_size, split_r_hat
-from discreet.mechanisms.evidence import Measurement
+from discreet.mechanisms.quantities import Measurement
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.moments import Moments
 

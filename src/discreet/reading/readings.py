@@ -25,13 +25,9 @@ class TableReading:
 
     model: Categories
     counts: LatentCounts | EnumeratedCounts
-    log_constant: float
+    log_evidence: float
+    """log P(releases | prior)."""
     method: str = EXACTLY
-
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(releases | prior)."""
-        return self.counts.log_sum + self.log_constant
 
     @cached_property
     def mean_counts(self) -> Floats:

@@ -1,9 +1,9 @@
 """Where records live: every value of a declared column becomes a small whole number before anything else is done."""
 
+from discreet.records.batches import Source, as_source, sum_moments
 from discreet.records.columns import Column, Level
 from discreet.records.files import read
 from discreet.records.lists import ListSource
-from discreet.records.source import Source, as_source, sum_moments
 from discreet.records.values import text_of
 
 __all__ = ["Column", "Level", "ListSource", "Source", "as_source", "read", "sum_moments", "text_of"]

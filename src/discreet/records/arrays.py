@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.records.columns import Column
-from discreet.records.tables import Codes
+from discreet.records.tables import Codes, code_kind
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, day_of, text_of
 
 _WIDEST = 2**20  # places of a range of whole numbers that is looked up in a list
@@ -37,11 +37,6 @@ class Values:
     array: NDArray[Any]
     known: NDArray[np.bool_] | None = None
     midnight: NDArray[np.bool_] | None = None
-
-
-def code_kind(column: Column) -> np.dtype[Any]:
-    """Return the smallest type that holds all codes of a column."""
-    return np.dtype(np.min_scalar_type(len(column.levels)))
 
 
 def codes_of(values: Values, column: Column) -> Codes:

@@ -12,7 +12,6 @@ from discreet.records.arrays import (
     Kind,
     Values,
     banded,
-    code_kind,
     codes_of,
     days_of_dates,
     days_of_moments,
@@ -22,7 +21,7 @@ from discreet.records.arrays import (
 from discreet.records.batches import Batch, BatchSource
 from discreet.records.columns import Column
 from discreet.records.moments import numbers_of
-from discreet.records.tables import Codes
+from discreet.records.tables import Codes, code_kind
 from discreet.records.values import DAY, NUMBER
 
 _TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

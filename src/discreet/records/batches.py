@@ -1,14 +1,15 @@
-"""Sources that hold records in memory, or hand them out in batches, column by column.
+"""Where records live: a source hands out tables of counts and sums, never a row, and works without a word.
 
 All that an engine has to say is how a batch of one column becomes codes or numbers. Counting and summing are done here,
-the same way for every engine.
+the same way for every engine. What an engine says or raises may quote records, so it is dropped and never chained.
 """
 
+import warnings
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, TypeVar
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,35 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import SourceError
 from discreet.records.columns import Column
 from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes, moments_of
-from discreet.records.silence import in_silence
+from discreet.records.strangers import strangers_in
 from discreet.records.tables import Codes, clusters, count_codes, margins
 
 Found = TypeVar("Found")
-MISSING = "(missing)"
+
+
+class Source(Protocol):
+    """Records that can be counted and summed. A source hands out totals, never a row."""
+
+    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
+        """Return one table of counts for each family of columns, its axes in the order of the columns."""
+
+    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
+        """Return the sum of every product of the plan, and the number of records."""
+
+    def names(self) -> list[str]:
+        """Return the names of the columns, for the data holder; no record is read."""
+
+    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+        """Return the most frequent values that no level declares, for the data holder's eyes only."""
+
+
+def as_source(data: Any) -> Any:
+    """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
+    if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
+        return data
+    from discreet.records.frames import source_of  # which is made of what stands here
+
+    return source_of(data)
 
 
 class Batch(ABC):
@@ -88,32 +113,10 @@ class BatchSource(ABC):
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         self._require([column.name])
-        return answered(lambda: self._strangers(column, most), "look for undeclared values")
-
-    def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
-        found: Counter[str] = Counter()
-        for batch in self.batches([column.name]):
-            odd = np.flatnonzero(batch.codes(column) == column.home)
-            values = batch.values(column.name, odd)
-            found.update(shown(value) for value in values if is_stranger(column, value))
-        return found.most_common(most)
+        return answered(lambda: strangers_in(self.batches([column.name]), column, most), "look for undeclared values")
 
     def _require(self, names: Sequence[str]) -> None:
         require_columns(set(names), answered(self.names, "say which columns there are"))
-
-
-def is_stranger(column: Column, value: Any) -> bool:
-    """Tell whether a value is at home in the level for outside values only because no level declares it."""
-    return column.declares(value) is None
-
-
-def shown(value: Any) -> str:
-    """Return a value as the data holder may see it, whatever an odd object does when it is asked."""
-    text = "(a value that cannot be shown)"
-    with suppress(Exception):
-        gap = value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
-        text = MISSING if gap else str(value)
-    return text
 
 
 def answered(work: Callable[[], Found], what: str) -> Found:
@@ -146,3 +149,35 @@ def require_columns(wanted: set[str], present: Sequence[str]) -> None:
             f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
             "against the table's header; the names that are there are not shown, they might be a record."
         )
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """Drop whatever an engine says or raises; the caller finds that nothing came back, and refuses in its own words."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException:  # noqa: BLE001 - some engines panic with more than an Exception
+        return
+
+
+def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
+    """Return what an engine makes of a file; if it fails, say so without its words."""
+    found = None
+    with suppress(Exception):  # the engine's words may quote records
+        found = work()
+    if found is None:
+        raise SourceError(f"{place.name!r} cannot be read as what its name says. The engine's words are withheld.")
+    return found
+
+
+def sum_moments(data: Any, plan: MomentPlan) -> tuple[Wholes, int]:
+    """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
+    source = as_source(data)
+    if not hasattr(source, "sum_moments"):
+        raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
+    found: tuple[Wholes, int] = source.sum_moments(plan)
+    return found

@@ -1,20 +1,15 @@
-"""Fields of bytes that become codes, numbers and days by NumPy, many at once.
+"""Fields of bytes that become codes by NumPy, many at once.
 
 Each field is looked at eight bytes at a time. What is found by a hash is compared byte by byte with what is declared.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.arrays import Floats
-from discreet.records.arrays import Values, days_of_dates
-
-_LONGEST_NUMBER, _LONGEST_DAY = 56, 32  # bytes, as multiples of eight
 _MASKS = np.array([(1 << (8 * length)) - 1 for length in range(9)], dtype=np.uint64)
 
 Words = NDArray[np.uint64]
@@ -103,76 +98,3 @@ def _hashed(keys: Words, lengths: NDArray[np.int64]) -> tuple[Words, NDArray[np.
         if len(np.unique(hashes)) == len(hashes):
             return multipliers, order, hashes[order]
     raise AssertionError("texts that differ have hashes that differ for some multiplier")
-
-
-def numbers_of_bytes(fields: Fields) -> Floats:
-    """Return the number that every field means, as `values.number_of` reads texts; not-a-number for none."""
-    letters = _letters(fields, _LONGEST_NUMBER)
-    fits = _accepted(letters, fields.lengths, *_number_machine())
-    texts = np.where(fits, letters.view(f"S{letters.shape[1]}").ravel(), b"nan")
-    return texts.astype(np.float64)
-
-
-def days_of_bytes(fields: Fields) -> Values:
-    """Return the day that every field means, as `values.day_of` reads texts."""
-    letters = _letters(fields, _LONGEST_DAY)
-    fits = _accepted(letters, fields.lengths, *_day_machine())
-    digits = letters.astype(np.int64) - ord("0")
-    year = digits[:, 0] * 1000 + digits[:, 1] * 100 + digits[:, 2] * 10 + digits[:, 3]
-    month, day = digits[:, 5] * 10 + digits[:, 6], digits[:, 8] * 10 + digits[:, 9]
-    return days_of_dates(*(np.where(fits, part, 0) for part in (year, month, day)))
-
-
-def _letters(fields: Fields, longest: int) -> NDArray[np.uint8]:
-    """Return the first bytes of every field, one row for each."""
-    needed = max(2, min(longest, int(fields.lengths.max(initial=0)) + 7) // 8)
-    found = np.empty((len(fields.starts), needed), dtype="<u8")
-    for number in range(needed):
-        found[:, number] = fields.word(number)
-    return found.view(np.uint8)
-
-
-def _accepted(
-    letters: NDArray[np.uint8], lengths: NDArray[np.int64], steps: NDArray[np.uint8], accepting: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Tell which rows a finite machine accepts: one step for each letter, all rows at once. State 0 is failure."""
-    longest = min(int(lengths.max(initial=0)), letters.shape[1])
-    state = np.ones(len(letters), dtype=np.uint8)
-    for place in range(longest):
-        state = np.where(lengths > place, steps[state, letters[:, place]], state)
-    return np.asarray(accepting[state] & (lengths <= letters.shape[1]) & (lengths > 0))
-
-
-_DIGITS = b"0123456789"
-
-
-def _machine(rules: list[tuple[int, bytes, int]], accepting: list[int]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    size = max(target for _, _, target in rules) + 1
-    steps = np.zeros((size, 256), dtype=np.uint8)
-    for state, letters, target in rules:
-        steps[state, list(letters)] = target
-    accepts = np.zeros(size, dtype=bool)
-    accepts[accepting] = True
-    return steps, accepts
-
-
-@cache
-def _number_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return the machine of `values.NUMBER`: sign, 1 to 16 digits, a point with up to 30 digits, an exponent."""
-    whole, point = list(range(3, 19)), list(range(19, 50))  # states after so many digits
-    exponent, sign, first, second = 50, 51, 52, 53
-    rules = [(1, b"+-", 2), (1, _DIGITS, 3), (2, _DIGITS, 3)]
-    rules += [(state, _DIGITS, state + 1) for state in (*whole[:-1], *point[:-1])]
-    rules += [(state, b".", point[0]) for state in whole]
-    rules += [(state, b"eE", exponent) for state in (*whole, *point)]
-    rules += [(exponent, b"+-", sign), (exponent, _DIGITS, first), (sign, _DIGITS, first), (first, _DIGITS, second)]
-    return _machine(rules, [*whole, *point, first, second])
-
-
-@cache
-def _day_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return the machine of `values.DAY`: a date, and perhaps a time of the day."""
-    shape = "dddd-dd-ddTdd:dd:dd.ddddddddd"
-    kinds = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":", ".": b"."}
-    rules = [(place + 1, kinds[letter], place + 2) for place, letter in enumerate(shape)]
-    return _machine(rules, [11, 17, 20, *range(22, 31)])

@@ -5,7 +5,6 @@ what is not declared, or missing, goes to the level named `outside`. So no recor
 noticed by it. Every engine makes these codes first, by comparing bytes or numbers; nothing else is ever grouped.
 """
 
-import itertools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -16,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet.errors import DeclarationError
+from discreet.records.bands import band_names, day_text, edges_of, names_of
 from discreet.records.values import LARGEST_WHOLE, day_of, number_of, text_of
 
 Level = str | int
@@ -79,8 +79,8 @@ class Column:
         >>> Column.banded("admitted", ("2026-01-01", "2026-07-01", "2026-12-31"), names=("first", "second")).levels
         ('first', 'second', 'other')
         """
-        places, are_days = _edges(name, edges)
-        column = cls(name, _names(name, places, are_days, names), outside)
+        places, are_days = edges_of(name, edges)
+        column = cls(name, names_of(name, places, are_days, names), outside)
         object.__setattr__(column, "edges", places)
         object.__setattr__(column, "dates", are_days)
         return column
@@ -151,33 +151,8 @@ def _check_levels(name: str, levels: tuple[Any, ...]) -> None:
         raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
     if any(isinstance(level, str) and not is_text(level) for level in levels):
         raise DeclarationError(f"The levels of {name!r} must be proper texts, without control characters.")
-    if any(text_of(level) is None or _is_beyond(level) for level in levels):
+    if any(_is_beyond(level) for level in levels):
         raise DeclarationError(f"Numbers among the levels of {name!r} must lie within 2^53 - 1 of zero.")
-
-
-def _edges(name: str, edges: Sequence[Any]) -> tuple[tuple[float, ...], bool]:
-    """Return the edges as rising numbers, and whether they are days."""
-    given = tuple(edges) if isinstance(edges, Sequence) and not isinstance(edges, str) else ()
-    are_days = bool(given) and all(isinstance(edge, str | date) for edge in given)
-    found = [day_of(edge) if are_days else edge for edge in given]
-    numbers = tuple(float(n) for n in found if isinstance(n, int | float) and not isinstance(n, bool))
-    rising = all(low < high for low, high in itertools.pairwise(numbers))
-    near = all(abs(number) <= LARGEST_WHOLE + 1 for number in numbers)
-    if len(numbers) != len(given) or len(numbers) < 2 or not rising or not near:
-        raise DeclarationError(
-            f"The bands of {name!r} need two or more finite edges that rise, such as [0, 18, 65], or days such as "
-            "['2026-01-01', '2026-07-01', '2026-12-31']."
-        )
-    return numbers, are_days
-
-
-def _names(name: str, edges: tuple[float, ...], are_days: bool, names: Sequence[str] | None) -> tuple[str, ...]:
-    if names is None:
-        return band_names(edges, are_days)
-    own = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
-    if len(own) != len(edges) - 1 or not all(isinstance(each, str) for each in own):
-        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each; got {len(own)}.")
-    return own
 
 
 def is_text(text: str) -> bool:
@@ -188,30 +163,24 @@ def is_text(text: str) -> bool:
     return "\ufffd" not in text and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
 
 
-def band_names(edges: Sequence[float], are_days: bool = False) -> tuple[str, ...]:
-    """Return the names of the bands between edges."""
-    *inner, last = itertools.pairwise([day_text(edge) if are_days else f"{edge:.12g}" for edge in edges])
-    return (*(f"{low} to under {high}" for low, high in inner), f"{last[0]} to {last[1]}")
-
-
-def day_text(day: float) -> str:
-    """Return a day as it is written, from its number.
-
-    >>> day_text(20484)
-    '2026-01-31'
-    """
-    return date.fromordinal(int(day) + 719163).isoformat()
-
-
 def _is_beyond(level: Level) -> bool:
-    """Tell whether a level is the text of a whole number that a float may not hold."""
-    digits = str(level).strip().lstrip("+-")
+    """Tell whether a level is a whole number, or the text of one, that a float may not hold."""
+    if isinstance(level, int):
+        return abs(level) > LARGEST_WHOLE
+    digits = level.strip().lstrip("+-")
     return digits.isdecimal() and (len(digits) > 16 or int(digits) > LARGEST_WHOLE)
+
+
+def level_text(level: Level) -> str:
+    """Return the one text of a declared level: what `text_of` says of a value that means it."""
+    if isinstance(level, str):
+        return str.__str__(level)
+    return str(int(level)) if not isinstance(level, bool) else "true" if level else "false"
 
 
 def spellings(level: Level) -> tuple[str, ...]:
     """Return the texts that mean a level: truth values and whole numbers are written in several ways by programs."""
-    text = str(text_of(level))
+    text = level_text(level)
     if isinstance(level, bool):
         return (text, text.capitalize(), text.upper())
     return (text, f"{text}.0") if re.match(r"^-?[0-9]+$", text) else (text,)

@@ -11,7 +11,6 @@ Bytes are looked at in blocks, by NumPy. Where quotes stand only where they open
 what lies inside. Where they stand elsewhere a block is cut by hand, one field after the other, with the same result.
 """
 
-import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import Any, BinaryIO
@@ -21,18 +20,17 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.errors import SourceError
-from discreet.records.arrays import banded, code_kind, numbers_of_values
+from discreet.records.arrays import banded, numbers_of_values
 from discreet.records.batches import Batch, BatchSource
-from discreet.records.bytes import Fields, days_of_bytes, looked_up, numbers_of_bytes
+from discreet.records.bytes import Fields, looked_up
 from discreet.records.columns import Column
-from discreet.records.tables import Codes
+from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
+from discreet.records.quotes import LINE_FEED, QUOTE, RETURN, OpenQuoteError, Places, are_tidy, cut_by_hand
+from discreet.records.tables import Codes, code_kind
 
-_QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
 _BLOCK = 2**22
 _PADDING = 64  # bytes after a block, so that whole words may be looked at
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
-
-Places = NDArray[np.int64]
 
 
 class DelimitedSource(BatchSource):
@@ -57,7 +55,7 @@ class DelimitedSource(BatchSource):
         records = 0
         try:
             for block, ends in self._blocks():
-                records += int((block[ends] == _LINE_FEED).sum())
+                records += int((block[ends] == LINE_FEED).sum())
         except OpenQuoteError:
             return f"Record {records} of {self._name!r}"  # the header, which was counted too, is record 0
         return None
@@ -66,7 +64,7 @@ class DelimitedSource(BatchSource):
         names: list[str] = []
         with suppress(Exception), closing(self._blocks(_BLOCK // 64)) as blocks:  # their words might quote the line
             block, ends = next(blocks)
-            fields = int(np.flatnonzero(block[ends] == _LINE_FEED)[0]) + 1
+            fields = int(np.flatnonzero(block[ends] == LINE_FEED)[0]) + 1
             first = _Lines(block, ends, {}, skip=0)
             names = [first.text(place) for place in range(fields)]
         if not names or len(set(names)) < len(names) or not all(name.strip() for name in names):
@@ -88,7 +86,7 @@ class DelimitedSource(BatchSource):
                     data += b"\n"  # the last line counts without a line feed too, unless that is inside quotes
                 block = np.frombuffer(data + bytes(_PADDING), dtype=np.uint8)
                 ends = boundaries(data, block[: len(data)], self._separator[0])
-                lines = np.flatnonzero(block[ends] == _LINE_FEED)
+                lines = np.flatnonzero(block[ends] == LINE_FEED)
                 complete = int(ends[lines[-1]]) + 1 if len(lines) else 0
                 if at_end and complete < len(data):
                     raise OpenQuoteError(self._name)
@@ -99,60 +97,17 @@ class DelimitedSource(BatchSource):
                     return
 
 
-class OpenQuoteError(SourceError):
-    """A quote that is opened in a file of delimited text is never closed."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name!r} has a quote that is never closed, so that nobody can tell where its last records end. Nothing "
-            "was counted. `discreet check` says where; close the quote, or double it if it is data."
-        )
-
-
 def boundaries(data: bytes, block: NDArray[np.uint8], separator: int) -> Places:
     """Return where fields and records end: at separators and line feeds outside quotes. Records begin at the start."""
-    special = np.flatnonzero((block == separator) | (block == _LINE_FEED) | (block == _QUOTE))
+    special = np.flatnonzero((block == separator) | (block == LINE_FEED) | (block == QUOTE))
     kinds = block[special]
-    is_quote = kinds == _QUOTE
+    is_quote = kinds == QUOTE
     if not is_quote.any():
         return special
-    if not _are_tidy(block, special[is_quote], separator):
-        return _by_hand(data, separator)
+    if not are_tidy(block, special[is_quote], separator):
+        return cut_by_hand(data, separator)
     inside = np.cumsum(is_quote, dtype=np.int64) & 1
     return np.asarray(special[~is_quote & (inside == 0)])
-
-
-def _are_tidy(block: NDArray[np.uint8], quotes: Places, separator: int) -> bool:
-    """Tell whether quotes stand only where they open, close or double, so that counting them is enough."""
-    opened, closed = quotes[::2], quotes[1::2]
-    before = block[opened - 1]
-    opens = (opened == 0) | (before == separator) | (before == _LINE_FEED) | (before == _QUOTE)
-    padded = np.append(block, np.array([_LINE_FEED, _LINE_FEED], dtype=np.uint8))  # what comes next is not known yet
-    after, later = padded[closed + 1], padded[closed + 2]
-    closes = (after == separator) | (after == _LINE_FEED) | (after == _QUOTE)
-    closes |= (after == _RETURN) & (later == _LINE_FEED)
-    return bool(opens.all() and closes.all())
-
-
-def _by_hand(data: bytes, separator: int) -> Places:
-    """Cut one field after the other: the slow way, for quotes in odd places."""
-    boundary = re.compile(b"[" + re.escape(bytes([separator])) + b"\n]")
-    ends, start = [], 0
-    while start < len(data):
-        after = start
-        if data[start] == _QUOTE:
-            close = data.find(b'"', start + 1)
-            while close >= 0 and data[close + 1 : close + 2] == b'"':
-                close = data.find(b'"', close + 2)
-            if close < 0:
-                break
-            after = close + 1
-        found = boundary.search(data, after)
-        if found is None:
-            break
-        ends.append(found.start())
-        start = found.end()
-    return np.array(ends, dtype=np.int64)
 
 
 class _Lines(Batch):
@@ -160,7 +115,7 @@ class _Lines(Batch):
 
     def __init__(self, block: NDArray[np.uint8], ends: Places, places: dict[str, int], skip: int) -> None:
         self._block, self._ends, self._places = block, ends, places
-        lines = np.flatnonzero(block[ends] == _LINE_FEED)
+        lines = np.flatnonzero(block[ends] == LINE_FEED)
         self._first = np.append(0, lines[:-1] + 1)[skip:]  # the place of each record's first field among the ends
         self._last = lines[skip:]
 
@@ -173,10 +128,10 @@ class _Lines(Batch):
         stops = self._ends[own]
         starts = np.where(own > 0, self._ends[own - 1] + 1, 0)
         is_last = own == self._last
-        stops = stops - (is_last & (stops > starts) & (self._block[stops - 1] == _RETURN))
-        quoted = (stops > starts) & (self._block[starts] == _QUOTE)
+        stops = stops - (is_last & (stops > starts) & (self._block[stops - 1] == RETURN))
+        quoted = (stops > starts) & (self._block[starts] == QUOTE)
         starts, stops = starts + quoted, stops - quoted
-        cut = quoted & ((stops < starts) | (self._block[stops] != _QUOTE))  # something after the closing quote
+        cut = quoted & ((stops < starts) | (self._block[stops] != QUOTE))  # something after the closing quote
         lengths = np.where((self._first + place > self._last) | cut, -1, stops - starts)
         return Fields(self._block, starts, lengths, quoted)
 

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import SourceError
-from discreet.records.batches import answered, is_stranger, require_columns, shown
+from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
 from discreet.records.expressions import GIVEN, Coding, coded, identifier, number
 from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
+from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
 from discreet.records.tables import Cluster, clusters, count_codes, margins
 

@@ -6,23 +6,17 @@ first line of a CSV file is never shown: in a file without a header it is a reco
 """
 
 import gzip
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import duckdb
-
 from discreet.errors import SourceError
-from discreet.records.arrow import ArrowSource
+from discreet.records.batches import opened_in_silence
+from discreet.records.databases import arrow_file, duckdb_file, parquet_file
 from discreet.records.delimited import DelimitedSource
-from discreet.records.engine import EngineSource
-from discreet.records.expressions import identifier, literal
 from discreet.records.several import SeveralSource
-
-_PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
 def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Any:
@@ -62,7 +56,7 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
     if not place.stat().st_size:
         raise SourceError(f"{place.name!r} is empty: it has not even a first line with the names of the columns.")
     opened: Any = partial(gzip.open, place, "rb") if is_zipped else partial(open, place, "rb")
-    _opened(place, lambda: _first_byte(opened))
+    opened_in_silence(place, lambda: _first_byte(opened))
     return DelimitedSource(opened, mark, place.name)
 
 
@@ -71,67 +65,9 @@ def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:
         return file.read(1)
 
 
-def _parquet(place: Path, _: str | None, __: str | None) -> Any:
-    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
-    table = _PARQUET.format(literal(plain))
-    return _opened(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
-
-
-def _literal(place: Path) -> str:
-    """Return a whole path; refuse one that DuckDB would take for another, because a backslash is a folder to it."""
-    if os.sep != "\\" and "\\" in str(place.absolute()):
-        raise SourceError(f"DuckDB cannot open {str(place)!r}: no backslash may be in the path. Nothing was read.")
-    return str(place.absolute())
-
-
-def _arrow(place: Path, _: str | None, __: str | None) -> ArrowSource:
-    try:
-        from pyarrow import dataset
-    except ImportError:
-        raise SourceError("Arrow files need the package pyarrow: pip install pyarrow.") from None
-    return ArrowSource(
-        _opened(place, lambda: dataset.dataset([str(place.absolute())], format="ipc", partitioning=None))
-    )
-
-
-def _duckdb(place: Path, table: str | None, _: str | None) -> Any:
-    path = _literal(place)
-    connection = _opened(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
-    tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-    tables += [
-        name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-    ]
-    chosen = table or (tables[0] if len(tables) == 1 else "")
-    if chosen not in tables:
-        raise SourceError(
-            f"Say which table of {place.name!r} to read; there are {', '.join(map(repr, tables)) or 'none'}."
-        )
-    return _opened(place, lambda: EngineSource.of_table(connection, identifier(chosen)))
-
-
-@cache
-def _database() -> Any:
-    """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
-    return duckdb.connect()
-
-
-def _quiet(connection: Any) -> Any:
-    """Return a connection that shows no progress on the screen."""
-    return connection.execute("SET enable_progress_bar = false")
-
-
-def _opened(place: Path, work: Callable[[], Any]) -> Any:
-    found = None
-    with suppress(Exception):  # the engine's words may quote records
-        found = work()
-    if found is None:
-        raise SourceError(f"{place.name!r} cannot be read as what its name says. The engine's words are withheld.")
-    return found
-
-
 _OPENERS: dict[tuple[str, ...], Callable[[Path, str | None, str | None], Any]] = {
     (".csv", ".tsv", ".txt"): _delimited,
-    (".parquet", ".pq"): _parquet,
-    (".arrow", ".feather", ".ipc"): _arrow,
-    (".duckdb", ".ddb", ".db"): _duckdb,
+    (".parquet", ".pq"): parquet_file,
+    (".arrow", ".feather", ".ipc"): arrow_file,
+    (".duckdb", ".ddb", ".db"): duckdb_file,
 }

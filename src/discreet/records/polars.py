@@ -11,7 +11,6 @@ from discreet.records.arrays import (
     Kind,
     Values,
     banded,
-    code_kind,
     codes_of,
     days_of_dates,
     days_of_moments,
@@ -22,7 +21,7 @@ from discreet.records.batches import Batch, BatchSource
 from discreet.records.columns import Column
 from discreet.records.lists import codes_of_objects
 from discreet.records.moments import numbers_of
-from discreet.records.tables import Codes
+from discreet.records.tables import Codes, code_kind
 from discreet.records.values import DAY, NUMBER
 
 _TICKS = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

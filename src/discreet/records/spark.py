@@ -18,9 +18,10 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.arrow import ArrowBatch
-from discreet.records.batches import Batch, answered, is_stranger, require_columns, shown
+from discreet.records.batches import Batch, answered, require_columns
 from discreet.records.columns import Column
 from discreet.records.moments import MomentPlan, Wholes, moments_of
+from discreet.records.strangers import is_stranger, shown
 from discreet.records.tables import Cluster, clusters, count_codes, margins
 
 _SIMPLE = (

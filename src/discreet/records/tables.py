@@ -8,6 +8,7 @@ there is no loop over records or groups.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,3 +81,8 @@ def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:
     for column in others:
         cells = cells.astype(np.intp) * len(column.levels) + codes[column]
     return np.bincount(cells, minlength=prod(cluster.shape))
+
+
+def code_kind(column: Column) -> np.dtype[Any]:
+    """Return the smallest type that holds all codes of a column."""
+    return np.dtype(np.min_scalar_type(len(column.levels)))

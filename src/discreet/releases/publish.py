@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.documents import DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
-from discreet.kinds import DocumentedMechanism
 from discreet.mechanisms import Mechanism, Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits

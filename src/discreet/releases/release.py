@@ -4,28 +4,20 @@ Its words, the reason of the guarantee and the name of the software, are kept as
 equality: a later version may say the same in other words. Signatures stand outside of what is signed.
 """
 
-import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.canonical import canonical_json, read_json
-from discreet.errors import DeclarationError, DocumentError
+from discreet.documents import canonical_json
+from discreet.errors import DeclarationError
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
-from discreet.guarantees.entries import digest_of
+from discreet.guarantees.chain import digest_of
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.records.columns import is_text
-from discreet.releases.document import (
-    guarantee_document,
-    mechanism_document,
-    read_guarantee,
-    read_mechanism,
-)
-from discreet.releases.fields import convert
+from discreet.releases.document import guarantee_document, mechanism_document
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -44,37 +36,6 @@ NO_READING = "none"
 
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
-
-
-class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
-    sequence: int
-    head: str
-
-
-class _Unit(msgspec.Struct, forbid_unknown_fields=True):
-    description: str
-    rows: int
-
-
-class _Signature(msgspec.Struct, forbid_unknown_fields=True):
-    algorithm: Literal["Ed25519"]
-    key: str
-    value: str
-
-
-class _Document(msgspec.Struct, forbid_unknown_fields=True):
-    schema: int
-    label: str
-    mechanism: dict[str, Any]
-    guarantee: dict[str, Any]
-    unit: _Unit
-    output: list[int]
-    simulated: bool
-    software: str
-    receipt: _Receipt | None
-    group: str | None = None
-    reading: Literal["none"] | msgspec.UnsetType = msgspec.UNSET
-    signatures: list[_Signature] | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True)
@@ -164,43 +125,9 @@ class Release(Generic[ModelT]):
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
         """Read a release, strictly: what the document promises must be what its mechanism gives."""
-        plain = read_json(_decoded(text))
-        if isinstance(plain, dict) and isinstance(plain.get("schema"), int) and plain["schema"] != SCHEMA:
-            raise DocumentError(
-                f"This release has schema {plain['schema']}; this version reads schema {SCHEMA}. It was made by a "
-                "later version of discreet, or by another program. Nothing was read."
-            )
-        read = convert(plain, _Document)
-        if not is_label(read.label) or not is_text(read.software):
-            raise DocumentError(f"A label is a text of 1 to {LONGEST_LABEL} characters.")
-        mechanism = read_mechanism(read.mechanism)
-        if mechanism_document(mechanism) != read.mechanism:
-            raise DocumentError("The mechanism is not written in its canonical form.")
-        stated = read_guarantee(read.guarantee)
-        unit = _read_unit(read.unit)
-        if read.group is not None and not is_label(read.group):
-            raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
-        given = _promised(mechanism, unit, read.group)
-        if not is_text(stated.reason) or len(stated.reason) > LONGEST_REASON:
-            raise DocumentError(f"The reason of a guarantee is a text of up to {LONGEST_REASON} characters.")
-        if stated != given or read.guarantee != guarantee_document(given, stated.reason):
-            raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
-        if any(abs(value) >= 2**63 for value in read.output):
-            raise DocumentError("The output holds counts beyond any that can be read.")
-        mechanism.check_output(np.array(read.output, dtype=np.int64))
-        if (read.receipt is None) != read.simulated:
-            raise DocumentError(
-                "A release has a receipt of its charge and a simulation has none; this has it otherwise."
-            )
-        if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
-            raise DocumentError("The receipt does not name an entry of a ledger.")
-        receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
-        return cls(
-            mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
-            reason=stated.reason,
-            reading=read.reading if isinstance(read.reading, str) else None,
-            signatures=_read_signatures(read.signatures),
-        )  # fmt: skip
+        from discreet.releases.strict_reading import read_release  # which makes what is declared here
+
+        return read_release(text)
 
     def with_prior(self, prior: Any) -> "Release[ModelT]":
         """Return the same release, read under another prior.
@@ -215,44 +142,11 @@ class Release(Generic[ModelT]):
         return replace(self, reader_model=model.with_prior(prior))
 
 
-def _promised(mechanism: Mechanism, unit: Unit, group: str | None) -> Guarantee:
-    try:
-        return within_group(mechanism.guarantee.for_rows(unit.rows), group)
-    except DeclarationError as problem:
-        raise DocumentError(str(problem)) from None
-
-
 def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
     """Return a guarantee as it holds for the records of one group: neighbours differ in a record of that group."""
     return guarantee if group is None else replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
 
 
-def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signature, ...]:
-    """Return signatures that have the form of one; an empty list is not written."""
-    if isinstance(read, msgspec.UnsetType):
-        return ()
-    fitting = all(re.fullmatch("[0-9a-f]{64}", e.key) and re.fullmatch("[0-9a-f]{128}", e.value) for e in read)
-    if not read or not fitting or len({(each.key, each.value) for each in read}) < len(read):
-        raise DocumentError(
-            "Signatures are a list of one or more, each once: a key of 64 and a value of 128 hexadecimal digits."
-        )
-    return tuple(Signature(each.algorithm, each.key, each.value) for each in read)
-
-
-def _read_unit(read: _Unit) -> Unit:
-    try:
-        return Unit(read.description, read.rows)
-    except DeclarationError as problem:
-        raise DocumentError(str(problem)) from None
-
-
 def is_label(text: Any) -> bool:
     """Tell whether something may serve as a label: a proper text, neither empty nor endless."""
     return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LABEL and is_text(text)
-
-
-def _decoded(text: str | bytes) -> str:
-    try:
-        return text.decode() if isinstance(text, bytes) else text
-    except UnicodeDecodeError:
-        raise DocumentError("A release is written in UTF-8; this is not.") from None

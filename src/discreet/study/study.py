@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.canonical import canonical_json
+from discreet.documents import canonical_json
 from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
 from discreet.guarantees import Accountant, Ledger, Unit
-from discreet.guarantees.entries import digest_of
+from discreet.guarantees.chain import digest_of
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.records import Source, read

@@ -1,16 +1,14 @@
-"""The noise-aware posterior of a categorical distribution.
+"""All that is asked of the noise-aware posterior of a table: events, shares of a group, ratios, counts, forecasts.
 
-theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k. Hence any sum of probabilities is
-a mixture of Betas, and so is the share that one group of cells has of two: means, intervals, conditional
+Any sum of probabilities is a mixture of Betas, and so is the share that one group of cells has of two: conditional
 probabilities and ratios are exact. Other functions of theta are summarised by exact, independent draws.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.special import betaln, digamma, expit, gammaln, log_expit, logsumexp
+from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
@@ -18,25 +16,20 @@ from discreet.exact import whole
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
-from discreet.inference.posteriors.events import EventPosterior, event_row
 from discreet.inference.posteriors.pictures import Intervals, Line
-from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.table import TablePosterior, levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
 from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
-from discreet.mathematics.divergences import kullback_leibler
-from discreet.models import Categories, Cell
-from discreet.reading.readings import TableReading
-from discreet.records.columns import Column, Level
-from discreet.records.values import text_of
-from discreet.releases import Release
+from discreet.models import Cell
+from discreet.records.columns import Column, level_text
 
 T = TypeVar("T")
 _DRAWS = 20_000
 
 
-class CategoriesPosterior(EventPosterior[Categories]):
+class CategoriesPosterior(TablePosterior):
     """What a reader knows about the probabilities of the cells, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
@@ -44,30 +37,9 @@ class CategoriesPosterior(EventPosterior[Categories]):
 
     subject = "a table of categories"
 
-    def __init__(
-        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
-    ) -> None:
-        super().__init__(model, releases)
-        self.readings = tuple(readings)
-        self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
-
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
-
-    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for each cell, with the event that it is as its name."""
-        return tuple(
-            event_row(self.event_of(cell), "", law, level)
-            for cell, law in zip(self.model.cells, self._marginals, strict=True)
-        )
-
-    def event_of(self, cell: Cell) -> str:
-        """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""
-        levels = [str(text_of(level)) for level in levels_of(cell)]
-        names = [column.name for column in self.model.columns]
-        words = [f"{name}={known}" for name, known in zip(names, levels, strict=True)]
-        return levels[0] if len(names) == 1 else ", ".join(words)
 
     def _rate(self, event: Any, column: Column, place: int) -> BetaMixture:
         shape = [len(each.levels) for each in self.model.columns]
@@ -99,14 +71,14 @@ class CategoriesPosterior(EventPosterior[Categories]):
         parts = [law.variances for law in self._marginals]
         names = [self.event_of(cell) for cell in self.model.cells]
         return {
-            "effective_size": self.effective_size,
+            "equivalent_records": self.equivalent_records,
             "sampling_sd": {name: sampling**0.5 for name, (sampling, _) in zip(names, parts, strict=True)},
             "privacy_sd": {name: privacy**0.5 for name, (_, privacy) in zip(names, parts, strict=True)},
         }
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say how many exactly known records would tell as much."""
-        return (f"Tells about as much as {max(0.0, self.effective_size):.0f} records that were known exactly.",)
+        return (f"Tells about as much as {max(0.0, self.equivalent_records):.0f} records that were known exactly.",)
 
     def account(self) -> Account:
         """Return the question and the prior in words."""
@@ -118,7 +90,7 @@ class CategoriesPosterior(EventPosterior[Categories]):
             hidden="counts",
             meaning="Estimated shares in the population, and intervals that hold the uncertainty of sampling and of "
             "the noise together. All of them tell about as much as "
-            f"{max(0, round(self.effective_size)):,} exactly known records would.",
+            f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
             prior=f"The prior is a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}.",
         )
 
@@ -139,58 +111,10 @@ class CategoriesPosterior(EventPosterior[Categories]):
         names = [column.name for column in self.model.columns]
         found = []
         for cell, (mean, interval) in zip(self.model.cells, laws, strict=True):
-            *group, own = [str(text_of(level)) for level in levels_of(cell)]
+            *group, own = [level_text(level) for level in levels_of(cell)]
             words = ", ".join(f"{name} {known}" for name, known in zip(names, group, strict=False))
             found.append(Line(own, mean, *interval, words))
         return tuple(found)
-
-    def _by_cell(self, value: Callable[[int], T]) -> dict[Cell, T]:
-        return {cell: value(place) for place, cell in enumerate(self.model.cells)}
-
-    @cached_property
-    def _log_evidences(self) -> Floats:
-        return np.array([reading.log_evidence for reading in self.readings])
-
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
-        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
-
-    @property
-    def strength_probabilities(self) -> tuple[float, ...]:
-        """Return the posterior probability of each strength of the prior, in the order in which they were given."""
-        return tuple(float(share) for share in self._shares)
-
-    @cached_property
-    def _means(self) -> Floats:
-        terms = [
-            share * (r.model.concentration + r.mean_counts) / (r.model.concentration.sum() + self.size)
-            for share, r in zip(self._shares, self.readings, strict=True)
-        ]
-        return np.asarray(sum(terms))
-
-    @cached_property
-    def mean(self) -> dict[Cell, float]:
-        """Return the expected probability of every cell; it is also the chance that the next record falls there."""
-        return self._by_cell(lambda place: float(self._means[place]))
-
-    @cached_property
-    def _marginals(self) -> tuple[BetaMixture, ...]:
-        return tuple(self._sum(np.array([place])) for place in range(len(self.model.cells)))
-
-    @property
-    def sd(self) -> dict[Cell, float]:
-        """Return the standard deviation of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].sd)
-
-    @property
-    def median(self) -> dict[Cell, float]:
-        """Return the median of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].median)
-
-    def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
-        """Return the equal-tailed interval of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].interval(level))
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the shortest interval of every cell's probability."""
@@ -199,15 +123,6 @@ class CategoriesPosterior(EventPosterior[Categories]):
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
         """Return the share of each interval's width that is due to privacy: what exact counts would save."""
         return self._by_cell(lambda place: self._marginals[place].share_between(level))
-
-    def _sum(self, places: Counts) -> BetaMixture:
-        parts = []
-        for share, reading in zip(self._shares, self.readings, strict=True):
-            alpha = reading.model.concentration
-            sums, weights = reading.counts.sum_of(places)
-            inside, total = alpha[places].sum(), alpha.sum()
-            parts.append((share * weights, inside + sums, total - inside + self.size - sums))
-        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _share(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of theta_one / (theta_one + theta_two) for disjoint groups: Beta given both counts."""
@@ -320,27 +235,6 @@ class CategoriesPosterior(EventPosterior[Categories]):
             table += weight * np.exp(ways + betaln(a + hits, b + future - hits) - betaln(a, b))
         return CountDistribution(0, table / table.sum())
 
-    @cached_property
-    def closest_dirichlet(self) -> Dirichlet:
-        """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
-        logs = np.zeros(len(self.model.cells))
-        for share, reading in zip(self._shares, self.readings, strict=True):
-            alpha, marginals = reading.model.concentration, reading.counts.marginals
-            counts = reading.counts.first[:, None] + np.arange(marginals.shape[1])
-            terms = (marginals * digamma(alpha[:, None] + counts)).sum(axis=1)
-            logs += share * (terms - digamma(alpha.sum() + self.size))
-        return Dirichlet.with_mean_logs(logs)
-
-    @property
-    def effective_size(self) -> float:
-        """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
-        return min(float(self.size), sum(self.closest_dirichlet.concentration) - sum(self.model.prior))
-
-    @property
-    def information(self) -> float:
-        """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
-        return kullback_leibler(self.closest_dirichlet, Dirichlet(self.model.prior))
-
     def bayes_remap(self) -> Dirichlet:
         """Return one Dirichlet(alpha + r), r whole counts of this size, of small expected Hellinger distance.
 
@@ -370,8 +264,3 @@ def _exponential(logs: Floats) -> Floats:
     """Return e^logs; a ratio to almost nothing may be infinite."""
     with np.errstate(over="ignore"):
         return np.exp(logs)
-
-
-def levels_of(cell: Cell) -> tuple[Level, ...]:
-    """Return the level of each column in a cell."""
-    return cell if isinstance(cell, tuple) else (cell,)

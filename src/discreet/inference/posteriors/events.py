@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.mathematics.distributions import BetaMixture, Sampled
+from discreet.inference.posteriors.posterior import Law, Posterior, event_row
+from discreet.inference.posteriors.row import Row
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 from discreet.releases.release import ModelT
-
-Law = BetaMixture | Sampled
 
 
 class EventPosterior(Posterior[ModelT]):
@@ -51,12 +48,6 @@ class EventPosterior(Posterior[ModelT]):
             event_row(str(event), f"{by}={text_of(known)}", self._rate(event, column, place), level)
             for place, known in enumerate(column.levels)
         )
-
-
-def event_row(event: str, given: str, law: Law, level: float) -> Row:
-    """Return the law of a probability as a row."""
-    share = law.share_between(level)
-    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)
 
 
 def column_named(columns: Sequence[Column], name: str) -> Column:

@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 from discreet.arrays import Floats
 from discreet.inference.posteriors.pictures import TableEntry
 from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.network import Network
 
 Tables = Mapping[str, Floats]

@@ -11,18 +11,17 @@ from typing import Any, ClassVar, Generic
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.exact import exact_text
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
-from discreet.inference.posteriors.pictures import Graph, Intervals, Line
-from discreet.inference.posteriors.row import PROBABILITY, Row, text_table
+from discreet.inference.posteriors.pictures import Graph, Intervals
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
-from discreet.markup import html_table
+from discreet.mathematics.distributions import BetaMixture, Sampled
 from discreet.releases.release import ModelT, Release
 
 _DRAWS = 4_000
-_SHOWN_LEVEL = 0.9
-_MOST_IN_A_NOTEBOOK = 60
+SHOWN_LEVEL = 0.9
 
 
 def require_posterior(given: object, undone: str) -> None:
@@ -49,7 +48,7 @@ class Posterior(ABC, Generic[ModelT]):
         self.size: int = self.releases[0].mechanism.size
 
     @abstractmethod
-    def rows(self, level: float = _SHOWN_LEVEL) -> tuple[Row, ...]:
+    def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for each quantity, with equal-tailed intervals of this probability."""
 
     @abstractmethod
@@ -90,35 +89,19 @@ class Posterior(ABC, Generic[ModelT]):
         """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.model == self.releases[0].mechanism.model)
 
-    def facts(self, level: float = _SHOWN_LEVEL) -> dict[str, Any]:
+    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, Any]:
         """Return further figures for a document, by name."""
         return {}
 
-    def remarks(self, level: float = _SHOWN_LEVEL) -> tuple[str, ...]:
+    def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
         """Return further sentences to stand below the table of rows."""
         return ()
 
-    def intervals(self, level: float = _SHOWN_LEVEL) -> Intervals:
-        """Return what is drawn of the rows: one axis, or one for each unit if there are several."""
-        rows, what = self.rows(level), f"mean and {100 * level:g} % interval"
-        units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
-        only = rows[0].unit if len(units) == 1 else None
-        alone = only is not None and len(quantities) == 1 and len(rows) > 1  # one quantity under many conditions
-        lines = []
-        for row in rows:
-            mean, low, high = row.texts
-            group = "" if alone else row.unit if only is None else f"given {row.given}" if row.given else ""
-            name = row.given if alone else row.quantity
-            lines.append(Line(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
-        axis = "" if only is None else "Probability" if only == PROBABILITY else only
-        shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
-        return Intervals(shown, tuple(lines), unit=only)
-
-    def graph(self, level: float = _SHOWN_LEVEL) -> Graph | None:
+    def graph(self, level: float = SHOWN_LEVEL) -> Graph | None:
         """Return the graph of a network with its tables; nothing if the model has none."""
         return None
 
-    def to_frame(self, backend: str | None = None, level: float = _SHOWN_LEVEL) -> Any:
+    def to_frame(self, backend: str | None = None, level: float = SHOWN_LEVEL) -> Any:
         """Return the rows as a data frame: 'pandas', 'polars' or 'pyarrow', by default the first that is installed."""
         return frame_of(self.rows(level), backend)
 
@@ -130,30 +113,31 @@ class Posterior(ABC, Generic[ModelT]):
         """Write draws as a netCDF file that ArviZ reads."""
         write_netcdf(self.draws(draws, seed), self.dims, self.coords, Path(path))
 
-    @property
-    def heading(self) -> str:
-        """Return which releases were read, of how many records, and under which promise."""
-        labels = "; ".join(dict.fromkeys(release.label for release in self.releases))
-        epsilons = " and ".join(exact_text(release.guarantee.epsilon) for release in self.releases)
-        return f"{labels}: {self.size} records, epsilon = {epsilons}"
-
     def __repr__(self) -> str:
         return f"<posterior of {self.subject} given {self.releases[0].label!r}>"
 
+    def intervals(self, level: float = SHOWN_LEVEL) -> Intervals:
+        """Return what is drawn of the rows: one axis, or one for each unit if there are several."""
+        return intervals_of(self.rows(level), level)
+
+    @property
+    def heading(self) -> str:
+        """Return which releases were read, of how many records, and under which promise."""
+        return heading_of(self.releases, self.size)
+
     def __str__(self) -> str:
-        headings, lines, words = text_table(self.rows(_SHOWN_LEVEL), _SHOWN_LEVEL)
-        widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
-        shown = []
-        for line in (headings, *lines):
-            cells = [c.ljust(w) if n < words else c.rjust(w) for n, (c, w) in enumerate(zip(line, widths, strict=True))]
-            shown.append("   ".join(cells).rstrip())
-        return "\n".join(shown)
+        return screen_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL)
 
     def _repr_html_(self) -> str:
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
-        headings, lines, words = text_table(self.rows(_SHOWN_LEVEL), _SHOWN_LEVEL)
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
-        notes = [f"This release was {self.method}."]
-        if len(lines) > _MOST_IN_A_NOTEBOOK:
-            notes.insert(0, f"These are the first {_MOST_IN_A_NOTEBOOK} of {len(lines)} rows; to_frame() has all.")
-        return html_table(simulated + self.heading, headings, lines[:_MOST_IN_A_NOTEBOOK], words, notes)
+        return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, simulated + self.heading, self.method)
+
+
+Law = BetaMixture | Sampled
+
+
+def event_row(event: str, given: str, law: Law, level: float) -> Row:
+    """Return the law of a probability as a row."""
+    share = law.share_between(level)
+    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)

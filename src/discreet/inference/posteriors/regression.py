@@ -22,7 +22,7 @@ from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval, Sampled
-from discreet.mathematics.distributions.interval import tails
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release

@@ -4,14 +4,13 @@ Every posterior is shown by such rows, on a screen, in a file or on a page, so t
 what kind of model it is about.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
-from typing import NamedTuple
 
 PROBABILITY = "probability"
 """The unit of a share; such numbers are shown with four decimals or in percent."""
-_UNKNOWN = "-"
+UNKNOWN = "-"
+"""What is shown where nobody worked a number out."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Row:
     @property
     def share_text(self) -> str:
         """Return the share due to privacy in percent, a dash if it is not known."""
-        return _UNKNOWN if self.share_due_to_privacy is None else f"{self.share_due_to_privacy:.0%}"
+        return UNKNOWN if self.share_due_to_privacy is None else f"{self.share_due_to_privacy:.0%}"
 
 
 def decimals_of(width: float) -> int:
@@ -59,29 +58,3 @@ def decimals_of(width: float) -> int:
     [0, 1, 3]
     """
     return max(0, min(15, 1 - floor(log10(width)))) if width > 0 and isfinite(width) else 3
-
-
-class TextTable(NamedTuple):
-    """Rows as texts under headings; the first so many columns hold words, the others figures."""
-
-    headings: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    words: int
-
-
-def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> TextTable:
-    """Return rows as a table of texts, without columns that would be empty: conditions, units, shares.
-
-    `truth` holds the true values of a rehearsal, one for each row.
-    """
-    has_given, has_units = any(row.given for row in rows), any(not row.is_probability for row in rows)
-    has_shares = any(row.share_due_to_privacy is not None for row in rows)
-    words = ["quantity", *(["given"] if has_given else []), *(["unit"] if has_units else [])]
-    figures = [*([] if truth is None else ["truth"]), "mean", f"{100 * level:.4g}% interval"]
-    lines = []
-    for place, row in enumerate(rows):
-        mean, low, high = row.texts
-        line = [row.quantity, *([row.given or _UNKNOWN] if has_given else []), *([row.unit] if has_units else [])]
-        line += [] if truth is None else [row.text(truth[place])]
-        lines.append((*line, mean, f"{low} to {high}", *([row.share_text] if has_shares else [])))
-    return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))

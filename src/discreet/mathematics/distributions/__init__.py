@@ -1,9 +1,7 @@
 """Distributions of what a reader wants to know. Each gives an `interval`, under the same name everywhere."""
 
-from discreet.mathematics.distributions.beta import BetaMixture
 from discreet.mathematics.distributions.counts import CountDistribution
-from discreet.mathematics.distributions.dirichlet import Dirichlet
-from discreet.mathematics.distributions.interval import Interval
+from discreet.mathematics.distributions.dirichlet import BetaMixture, Dirichlet, Interval
 from discreet.mathematics.distributions.odds import Odds
 from discreet.mathematics.distributions.sampled import Sampled
 

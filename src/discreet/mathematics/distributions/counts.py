@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mathematics.distributions.interval import Interval, tails
+from discreet.mathematics.distributions.dirichlet import Interval, tails
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.mathematics.distributions.beta import BetaMixture
-from discreet.mathematics.distributions.interval import Interval, tails
+from discreet.mathematics.distributions.dirichlet import BetaMixture, Interval, tails
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.chains import CHAINS, LONGEST, SampledCounts
 from discreet.reading.counts.latent_tables import Families, Fit
 from discreet.reading.drawn import RowKernel, coarse
-from discreet.reading.engines.engine import Engine, Exactness
+from discreet.reading.engines.engine import Engine, Exactness, Work
 from discreet.reading.readings import NetworkReading
-from discreet.reading.work import Work
 
 MOST_COMBINATIONS = 2**10
 """A network of more combinations of levels is not sampled."""

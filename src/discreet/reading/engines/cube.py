@@ -4,16 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.mechanisms.evidence import Measurement
+from discreet.mechanisms.quantities import Measurement
 from discreet.models.network import Network
 from discreet.noise import Cube
 from discreet.reading.case import Case
 from discreet.reading.counts.cube import CubeClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant
 from discreet.reading.readings import NetworkReading
-from discreet.reading.work import Work
 
 _CALL = 2e4  # operations that one class count costs beside its sums
 

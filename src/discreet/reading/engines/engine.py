@@ -1,11 +1,48 @@
-"""What every engine is: it says what it cannot read, how much work a reading is, and it reads."""
+"""What every engine is: it says what it cannot read, how much work a reading is, and it reads.
+
+Whether a question may be charged depends on the count of its work, so it must come out alike on every machine: it is
+made of public facts (sizes, levels, rates of noise) and never of seconds. One operation is about what adding a product
+to an array costs, some nanoseconds; work that numpy cannot do in long arrays counts more.
+"""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
 from discreet.reading.case import Case
-from discreet.reading.work import Work
+
+MOST_OPERATIONS = 2e11
+"""A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
+
+
+MOST_NUMBERS = 2e8
+"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md states it too."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals.
+
+    >>> Work("summing 3 tables", operations=1e6, numbers=1e3).refusal
+    >>> Work("summing 3 tables", operations=4e11, numbers=1e3).refusal
+    'summing 3 tables takes about 4e+11 operations, and at most 2e+11 are allowed'
+    """
+
+    of: str
+    operations: float
+    numbers: float = 0.0
+
+    @property
+    def refusal(self) -> str | None:
+        """Tell why this is too much, or nothing if it is not."""
+        if self.operations > MOST_OPERATIONS:
+            return (
+                f"{self.of} takes about {self.operations:.0e} operations, and at most {MOST_OPERATIONS:.0e} are allowed"
+            )
+        if self.numbers > MOST_NUMBERS:
+            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {MOST_NUMBERS:.0e} are allowed"
+        return None
 
 
 class Exactness(Enum):

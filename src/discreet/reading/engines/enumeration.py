@@ -8,9 +8,8 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.models import Categories
 from discreet.reading.case import Case, Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts, most_tables
-from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.readings import TableReading
-from discreet.reading.work import Work
 
 _PART = 4e6  # numbers that one call of a likelihood may make
 
@@ -43,7 +42,8 @@ class EnumerationEngine(Engine):
         logs = case.model.log_evidence(tables.all)
         for observed in case.observed:
             logs = logs + _likelihoods(observed, tables)
-        return TableReading(case.model, EnumeratedCounts(tables, logs), 0.0)
+        counts = EnumeratedCounts(tables, logs)
+        return TableReading(case.model, counts, counts.log_sum)
 
 
 def few_records(case: Case) -> bool:

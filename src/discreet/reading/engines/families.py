@@ -8,9 +8,8 @@ from discreet.errors import DeclarationError
 from discreet.models.bounded_family import BoundedFamily, ReadableFamily
 from discreet.reading.case import Case
 from discreet.reading.counts.record_totals import RecordTotals
-from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.families import CELLS, FamilyReading, read_parameter
-from discreet.reading.work import Work
 
 _LAWS = ("support", "log_mass", "guess", "log_density")
 _EACH = 10.0  # operations of a transform, for each number and each doubling of their number

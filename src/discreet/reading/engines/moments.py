@@ -7,10 +7,9 @@ import numpy as np
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.models.linear_regression import LinearRegression
 from discreet.reading.case import Case
-from discreet.reading.engines.engine import Engine, Exactness
+from discreet.reading.engines.engine import Engine, Exactness, Work
 from discreet.reading.ensemble import Ensemble
 from discreet.reading.moments import FreshNoise, MomentDensity, MomentReading
-from discreet.reading.work import Work
 
 WARM_UP, STEPS, ROUNDS = 100, 100, 5
 _MOST_NUMBERS = 2**24  # of a chain, 128 MB; of longer ones every second, third, ... step is kept

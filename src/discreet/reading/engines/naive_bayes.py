@@ -15,10 +15,9 @@ from discreet.reading.case import Case
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass
 from discreet.reading.counts.row_counts import log_prior_factors
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
-from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.reading.readings import EXACTLY, NetworkReading
-from discreet.reading.work import Work
 
 _DRAWS = 400  # of the tables, to find about what rows to expect where a factor was made linear
 

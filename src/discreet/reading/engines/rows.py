@@ -4,9 +4,8 @@ from discreet.models.network import Network
 from discreet.reading.case import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.rows import ApproximateCounts
-from discreet.reading.engines.engine import Engine, Exactness
+from discreet.reading.engines.engine import Engine, Exactness, Work
 from discreet.reading.readings import NetworkReading
-from discreet.reading.work import Work
 
 
 class RowsEngine(Engine):

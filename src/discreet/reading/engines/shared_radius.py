@@ -8,9 +8,8 @@ from discreet.models.network import Network
 from discreet.noise import SharedRadius
 from discreet.reading.case import Case
 from discreet.reading.counts.shared_radius import JointCounts, products, usual_radius
-from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.readings import NetworkReading
-from discreet.reading.work import Work
 
 _EACH = 40 / 3  # operations that one product costs
 _HELD = 4 / 3  # numbers in memory for each weight of a row

@@ -8,15 +8,15 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.special import log_gamma_ratio
-from discreet.mechanisms.evidence import DrawnRows, Measurement
+from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Observed
-from discreet.reading.counts.latent_counts import LatentCounts, log_prior
-from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
-from discreet.reading.engines.engine import Engine
+from discreet.reading.counts.count_sums import log_prior
+from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
-from discreet.reading.work import Work
 
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
@@ -49,16 +49,16 @@ class TablesEngine(Engine):
         """Return the exact joint posterior of all counts."""
         kernels = [_kernel(each, case, None) for each in case.observed]
         linear = any(kernel.is_linear for kernel in kernels)
-        if linear and (enumeration := EnumerationEngine()).refusal(case) is None:
+        if not linear:
+            return _read(case, kernels, EXACTLY)
+        if (enumeration := EnumerationEngine()).refusal(case) is None:
             return enumeration.read(case)
 
         def read(expected: Floats | None) -> tuple[TableReading, Floats]:
-            found = _read(
-                case, [_kernel(each, case, expected) for each in case.observed], LINEAR if linear else EXACTLY
-            )
-            return found, found.mean_counts if linear else np.zeros(1)
+            found = _read(case, [_kernel(each, case, expected) for each in case.observed], LINEAR)
+            return found, found.mean_counts
 
-        settled: TableReading = until_settled(read, linear)
+        settled: TableReading = until_settled(read, True)
         return settled
 
 
@@ -84,7 +84,8 @@ def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     latent = LatentCounts(log_weight, low, high, min(kernel.reach for kernel in kernels), size)
     constant = gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1)
-    return TableReading(case.model, latent, float(constant + sum(kernel.log_constant for kernel in kernels)), method)
+    constant += sum(kernel.log_constant for kernel in kernels)
+    return TableReading(case.model, latent, latent.log_sum + float(constant), method)
 
 
 class MeasuredCells:
@@ -108,22 +109,6 @@ class MeasuredCells:
         if (numbers >= 0).all():
             return self._measurement.log_terms(counts, numbers)
         return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
-
-
-class DrawnCells:
-    """Draws of the probabilities of all cells."""
-
-    def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
-        self._row = RowKernel(rows, 0, size, expected)
-        self.is_linear = self._row.is_linear
-        middle = np.clip(self._row.theta.mean(axis=0) * size, 0, size)
-        self.low = self.high = middle.astype(np.int64)
-        self.reach = float(np.sqrt(size)) / 20 + 0.1
-        self.log_constant = self._row.log_constant + float(self._row.log_total(size))
-
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
-        """Return the log factor of given cells at given counts."""
-        return self._row(places, counts)
 
 
 class _Together:

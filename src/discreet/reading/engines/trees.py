@@ -5,10 +5,9 @@ import numpy as np
 from discreet.models.network import Network
 from discreet.reading.case import Case
 from discreet.reading.counts.tree_counts import TreeCounts, TreeNode, products
-from discreet.reading.engines.engine import Engine
+from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.reading.readings import NetworkReading
-from discreet.reading.work import Work
 
 _EACH = 10.0  # operations that one product of a convolution over vectors costs
 _STATE = 100.0  # numbers held for each vector of counts

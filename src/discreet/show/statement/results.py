@@ -8,7 +8,7 @@ from typing import Any
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
-from discreet.inference.posteriors.row import text_table
+from discreet.inference.posteriors.text_table import text_table
 from discreet.records.columns import Column
 from discreet.releases import Release
 from discreet.releases.release import NO_READING

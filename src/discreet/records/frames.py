@@ -1,42 +1,21 @@
-"""What a model asks of the place where records live, and how whatever a user holds becomes such a place."""
+"""Frames of pandas, polars, Arrow, DuckDB, ibis and Spark, each made a source by the package that it comes from."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
 
-from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.arrow import ArrowSource
-from discreet.records.columns import Column
+from discreet.records.batches import in_silence
 from discreet.records.engine import EngineSource
 from discreet.records.lists import ListSource
-from discreet.records.moments import MomentPlan, Wholes
 from discreet.records.pandas import PandasSource
 from discreet.records.polars import PolarsSource
-from discreet.records.silence import in_silence
 
 
-class Source(Protocol):
-    """Records that can be counted and summed. A source hands out totals, never a row."""
-
-    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
-        """Return one table of counts for each family of columns, its axes in the order of the columns."""
-
-    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
-        """Return the sum of every product of the plan, and the number of records."""
-
-    def names(self) -> list[str]:
-        """Return the names of the columns, for the data holder; no record is read."""
-
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, for the data holder's eyes only."""
-
-
-def as_source(data: Any) -> Any:
-    """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
-    if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
-        return data
+def source_of(data: Any) -> Any:
+    """Return a source for a frame of any engine, or for a mapping from names to lists."""
     if isinstance(data, Mapping):
         return ListSource(data)
     source: Any = None
@@ -111,12 +90,3 @@ def columns_of_frame(frame: Any) -> dict[str, list[Any]]:
             f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
         ) from None
     return columns
-
-
-def sum_moments(data: Any, plan: MomentPlan) -> tuple[Wholes, int]:
-    """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
-    source = as_source(data)
-    if not hasattr(source, "sum_moments"):
-        raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
-    found: tuple[Wholes, int] = source.sum_moments(plan)
-    return found

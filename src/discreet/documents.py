@@ -1,16 +1,47 @@
-"""Kinds of documents: a class that documents may name registers its kind and its version by itself.
+"""What a document is: one canonical text, read strictly, that names the class of what it describes.
 
-A document names a kind, and from the second version of that kind on its version. Every version has a class of its own
-for ever, because a document of version 1 keeps its law, its epsilon and its charge when there is a version 2:
+Keys are sorted, there is no white space, numbers are finite, and a document with a repeated key is refused, so that two
+programs can never read the same text differently. A document names a kind, and from the second version of that kind on
+its version. Every version has a class of its own for ever, because a document of version 1 keeps its law, its epsilon
+and its charge when there is a version 2:
 
     class Histogram(Additive, kind="Histogram", version=2): ...       # what is made from now on
     class FirstHistogram(Additive, kind="Histogram", version=1): ...  # what older documents mean
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from discreet.errors import DocumentError
+
+
+def canonical_json(document: Any) -> str:
+    """Return the one canonical text of a document.
+
+    >>> canonical_json({"b": 1, "a": [1.5, "x"]})
+    '{"a":[1.5,"x"],"b":1}'
+    """
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def read_json(text: str) -> Any:
+    """Read JSON, refusing repeated keys, NaN and infinities."""
+    try:
+        return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_constant)
+    except (ValueError, RecursionError, TypeError) as problem:
+        raise DocumentError(f"This is not a JSON document that can be read: {str(problem).rstrip('.')}.") from None
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        raise DocumentError("A key stands twice in the same object.")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> None:
+    raise DocumentError(f"{name} is not a number that a document may hold.")
 
 
 class Kinds:

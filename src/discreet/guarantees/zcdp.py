@@ -1,0 +1,94 @@
+"""Zero-concentrated differential privacy: the one conversion between rho and (epsilon, delta), both ways, certified.
+
+rho-zCDP gives, for every order a > 1 (Canonne, Kamath and Steinke 2020),
+
+    epsilon = a rho + (ln(1/delta) - ln a) / (a - 1) + ln(1 - 1/a),   or, solved for delta,
+    delta   = e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1).
+
+Any order is sound. A good one is found in floats; what is stated is enclosed by balls at that order.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import exp, log, log1p
+
+from flint import arb, ctx
+from scipy.optimize import minimize_scalar
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
+from discreet.mathematics.roots import lowest
+
+DIGITS, _BITS = 6, 192  # of epsilons, and of the balls that certify them
+
+
+def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
+    """Return an epsilon such that rho-zCDP is (epsilon, delta)-DP, rounded up.
+
+    >>> float(zcdp_epsilon("0.05", "1e-6"))
+    1.4716
+    """
+    cost, allowed = exact(rho, "rho"), probability(delta, "delta")
+    if not cost or allowed < Fraction(1, 10**300):
+        return Fraction(0) if not cost else _impossible(allowed)
+    with ctx.workprec(_BITS):
+        epsilon = Fraction(float(_converted(cost, allowed).upper()))
+    return max(Fraction(0), rounded_up(epsilon * (1 + Fraction(1, 10**15)), DIGITS))
+
+
+def zcdp_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order proves it."""
+    with ctx.workprec(_BITS):
+        return bool(_converted(rho, delta) <= ball(epsilon))
+
+
+def _converted(cost: Fraction, allowed: Fraction) -> arb:
+    """Return the epsilon of rho-zCDP at a delta, enclosed, at the best order a = 1 + excess.
+
+    epsilon = a rho + (ln(1/delta) - ln a) / (a - 1) + ln((a - 1) / a).
+    """
+    slope, small = float(cost), log(1 / float(allowed))
+
+    def epsilon_of(log_excess: float) -> float:
+        excess = exp(log_excess)
+        return (1 + excess) * slope + (small - log1p(excess)) / excess + log(excess) - log1p(excess)
+
+    excess = Fraction(exp(lowest(epsilon_of, -12.0, 30.0, absolute=1e-9)))
+    step, order = ball(excess), ball(1 + excess)
+    return order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()
+
+
+def _impossible(delta: Fraction) -> Fraction:
+    raise DeclarationError(f"zCDP gives an epsilon only for a delta above 0; got {exact_text(delta)}.")
+
+
+def zcdp_limit(epsilon: Exact, delta: Exact) -> Fraction:
+    """Return the largest rho, rounded down, such that rho-zCDP is (epsilon, delta)-DP."""
+    wanted, low, high = exact(epsilon, "epsilon"), Fraction(0), exact(epsilon, "epsilon")
+    while high - low > high / 10**9:
+        middle = rounded_down((low + high) / 2, 12)
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= wanted else (low, middle)
+    return rounded_down(low, 9)
+
+
+def reached_delta(rho: Fraction, epsilon: Fraction) -> arb:
+    """Return an enclosure of the delta that the best order found proves for this epsilon."""
+    a = ball(Fraction(1 + exp(best_log_order(float(rho), float(epsilon)))))
+    with ctx.workprec(192):
+        return ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
+
+
+def best_log_order(rho: float, epsilon: float) -> float:
+    """Return log(a - 1) of the best order a."""
+    found = minimize_scalar(log_delta(rho, epsilon), bounds=(-8.0, 18.0), method="bounded", options={"xatol": 1e-10})
+    return float(found.x)
+
+
+def log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
+    """Return ln delta as a function of ln(a - 1)."""
+
+    def value(t: float) -> float:
+        a = 1 + exp(t)
+        return (a - 1) * (a * rho - epsilon) + a * log1p(-1 / a) - t
+
+    return value

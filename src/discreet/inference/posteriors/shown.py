@@ -1,0 +1,56 @@
+"""How rows of any posterior are shown: lines of a picture, a table on a screen, a table in a notebook."""
+
+from collections.abc import Sequence
+
+from discreet.exact import exact_text
+from discreet.inference.posteriors.pictures import Intervals, Line
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.text_table import text_table
+from discreet.markup import html_table
+from discreet.releases.release import ModelT, Release
+
+_MOST_IN_A_NOTEBOOK = 60
+
+
+def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
+    """Return what is drawn of the rows: one axis, or one for each unit if there are several."""
+    what = f"mean and {100 * level:g} % interval"
+    units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
+    only = rows[0].unit if len(units) == 1 else None
+    alone = only is not None and len(quantities) == 1 and len(rows) > 1  # one quantity under many conditions
+    lines = []
+    for row in rows:
+        mean, low, high = row.texts
+        group = "" if alone else row.unit if only is None else f"given {row.given}" if row.given else ""
+        name = row.given if alone else row.quantity
+        lines.append(Line(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
+    axis = "" if only is None else "Probability" if only == PROBABILITY else only
+    shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
+    return Intervals(shown, tuple(lines), unit=only)
+
+
+def heading_of(releases: Sequence[Release[ModelT]], size: int) -> str:
+    """Return which releases were read, of how many records, and under which promise."""
+    labels = "; ".join(dict.fromkeys(release.label for release in releases))
+    epsilons = " and ".join(exact_text(release.guarantee.epsilon) for release in releases)
+    return f"{labels}: {size} records, epsilon = {epsilons}"
+
+
+def screen_of(rows: Sequence[Row], level: float) -> str:
+    """Return rows as lines of text with aligned columns."""
+    headings, lines, words = text_table(rows, level)
+    widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
+    shown = []
+    for line in (headings, *lines):
+        cells = [c.ljust(w) if n < words else c.rjust(w) for n, (c, w) in enumerate(zip(line, widths, strict=True))]
+        shown.append("   ".join(cells).rstrip())
+    return "\n".join(shown)
+
+
+def notebook_of(rows: Sequence[Row], level: float, heading: str, method: str) -> str:
+    """Return rows as a table for a notebook."""
+    headings, lines, words = text_table(rows, level)
+    notes = [f"This release was {method}."]
+    if len(lines) > _MOST_IN_A_NOTEBOOK:
+        notes.insert(0, f"These are the first {_MOST_IN_A_NOTEBOOK} of {len(lines)} rows; to_frame() has all.")
+    return html_table(heading, headings, lines[:_MOST_IN_A_NOTEBOOK], words, notes)

@@ -1,0 +1,32 @@
+"""Rows as a table of texts, for screens, pages and notebooks."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from discreet.inference.posteriors.row import UNKNOWN, Row
+
+
+class TextTable(NamedTuple):
+    """Rows as texts under headings; the first so many columns hold words, the others figures."""
+
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    words: int
+
+
+def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> TextTable:
+    """Return rows as a table of texts, without columns that would be empty: conditions, units, shares.
+
+    `truth` holds the true values of a rehearsal, one for each row.
+    """
+    has_given, has_units = any(row.given for row in rows), any(not row.is_probability for row in rows)
+    has_shares = any(row.share_due_to_privacy is not None for row in rows)
+    words = ["quantity", *(["given"] if has_given else []), *(["unit"] if has_units else [])]
+    figures = [*([] if truth is None else ["truth"]), "mean", f"{100 * level:.4g}% interval"]
+    lines = []
+    for place, row in enumerate(rows):
+        mean, low, high = row.texts
+        line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit] if has_units else [])]
+        line += [] if truth is None else [row.text(truth[place])]
+        lines.append((*line, mean, f"{low} to {high}", *([row.share_text] if has_shares else [])))
+    return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))
