@@ -1,10 +1,9 @@
 """What a ledger says: its limit, what has been spent, all entries, and whether they are what was once written."""
 
 from pathlib import Path
-from typing import Any
 
-from discreet.guarantees.amounts import Accountant, Budget, read_amount
-from discreet.guarantees.chain import Chain, Entry, everything, newest, oldest
+from discreet.guarantees.amounts import Accountant, Amount, Budget, read_amount, read_as
+from discreet.guarantees.chain import Body, Chain, Entry, everything, newest, oldest
 from discreet.guarantees.ledger_check import check_entries
 
 
@@ -24,7 +23,7 @@ class LedgerBook:
             return newest(connection)
 
     @property
-    def created(self) -> dict[str, Any]:
+    def created(self) -> Body:
         """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
         with self._chain.reading() as connection:
             return oldest(connection).body
@@ -36,7 +35,7 @@ class LedgerBook:
             return Accountant(oldest(connection).body["accountant"])
 
     @property
-    def limit(self) -> Any:
+    def limit(self) -> Amount:
         """Return how much may be spent in all, in the accountant's currency."""
         return read_amount(self.head.body["limit"])
 
@@ -44,16 +43,15 @@ class LedgerBook:
     def declared_limit(self) -> Budget:
         """Return the limit as it was stated, in epsilon and delta."""
         stated = [e.body["declared"] for e in self.entries() if "declared" in e.body]
-        budget: Budget = read_amount(stated[-1])
-        return budget
+        return read_as(Budget, stated[-1])
 
     @property
-    def spent(self) -> Any:
+    def spent(self) -> Amount:
         """Return how much has been spent, in the accountant's currency."""
         return read_amount(self.head.body["spent"])
 
     @property
-    def remaining(self) -> Any:
+    def remaining(self) -> Amount:
         """Return how much may still be spent on everyone."""
         body = self.head.body
         return read_amount(body["limit"]) - read_amount(body["spent"])

@@ -8,9 +8,11 @@ from discreet.guarantees.amounts import (
     EVERYONE,
     Accountant,
     Amount,
+    Budget,
     is_limit,
     nothing,
     read_amount,
+    read_as,
     sums_document,
     together,
 )
@@ -49,7 +51,7 @@ def _check_sums(entries: Sequence[Entry], path: Path) -> None:
     for entry in entries:
         if entry.kind in ("created", "limit"):
             limit = read_amount(entry.body["limit"])
-            if not is_limit(rule, limit, read_amount(entry.body["declared"])):
+            if not is_limit(rule, limit, read_as(Budget, entry.body["declared"])):
                 raise LedgerError(
                     f"The limit at entry {entry.sequence} of {str(path)!r} is not the one that is stated."
                 )
@@ -57,5 +59,5 @@ def _check_sums(entries: Sequence[Entry], path: Path) -> None:
             shares[entry.body["group"] or EVERYONE] += read_amount(entry.body["cost"])
         expected = sums_document(limit, shares, neighbours)
         over = entry.kind == "charge" and not limit.covers(together(shares, neighbours))
-        if over or any(entry.body[part] != value for part, value in expected.items()):
+        if over or any(entry.body.get(part) != value for part, value in expected.items()):
             raise LedgerError(f"The sums of {str(path)!r} do not add up at entry {entry.sequence}.")

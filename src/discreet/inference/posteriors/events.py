@@ -7,9 +7,9 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Law, Posterior, event_row
 from discreet.inference.posteriors.row import Row
+from discreet.models.model import ModelT
 from discreet.records.columns import Column
 from discreet.records.values import text_of
-from discreet.releases.release import ModelT
 
 
 class EventPosterior(Posterior[ModelT]):

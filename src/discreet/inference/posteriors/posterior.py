@@ -18,7 +18,8 @@ from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
 from discreet.mathematics.distributions import BetaMixture, Sampled
-from discreet.releases.release import ModelT, Release
+from discreet.models.model import ModelT
+from discreet.releases.release import Release
 
 _DRAWS = 4_000
 SHOWN_LEVEL = 0.9
