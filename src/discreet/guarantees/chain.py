@@ -5,7 +5,7 @@ The journal is SQLite's own and lives beside the file only while a transaction r
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -123,16 +123,13 @@ def read_entry(row: "Row[tuple[int, str, str, str]]") -> Entry:
     """Read a row of the file; refuse what was not written by this library."""
     found = read_json(row.body)
     parts = _PARTS.get(str(found.get("kind"))) if isinstance(found, dict) else None
-    try:
-        body = msgspec.convert(found, Body, strict=True)
-    except msgspec.ValidationError:
-        parts = None
-    if parts is None or set(body) != parts | {"kind"}:
-        raise LedgerError(
-            f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
-            "discreet. Nothing was charged."
-        )
-    return Entry(int(row.sequence), body, str(row.previous), str(row.digest))
+    if isinstance(found, dict) and parts is not None and set(found) == parts | {"kind"}:
+        with suppress(msgspec.ValidationError):
+            return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
+    raise LedgerError(
+        f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
+        "discreet. Nothing was charged."
+    )
 
 
 class Chain:

@@ -1,7 +1,5 @@
 """What not to do, kept for comparison: read what was published as if it were the truth."""
 
-from typing import Any
-
 import numpy as np
 
 from discreet.errors import DeclarationError
@@ -22,7 +20,7 @@ def plug_in(release: Release) -> Dirichlet:
             f"plug_in reads releases about Categories as counts; {release.label!r} is about a "
             f"{type(release.model).__name__}. Read it with infer."
         )
-    mechanism: Any = release.mechanism
+    mechanism = release.mechanism
     if hasattr(mechanism, "parameters"):
         shares = np.atleast_2d(mechanism.parameters(release.counts)).mean(axis=0)
     else:

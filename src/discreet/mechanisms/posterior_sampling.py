@@ -64,7 +64,7 @@ _NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling(DrawnProbabilities, Mechanism[Drawable], kind="PosteriorSampling", version=1):
+class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=1):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All

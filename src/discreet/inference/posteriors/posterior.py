@@ -90,7 +90,7 @@ class Posterior(ABC, Generic[ModelT]):
         """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.model == self.releases[0].mechanism.model)
 
-    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, Any]:
+    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
         """Return further figures for a document, by name."""
         return {}
 
