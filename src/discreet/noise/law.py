@@ -12,8 +12,8 @@ e^(-sum_i r_i |u_i|), is that of free Laplace noise and of noise that sums to ze
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -180,22 +180,44 @@ def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice]
     return [slice(first, last) for first, last in pairwise(places)]
 
 
-@dataclass(frozen=True)
-class ProductLaplace(NoiseLaw):
-    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
+class Blockwise(NoiseLaw):
+    """Noise with one parameter for each block of numbers, independent from block to block."""
 
-    rates: tuple[Fraction, ...]
     sizes: tuple[int, ...]
 
     @property
+    @abstractmethod
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the parameter of each block."""
+
+    @property
     def blocks(self) -> tuple[int, ...]:
-        """Return how many numbers have each rate."""
+        """Return how many numbers have each parameter."""
         return self.sizes
 
     @property
     def is_product(self) -> bool:
         """Tell that the kernel is a product over numbers."""
         return True
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block."""
+        make: Callable[..., NoiseLaw] = type(self)
+        runs = runs_of_blocks(lengths, self.sizes)
+        return None if runs is None else tuple(make(self.parameters[run], self.sizes[run]) for run in runs)
+
+
+@dataclass(frozen=True)
+class ProductLaplace(Blockwise):
+    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
+
+    rates: tuple[Fraction, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
 
     @cached_property
     def number_rates(self) -> Floats:
@@ -238,13 +260,6 @@ class ProductLaplace(NoiseLaw):
     def norm_weights(self) -> tuple[Fraction, ...]:
         """Return the rates."""
         return self.rates
-
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
-        """Return the laws of pieces that do not cut a block: blocks are independent."""
-        runs = runs_of_blocks(lengths, self.sizes)
-        return (
-            None if runs is None else tuple(replace(self, rates=self.rates[run], sizes=self.sizes[run]) for run in runs)
-        )
 
     def norm(self, change: ArrayLike) -> Fraction:
         """Return sum_i r_i |c_i|."""
