@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, NumbersT
 from discreet.mechanisms.additive import NoisyCounts
-from discreet.mechanisms.quantities import Numbers, Quantities
+from discreet.mechanisms.quantities import Quantities
 from discreet.models import Categories
 from discreet.noise import Cube
 
@@ -27,11 +27,11 @@ class AtMost(Quantities):
         """Return the numbers, in one block."""
         return (len(self.model.cells) - 1,)
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the running sums of counts."""
         return np.cumsum(counts, axis=-1)[..., :-1]
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return for each level the sum over all numbers that it is counted in."""
         sums = np.cumsum(np.asarray(values)[..., ::-1], axis=-1)[..., ::-1]
         return np.concatenate([sums, np.zeros_like(sums[..., :1])], axis=-1)

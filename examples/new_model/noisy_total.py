@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from successes import Successes
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, NumbersT
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
 from discreet.mechanisms.additive import Additive, within_bounds
-from discreet.mechanisms.quantities import Numbers, Quantities
+from discreet.mechanisms.quantities import Quantities
 from discreet.noise import Laplace
 
 
@@ -28,11 +28,11 @@ class Total(Quantities):
         """Return the most that one record adds."""
         return self.model.tries
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the total itself."""
         return np.asarray(counts)
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return the number itself."""
         return np.asarray(values)
 

@@ -10,13 +10,16 @@ and its charge when there is a version 2:
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Self
 
 from discreet.errors import DocumentError
 
+Document = dict[str, object]
+"""An object of JSON: its values are looked at before they are used."""
 
-def canonical_json(document: Any) -> str:
+
+def canonical_json(document: object) -> str:
     """Return the one canonical text of a document.
 
     >>> canonical_json({"b": 1, "a": [1.5, "x"]})
@@ -25,15 +28,16 @@ def canonical_json(document: Any) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def read_json(text: str) -> Any:
+def read_json(text: str) -> object:
     """Read JSON, refusing repeated keys, NaN and infinities."""
     try:
-        return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_constant)
+        found: object = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_constant)
     except (ValueError, RecursionError, TypeError) as problem:
         raise DocumentError(f"This is not a JSON document that can be read: {str(problem).rstrip('.')}.") from None
+    return found
 
 
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repetition(pairs: list[tuple[str, object]]) -> Document:
     keys = [key for key, _ in pairs]
     if len(set(keys)) < len(keys):
         raise DocumentError("A key stands twice in the same object.")
@@ -49,8 +53,8 @@ class Kinds:
 
     def __init__(self, sort: str) -> None:
         self.sort = sort
-        self.newest: dict[str, type[Any]] = {}
-        self.earlier: dict[tuple[str, int], type[Any]] = {}
+        self.newest: dict[str, type[Documented]] = {}
+        self.earlier: dict[tuple[str, int], type[Documented]] = {}
 
     def register(self, made: "type[Documented]") -> None:
         """Add a class under its kind and version."""
@@ -65,11 +69,11 @@ class Kinds:
         else:
             self.earlier[kind, version] = made
 
-    def hold(self, made: type[Any]) -> bool:
+    def hold(self, made: type) -> bool:
         """Tell whether documents may name this very class, not just one that it inherits from."""
         return made in (self.newest.get(kind_of(made)), self.earlier.get((kind_of(made), version_of(made))))
 
-    def named(self, document: Mapping[str, Any]) -> type[Any]:
+    def named(self, document: Mapping[str, object]) -> "type[Documented]":
         """Return the class that a document names, or refuse it in words."""
         kind, version = document.get("kind"), document.get("version", 1)
         newest = self.newest.get(kind) if isinstance(kind, str) else None
@@ -98,23 +102,24 @@ class Documented:
     kinds: ClassVar[Kinds]
     document_kind: ClassVar[str]
     document_version: ClassVar[int]
-    document_types: ClassVar[Mapping[str, Any]] = {}
+    document_types: ClassVar[Mapping[str, object]] = {}
     """Types of fields that a document writes otherwise than the class keeps them."""
 
-    def __init_subclass__(cls, kind: str | None = None, version: int = 1, **others: Any) -> None:
-        super().__init_subclass__(**others)
+    def __init_subclass__(cls, kind: str | None = None, version: int = 1) -> None:
+        super().__init_subclass__()
         cls.document_kind, cls.document_version = cls.__name__ if kind is None else kind, version
         if kind is not None:
             cls.kinds.register(cls)
 
-    def document_values(self) -> dict[str, Any]:
+    def document_values(self) -> Mapping[str, object]:
         """Return fields whose value in a document is another than that of the field."""
         return {}
 
     @classmethod
-    def restored(cls, **values: Any) -> Self:
+    def restored(cls, **values: object) -> Self:
         """Return what a document describes, by the values of its fields; every check of the constructor runs."""
-        return cls(**values)
+        make: Callable[..., Self] = cls
+        return make(**values)
 
 
 class DocumentedModel(Documented):
@@ -127,14 +132,14 @@ class DocumentedMechanism(Documented):
     """A mechanism that documents may name, with a model that they may name."""
 
     kinds = Kinds("mechanism")
-    document_types: ClassVar[Mapping[str, Any]] = {"model": DocumentedModel.kinds}
+    document_types: ClassVar[Mapping[str, object]] = {"model": DocumentedModel.kinds}
 
 
-def kind_of(made: type[Any]) -> str:
+def kind_of(made: type) -> str:
     """Return the name by which documents know a class: its own if it registered none."""
     return str(getattr(made, "document_kind", made.__name__))
 
 
-def version_of(made: type[Any]) -> int:
+def version_of(made: type) -> int:
     """Return the version of a class: 1 if it states none."""
     return int(getattr(made, "document_version", 1))

@@ -284,7 +284,7 @@ def test_a_study_asks_what_it_asked(version: str, name: str, said: dict[str, Any
 def test_a_plan_is_written_as_it_was_so_that_its_request_keeps_its_name(
     version: str, name: str, said: dict[str, Any], tmp_path: Path
 ) -> None:
-    charged = [e.body["mechanism"] for e in opened(version, name, tmp_path).entries() if e.kind == "charge"]
+    charged: list[Any] = [e.body["mechanism"] for e in opened(version, name, tmp_path).entries() if e.kind == "charge"]
     plans = [document for document in charged if document["kind"] == "Plan"]
     assert bool(plans) == any("plan" in release for release in said["releases"])
     for document in plans:
@@ -302,12 +302,13 @@ def test_in_a_later_version_words_differ_and_a_field_is_there(
     after = dc.Release.from_json(text_of(version, name))
     assert after.guarantee == before.guarantee
     assert after.guarantee.reason.startswith("in other words")
-    document = mechanism_document(after.mechanism)
+    document: Any = mechanism_document(after.mechanism)
     assert "colour" not in document
     assert "colour" not in document["model"]
     painted = read_mechanism(document | {"colour": "red", "model": document["model"] | {"colour": "blue"}})
-    assert mechanism_document(painted)["colour"] == "red"
-    assert mechanism_document(painted)["model"]["colour"] == "blue"
+    again: Any = mechanism_document(painted)
+    assert again["colour"] == "red"
+    assert again["model"]["colour"] == "blue"
     assert said["kind"] == document["kind"]
 
 

@@ -207,7 +207,7 @@ def test_that_no_prior_was_declared_is_kept_and_is_not_a_prior_of_ones(model: An
     assert read_model(json.loads(canonical_json(document))) == model
     assert not model.is_prior_declared
     ones = {"prior_precision": "1", "prior": [1.0, 1.0, 1.0] if isinstance(model, dc.Categories) else [[1.0, 1.0]] * 2}
-    declared = read_model(document | {key: ones[key]})
+    declared: Any = read_model(document | {key: ones[key]})
     assert declared.is_prior_declared
     assert declared != model
     assert getattr(declared, key) == getattr(model, key)  # until readers ask for another
@@ -321,7 +321,8 @@ def test_an_entry_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None
     _, ledger = published(tmp_path)
     with ledger._chain.writing() as connection:
         head = newest(connection)
-        append(connection, head, head.body | {"colour": "red"})
+        later: Any = head.body | {"colour": "red"}
+        append(connection, head, later)
     with pytest.raises(dc.LedgerError, match="later version of discreet"):
         ledger.entries()
 

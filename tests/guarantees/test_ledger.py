@@ -245,7 +245,7 @@ def test_a_release_pins_everything_before_its_charge(tmp_path: Path) -> None:
     previous = ledger.entries()[0].digest
     with sqlite3.connect(ledger.path) as connection:
         for entry in ledger.entries()[1:]:
-            body = entry.body | ({"label": "forged"} if entry.sequence == 2 else {})
+            body: Any = entry.body | ({"label": "forged"} if entry.sequence == 2 else {})
             forged = Entry(entry.sequence, body, previous, "")
             row = (canonical_json(body), previous, forged.expected_digest(), entry.sequence)
             connection.execute("UPDATE entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
@@ -283,7 +283,7 @@ def test_entries_that_make_no_sense_are_refused_in_words(tmp_path: Path, sequenc
     previous = GENESIS
     with sqlite3.connect(ledger.path) as connection:
         for entry in ledger.entries():
-            body = entry.body | ({part: value} if entry.sequence == sequence else {})
+            body: Any = entry.body | ({part: value} if entry.sequence == sequence else {})
             forged = Entry(entry.sequence, body, previous, "")
             previous = forged.expected_digest()
             row = (canonical_json(body), forged.previous, previous, entry.sequence)

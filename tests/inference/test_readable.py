@@ -68,7 +68,8 @@ MAKERS: dict[str, Any] = {
 
 def made(kind: str, model: Any, size: int = 30) -> Any:
     """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse."""
-    build = MAKERS.get(kind, lambda m, n: MECHANISMS[kind](m, size=n, epsilon=1, **FACTS.get(kind, {})))
+    new: Any = MECHANISMS[kind]
+    build = MAKERS.get(kind, lambda m, n: new(m, size=n, epsilon=1, **FACTS.get(kind, {})))
     try:
         return build(model, SIZES.get(kind, size))
     except dc.DeclarationError:

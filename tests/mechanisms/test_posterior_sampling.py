@@ -49,6 +49,7 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
         levels=tuple(range(levels)), outside=0, size=size, epsilon=epsilon, delta=delta
     )
     assert mechanism.concentration == pytest.approx(digits, rel=1e-5)
+    assert isinstance(mechanism.model, dc.Categories)
     weaker = mechanism.model.with_prior(mechanism.concentration * (1 - 1e-6))
     with pytest.raises(dc.DeclarationError, match="above the stated"):
         PosteriorSampling(weaker, size, epsilon, delta)
@@ -335,7 +336,7 @@ def test_planning_varies_epsilon_of_draws() -> None:
 @pytest.mark.parametrize(
     ("build", "words"),
     [
-        (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),
+        (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(None, size=9, epsilon=1), "got a NoneType"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(Poisson("x", 3), size=9, epsilon=1), "for Categories"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon="1e-12"), "so small"),

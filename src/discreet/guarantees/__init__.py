@@ -1,7 +1,7 @@
 """What is promised: guarantees, what they cost together, and the ledger that keeps their sum within a limit."""
 
-from discreet.guarantees.amounts import Accountant, Amount, Budget, Concentrated, read_amount, zcdp_cost
-from discreet.guarantees.chain import Entry, Receipt
+from discreet.guarantees.amounts import Accountant, Amount, Budget, Concentrated, read_amount, read_as, zcdp_cost
+from discreet.guarantees.chain import Body, Entry, Receipt
 from discreet.guarantees.composition import Totals, across_groups, compose
 from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
 from discreet.guarantees.ledger import Ledger
@@ -13,6 +13,7 @@ __all__ = [
     "Accountant",
     "Adjacency",
     "Amount",
+    "Body",
     "Budget",
     "Concentrated",
     "Entry",
@@ -25,6 +26,7 @@ __all__ = [
     "across_groups",
     "compose",
     "read_amount",
+    "read_as",
     "zcdp_cost",
     "zcdp_epsilon",
     "zcdp_limit",

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact_text, positive, probability
+from discreet.guarantees.chain import Sums
 from discreet.guarantees.guarantee import Adjacency, Guarantee
 from discreet.guarantees.zcdp import zcdp_limit
 
@@ -38,6 +39,9 @@ class Amount:
 
     def __sub__(self, other: Self) -> Self:
         return type(self)(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __getattr__(self, name: str) -> Fraction:
+        raise AttributeError(f"This amount has {' and '.join(field.name for field in fields(self))}, no {name}.")
 
     def covers(self, other: "Amount") -> bool:
         """Tell whether another amount of the same kind fits into this one."""
@@ -71,17 +75,26 @@ class Concentrated(Amount):
     delta: Fraction
 
 
+AmountT = TypeVar("AmountT", bound=Amount)
 _SUM = re.compile(r"\d+(/\d+|(\.\d+)?(e-\d{1,3})?)", re.ASCII)  # as it is written; '1e999999999' fills the memory
 KINDS: dict[Accountant, type[Amount]] = {Accountant.BASIC: Budget, Accountant.ZCDP: Concentrated}
 
 
-def read_amount(document: Mapping[str, str]) -> Any:
+def read_amount(document: object) -> Amount:
     """Read what `document` wrote, however many digits a sum has."""
-    names = set(document) if isinstance(document, Mapping) else set()
-    kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == names), None)
+    found = document if isinstance(document, Mapping) else {}
+    kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
     if kind is None:
         raise LedgerError("An amount of a ledger has the fields epsilon and delta, or rho and delta. It was edited.")
-    return kind(*(_read_sum(document[field.name]) for field in fields(kind)))
+    return kind(*(_read_sum(found[field.name]) for field in fields(kind)))
+
+
+def read_as(kind: type[AmountT], document: object) -> AmountT:
+    """Read an amount that is written in one currency whatever the accountant is."""
+    amount = read_amount(document)
+    if not isinstance(amount, kind):
+        raise LedgerError(f"An amount of a ledger is a {type(amount).__name__}, where a {kind.__name__} was written.")
+    return amount
 
 
 def _read_sum(text: object) -> Fraction:
@@ -93,12 +106,12 @@ def _read_sum(text: object) -> Fraction:
     raise LedgerError(f"An amount of a ledger is written as {str(text)[:40]!r}, which is no number. It was edited.")
 
 
-def nothing(accountant: Accountant) -> Any:
+def nothing(accountant: Accountant) -> Amount:
     """Return the amount of a ledger on which nothing has been spent."""
     return KINDS[accountant](*[Fraction(0)] * len(fields(KINDS[accountant])))
 
 
-def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Any:
+def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Amount:
     """Return a limit stated as epsilon and delta in the accountant's currency.
 
     For ZCDP nine tenths of delta serve the conversion of rho, one tenth is left for releases whose rho holds up to a
@@ -114,14 +127,16 @@ def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Any:
     return Concentrated(zcdp_limit(stated.epsilon, stated.delta * Fraction(9, 10)), stated.delta / 10)
 
 
-def cost_of(accountant: Accountant, guarantee: Guarantee, concentrated: Concentrated | None) -> Any:
+def cost_of(accountant: Accountant, guarantee: Guarantee, concentrated: Concentrated | None) -> Amount:
     """Return the cost of a release. If its rho is not known, epsilon^2/2 up to delta stands for it."""
     if accountant is Accountant.BASIC:
         return Budget(guarantee.epsilon, guarantee.delta)
     return concentrated or Concentrated(guarantee.epsilon**2 / 2, guarantee.delta)
 
 
-def charged_for(guarantee: Guarantee, concentrated: Concentrated | None, adjacency: Adjacency) -> Any:
+def charged_for(
+    guarantee: Guarantee, concentrated: Concentrated | None, adjacency: Adjacency
+) -> tuple[Guarantee, Concentrated | None]:
     """Return what a release about everyone costs on a ledger with this adjacency: an exchange changes two records."""
     if adjacency is not Adjacency.REPLACE_OR_EXCHANGE:
         return guarantee, concentrated
@@ -130,7 +145,7 @@ def charged_for(guarantee: Guarantee, concentrated: Concentrated | None, adjacen
     return doubled, Concentrated(4 * concentrated.rho, Fraction(0)) if concentrated and exact_rho else None
 
 
-def together(shares: Mapping[str, Any], adjacency: Adjacency) -> Any:
+def together(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
     """Return the total of what was spent on everyone and on disjoint groups.
 
     A record that cannot leave its group touches one of them; an exchange between groups touches two, and what is about
@@ -141,7 +156,7 @@ def together(shares: Mapping[str, Any], adjacency: Adjacency) -> Any:
     return shares[EVERYONE] + _largest(groups, touched, type(shares[EVERYONE]))
 
 
-def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Any:
+def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Amount:
     columns = zip(*(astuple(amount) for amount in amounts), strict=True) if amounts else [()] * len(fields(kind))
     return kind(*(sum(sorted(column, reverse=True)[:number], Fraction(0)) for column in columns))
 
@@ -172,7 +187,7 @@ def zcdp_cost(mechanism: Costly, rows: int = 1) -> tuple[Fraction, Fraction]:
     return whole.epsilon**2 / 2, whole.delta
 
 
-def sums_document(limit: Amount, shares: Mapping[str, Any], adjacency: Adjacency) -> dict[str, Any]:
+def sums_document(limit: Amount, shares: Mapping[str, Amount], adjacency: Adjacency) -> Sums:
     """Return what every entry of a ledger repeats: the limit, what each group has spent, and what that is together."""
     written = {name: amount.document() for name, amount in shares.items()}
     return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}

@@ -4,19 +4,21 @@ The journal is SQLite's own and lives beside the file only while a transaction r
 """
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote
 
-from discreet.documents import canonical_json, read_json
+import msgspec
+
+from discreet.documents import Document, canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, CursorResult, Engine
+    from sqlalchemy import Connection, CursorResult, Engine, Row
 
 GENESIS = "0" * 64
 _SELECT = "SELECT sequence, body, previous, digest FROM entries"
@@ -24,9 +26,40 @@ _SCHEMA = """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
 
 
+class Sums(TypedDict, total=False):
+    """What every entry repeats: the limit, what each group has spent, and what that is together."""
+
+    limit: dict[str, str]
+    shares: dict[str, dict[str, str]]
+    spent: dict[str, str]
+
+
+class Body(Sums, total=False):
+    """What an entry says; which parts it has follows from its kind."""
+
+    kind: str
+    accountant: str
+    adjacency: str
+    declared: dict[str, str]
+    groups: list[str]
+    population: str
+    unit: str
+    reason: str
+    label: str
+    request: str | None
+    rows: int
+    group: str | None
+    data: str
+    cost: dict[str, str]
+    guarantee: dict[str, str]
+    rho: dict[str, str]
+    mechanism: Document
+    charge: int
+    releases: list[str]
+    digests: list[str]
+
+
 _SUMS = {"limit", "shares", "spent"}
-
-
 _PARTS: dict[str, set[str]] = {
     "created": _SUMS | {"accountant", "adjacency", "declared", "groups", "population", "unit"},
     "limit": _SUMS | {"declared", "reason"},
@@ -40,14 +73,28 @@ class Entry:
     """One line of a ledger: what happened, and the hash that chains it to the line before."""
 
     sequence: int
-    body: dict[str, Any]
+    body: Body
     previous: str
     digest: str
 
     @property
     def kind(self) -> str:
         """Return what happened: 'created', 'limit', 'charge' or 'release'."""
-        return str(self.body["kind"])
+        return self.body["kind"]
+
+    @property
+    def sums(self) -> Sums:
+        """Return what every entry repeats."""
+        return {"limit": self.body["limit"], "shares": self.body["shares"], "spent": self.body["spent"]}
+
+    @property
+    def paid(self) -> list[tuple[str, object]]:
+        """Return what a charge paid for, by label and mechanism's document: one release, or all parts of a plan."""
+        document = self.body["mechanism"]
+        parts = document.get("parts")
+        if document.get("kind") != "Plan" or not isinstance(parts, list):
+            return [(self.body["label"], document)]
+        return [(part["label"], part["mechanism"]) for part in parts]
 
     def expected_digest(self) -> str:
         """Return the hash that this entry should have."""
@@ -72,16 +119,17 @@ def digest_of(release: str) -> str:
     return sha256(release.encode()).hexdigest()
 
 
-def read_entry(row: Any) -> Entry:
+def read_entry(row: "Row[tuple[int, str, str, str]]") -> Entry:
     """Read a row of the file; refuse what was not written by this library."""
-    body = read_json(row.body)
-    parts = _PARTS.get(str(body.get("kind"))) if isinstance(body, dict) else None
-    if parts is None or set(body) != parts | {"kind"}:
-        raise LedgerError(
-            f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
-            "discreet. Nothing was charged."
-        )
-    return Entry(int(row.sequence), body, str(row.previous), str(row.digest))
+    found = read_json(row.body)
+    parts = _PARTS.get(str(found.get("kind"))) if isinstance(found, dict) else None
+    if isinstance(found, dict) and parts is not None and set(found) == parts | {"kind"}:
+        with suppress(msgspec.ValidationError):
+            return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
+    raise LedgerError(
+        f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
+        "discreet. Nothing was charged."
+    )
 
 
 class Chain:
@@ -118,13 +166,13 @@ class Chain:
             raise LedgerError(f"Cannot use the ledger {str(self.path)!r}: {problem}. Nothing was published.")
 
 
-def begin(connection: "Connection", body: dict[str, Any]) -> None:
+def begin(connection: "Connection", body: Body) -> None:
     """Write the first entry of a new ledger."""
     _run(connection, _SCHEMA)
     append(connection, None, body)
 
 
-def append(connection: "Connection", head: Entry | None, body: dict[str, Any]) -> Entry:
+def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     """Write an entry behind the newest one."""
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
     written = canonical_json(body)
@@ -155,7 +203,9 @@ def everything(connection: "Connection") -> list[Entry]:
     return [read_entry(row) for row in _run(connection, _SELECT + " ORDER BY sequence")]
 
 
-def _run(connection: "Connection", statement: str, values: dict[str, Any] | None = None) -> "CursorResult[Any]":
+def _run(
+    connection: "Connection", statement: str, values: Mapping[str, object] | None = None
+) -> "CursorResult[tuple[int, str, str, str]]":
     from sqlalchemy import text
 
     return connection.execute(text(statement), values)

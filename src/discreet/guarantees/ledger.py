@@ -12,16 +12,18 @@ waste budget, never overspend.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from discreet.documents import Document
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
 from discreet.exact import Exact, exact_text
 from discreet.failpoints import reached
 from discreet.guarantees.amounts import (
     EVERYONE,
     Accountant,
+    Amount,
     Budget,
     Concentrated,
     charged_for,
@@ -33,6 +35,7 @@ from discreet.guarantees.amounts import (
     together,
 )
 from discreet.guarantees.chain import (
+    Body,
     Chain,
     Receipt,
     append,
@@ -97,7 +100,8 @@ class Ledger(LedgerBook):
         except OSError as problem:
             raise LedgerError(f"Cannot create a ledger at {str(place)!r}: {problem.strerror}.") from None
         ledger = cls(place)
-        body = {
+        shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
+        body: Body = {
             "kind": "created",
             "accountant": rule.value,
             "adjacency": neighbours.value,
@@ -106,12 +110,11 @@ class Ledger(LedgerBook):
             "population": str(population),
             "unit": str(unit),
         }
-        shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
         with ledger._chain.writing() as connection:
-            begin(connection, body | sums_document(limit, shares, neighbours))
+            begin(connection, {**body, **sums_document(limit, shares, neighbours)})
         return ledger
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], "Ledger"], tuple[str]]:
         """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
         return type(self).open, (str(self.path.absolute()),)
 
@@ -130,7 +133,7 @@ class Ledger(LedgerBook):
         self,
         guarantee: Guarantee,
         label: str,
-        mechanism: dict[str, Any],
+        mechanism: Document,
         request: str | None = None,
         unit: str = RECORD,
         rows: int = 1,
@@ -154,8 +157,10 @@ class Ledger(LedgerBook):
                 raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
             charged = (guarantee, concentrated) if group else charged_for(guarantee, concentrated, neighbours)
             cost = cost_of(rule, *charged)
-            asked_for = {"label": label, "mechanism": mechanism, "unit": unit, "rows": rows}
-            asked_for |= {"group": group, "data": data, "cost": cost.document()}
+            asked_for: Body = {
+                "label": label, "mechanism": mechanism, "unit": unit, "rows": rows,
+                "group": group, "data": data, "cost": cost.document(),
+            }  # fmt: skip
             if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
                 return answer
             limit = read_amount(head.body["limit"])
@@ -167,13 +172,14 @@ class Ledger(LedgerBook):
             if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             known = concentrated or cost_of(Accountant.ZCDP, guarantee, None)
-            body = asked_for | {
+            body: Body = {
+                **asked_for,
                 "kind": "charge",
                 "request": request,
                 "guarantee": Budget(guarantee.epsilon, guarantee.delta).document(),
                 "rho": known.document(),
             }
-            entry = append(connection, head, body | sums_document(limit, shares, neighbours))
+            entry = append(connection, head, {**body, **sums_document(limit, shares, neighbours)})
             reached("charge-written")
         return Receipt(entry.sequence, entry.digest)
 
@@ -187,8 +193,8 @@ class Ledger(LedgerBook):
             if not paid or any(e.kind == "release" and e.body["charge"] == receipt.sequence for e in entries):
                 raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
             digests = [digest_of(text) for text in releases]
-            body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases), "digests": digests}
-            append(connection, head, body | {part: head.body[part] for part in ("limit", "shares", "spent")})
+            body: Body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases), "digests": digests}
+            append(connection, head, {**body, **head.sums})
             reached("record-written")
 
 
@@ -224,7 +230,7 @@ def _check_words(population: str, unit: str, groups: Sequence[str], adjacency: A
         raise DeclarationError(f"Neighbours that '{adjacency.value}' need groups: name them with groups=(...).")
 
 
-def _check_fit(label: str, created: dict[str, Any], guarantee: Guarantee, unit: str, group: str | None) -> None:
+def _check_fit(label: str, created: Body, guarantee: Guarantee, unit: str, group: str | None) -> None:
     """Refuse a release that protects something else than the ledger does, or a group that it does not know."""
     nowhere = "Nothing was published and nothing was charged."
     within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
@@ -240,7 +246,7 @@ def _check_fit(label: str, created: dict[str, Any], guarantee: Guarantee, unit: 
         )
 
 
-def _refusal(label: str, cost: Any, spent: Any, limit: Any, path: Path, rows: int, group: str | None) -> str:
+def _refusal(label: str, cost: Amount, spent: Amount, limit: Amount, path: Path, rows: int, group: str | None) -> str:
     left = limit - spent
     short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
     name = short[0] if short else next(iter(cost.document()))
@@ -255,14 +261,14 @@ def _refusal(label: str, cost: Any, spent: Any, limit: Any, path: Path, rows: in
     )
 
 
-def _answer(connection: "Connection", request: str, asked_for: dict[str, Any]) -> list[str] | None:
+def _answer(connection: "Connection", request: str, asked_for: Body) -> list[str] | None:
     """Return the releases on record for a request; refuse if that was asked with other words."""
     entries = everything(connection)
     charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
     for entry in entries:
         if entry.kind == "release" and entry.body["charge"] in charges:
             before = charges[entry.body["charge"]]
-            if {part: before[part] for part in asked_for} != asked_for:
+            if {part: before.get(part) for part in asked_for} != asked_for:
                 raise PublishError(
                     f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
                     "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."

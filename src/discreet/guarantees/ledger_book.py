@@ -1,12 +1,11 @@
 """What a ledger says: its limit, which its owner may change, what has been spent, and all entries, checked."""
 
 from pathlib import Path
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, probability
-from discreet.guarantees.amounts import Accountant, Budget, limit_of, read_amount
-from discreet.guarantees.chain import Chain, Entry, append, everything, newest, oldest
+from discreet.guarantees.amounts import Accountant, Amount, Budget, limit_of, read_amount, read_as
+from discreet.guarantees.chain import Body, Chain, Entry, append, everything, newest, oldest
 from discreet.guarantees.ledger_check import check_entries
 from discreet.markup import html_table
 from discreet.records.columns import is_text
@@ -40,7 +39,7 @@ class LedgerBook:
             return newest(connection)
 
     @property
-    def created(self) -> dict[str, Any]:
+    def created(self) -> Body:
         """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
         with self._chain.reading() as connection:
             return oldest(connection).body
@@ -52,7 +51,7 @@ class LedgerBook:
             return Accountant(oldest(connection).body["accountant"])
 
     @property
-    def limit(self) -> Any:
+    def limit(self) -> Amount:
         """Return how much may be spent in all, in the accountant's currency."""
         return read_amount(self.head.body["limit"])
 
@@ -60,16 +59,15 @@ class LedgerBook:
     def declared_limit(self) -> Budget:
         """Return the limit as it was stated, in epsilon and delta."""
         stated = [e.body["declared"] for e in self.entries() if "declared" in e.body]
-        budget: Budget = read_amount(stated[-1])
-        return budget
+        return read_as(Budget, stated[-1])
 
     @property
-    def spent(self) -> Any:
+    def spent(self) -> Amount:
         """Return how much has been spent, in the accountant's currency."""
         return read_amount(self.head.body["spent"])
 
     @property
-    def remaining(self) -> Any:
+    def remaining(self) -> Amount:
         """Return how much may still be spent on everyone."""
         body = self.head.body
         return read_amount(body["limit"]) - read_amount(body["spent"])
@@ -102,8 +100,8 @@ class LedgerBook:
             stated_before = [e.body["declared"] for e in everything(connection) if "declared" in e.body][-1]
             kept = read_amount(stated_before).delta if delta is None else probability(delta, "delta")
             limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
-            body = {"kind": "limit", "reason": reason, "limit": limit.document(), "declared": stated.document()}
-            append(connection, head, body | {part: head.body[part] for part in ("shares", "spent")})
+            body: Body = {"kind": "limit", "reason": reason, "declared": stated.document()}
+            append(connection, head, {**body, **head.sums, "limit": limit.document()})
 
     def check(self) -> None:
         """Recompute the whole chain and all sums; raise if any entry is not what was once written."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.guarantees.amounts import (
@@ -13,6 +12,7 @@ from discreet.guarantees.amounts import (
     Budget,
     nothing,
     read_amount,
+    read_as,
     sums_document,
     together,
 )
@@ -52,7 +52,7 @@ def _check_sums(entries: Sequence[Entry], path: Path) -> None:
     for entry in entries:
         if entry.kind in ("created", "limit"):
             limit = read_amount(entry.body["limit"])
-            if not is_limit(rule, limit, read_amount(entry.body["declared"])):
+            if not is_limit(rule, limit, read_as(Budget, entry.body["declared"])):
                 raise LedgerError(
                     f"The limit at entry {entry.sequence} of {str(path)!r} is not the one that is stated."
                 )
@@ -60,11 +60,11 @@ def _check_sums(entries: Sequence[Entry], path: Path) -> None:
             shares[entry.body["group"] or EVERYONE] += read_amount(entry.body["cost"])
         expected = sums_document(limit, shares, neighbours)
         over = entry.kind == "charge" and not limit.covers(together(shares, neighbours))
-        if over or any(entry.body[part] != value for part, value in expected.items()):
+        if over or any(entry.body.get(part) != value for part, value in expected.items()):
             raise LedgerError(f"The sums of {str(path)!r} do not add up at entry {entry.sequence}.")
 
 
-def is_limit(accountant: Accountant, limit: Any, declared: Budget) -> bool:
+def is_limit(accountant: Accountant, limit: Amount, declared: Budget) -> bool:
     """Tell whether a limit is what `limit_of` makes of the declared one, up to the last digits of a search."""
     if accountant is Accountant.BASIC:
         return bool(limit == declared)

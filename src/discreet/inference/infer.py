@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any, TypeVar
+from typing import TypeVar, overload
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.categories import CategoriesPosterior
@@ -11,6 +11,9 @@ from discreet.inference.posteriors.family import FamilyPosterior
 from discreet.inference.posteriors.network import NetworkPosterior
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.regression import RegressionPosterior
+from discreet.models import BoundedFamily, Categories, LinearRegression, Network
+from discreet.models.model import Model
+from discreet.models.readable_family import ReadableFamily
 from discreet.reading import Case, Exactness, engine_for, read, refusal_of
 from discreet.reading.families import FamilyReading
 from discreet.reading.moments import MomentReading
@@ -18,11 +21,35 @@ from discreet.reading.readings import NetworkReading, TableReading
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
-Told = TypeVar("Told", bound=Posterior[Any])
+Told = TypeVar("Told", bound=Posterior)
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 
 
-def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | None = None) -> Any:
+@overload
+def infer(
+    *releases: Release[Categories], prior: object = None, strengths: Sequence[float] | None = None
+) -> CategoriesPosterior: ...
+
+
+@overload
+def infer(
+    *releases: Release[Network], prior: object = None, strengths: Sequence[float] | None = None
+) -> NetworkPosterior: ...
+
+
+@overload
+def infer(
+    *releases: Release[LinearRegression], prior: object = None, strengths: Sequence[float] | None = None
+) -> RegressionPosterior: ...
+
+
+@overload
+def infer(
+    *releases: Release[BoundedFamily], prior: object = None, strengths: Sequence[float] | None = None
+) -> FamilyPosterior: ...
+
+
+def infer(*releases: Release, prior: object = None, strengths: Sequence[float] | None = None) -> Posterior:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     It is a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for Bayesian networks, a
@@ -47,28 +74,36 @@ def infer(*releases: Release, prior: Any = None, strengths: Sequence[float] | No
 
 
 @singledispatch
-def posterior_of(reading: Any, readings: Sequence[Any], model: Any, releases: Sequence[Release]) -> Any:
+def posterior_of(reading: object, readings: Sequence[object], model: Model, releases: Sequence[Release]) -> Posterior:
     """Return the posterior that shows readings of this kind, one for each strength of the prior."""
     raise DeclarationError(f"No posterior shows a {type(reading).__name__}.")
 
 
 @posterior_of.register
-def _(reading: TableReading, readings: Any, model: Any, releases: Sequence[Release]) -> CategoriesPosterior:
+def _(
+    reading: TableReading, readings: Sequence[TableReading], model: Categories, releases: Sequence[Release[Categories]]
+) -> CategoriesPosterior:
     return _told(CategoriesPosterior(model, releases, readings))
 
 
 @posterior_of.register
-def _(reading: NetworkReading, readings: Any, model: Any, releases: Sequence[Release]) -> NetworkPosterior:
+def _(
+    reading: NetworkReading, readings: Sequence[NetworkReading], model: Network, releases: Sequence[Release[Network]]
+) -> NetworkPosterior:
     return NetworkPosterior(model, releases, readings)
 
 
 @posterior_of.register
-def _(reading: MomentReading, readings: Any, model: Any, releases: Sequence[Release]) -> RegressionPosterior:
+def _(
+    reading: MomentReading, readings: object, model: Model, releases: Sequence[Release[LinearRegression]]
+) -> RegressionPosterior:
     return RegressionPosterior(reading, releases)
 
 
 @posterior_of.register
-def _(reading: FamilyReading, readings: Any, model: Any, releases: Sequence[Release]) -> FamilyPosterior:
+def _(
+    reading: FamilyReading, readings: object, model: Model, releases: Sequence[Release[ReadableFamily]]
+) -> FamilyPosterior:
     return _told(FamilyPosterior(reading, releases))
 
 

@@ -11,7 +11,7 @@ from discreet.errors import DeclarationError, SourceError
 from discreet.records.columns import Column
 
 
-def codes_of(rows: Any, columns: Sequence[Column]) -> Counts:
+def codes_of(rows: object, columns: Sequence[Column]) -> Counts:
     """Return the level codes (rows, columns) of records: a list of mappings, a mapping of lists, or a data frame.
 
     A value that no level declares belongs to the level that the column declares for such values.
@@ -23,10 +23,10 @@ def codes_of(rows: Any, columns: Sequence[Column]) -> Counts:
     return np.array(codes, dtype=np.int64).T.reshape(-1, len(columns))
 
 
-def _by_column(rows: Any, names: list[str]) -> Mapping[str, Sequence[Any]]:
+def _by_column(rows: object, names: list[str]) -> Mapping[str, Sequence[object]]:
     if isinstance(rows, Sequence) and not isinstance(rows, str) and all(isinstance(row, Mapping) for row in rows):
         missing = [name for name in names if any(name not in row for row in rows)]
-        found: Mapping[str, Sequence[Any]] = {n: [row[n] for row in rows] for n in names if n not in missing}
+        found: Mapping[str, Sequence[object]] = {n: [row[n] for row in rows] for n in names if n not in missing}
     elif isinstance(rows, Mapping):
         found = {name: list(rows[name]) for name in names if name in rows}
     else:

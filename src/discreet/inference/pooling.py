@@ -14,7 +14,6 @@ the posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -26,9 +25,10 @@ from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import Interval, Sampled
-from discreet.models import Categories
+from discreet.models import Categories, Cell
 from discreet.reading.case import Case
 from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.records.columns import Level
 from discreet.releases import Release
 
 _REACHES = 25.0  # counts this many factors e away from the noisy ones are left out: e^-25 = 1e-11
@@ -76,7 +76,7 @@ class PooledRates(Posterior[Categories]):
 
     subject = "pooled rates"
 
-    def __init__(self, model: Categories, releases: Sequence[Release[Categories]], event: Any, by: str) -> None:
+    def __init__(self, model: Categories, releases: Sequence[Release[Categories]], event: object, by: str) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.event, self.by = event, by
         _check(releases)
@@ -123,7 +123,7 @@ class PooledRates(Posterior[Categories]):
         """Return nothing: the two grids are not one integral."""
         return
 
-    def facts(self, level: float = 0.9) -> dict[str, Any]:
+    def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the groups' mean rate, and how alike they are."""
         return {"overall": self.overall, "likeness": self.likeness}
 
@@ -160,7 +160,7 @@ class PooledRates(Posterior[Categories]):
         pairs = zip(self._shares, self._points, strict=True)
         return float(sum(share * point.kappa / (1 + point.kappa) for share, point in pairs))
 
-    def rate(self, group: Any) -> Sampled:
+    def rate(self, group: object) -> Sampled:
         """Return the distribution of one group's rate, by exact draws."""
         return Sampled(self._sampled[:, self._place(group)])
 
@@ -170,12 +170,12 @@ class PooledRates(Posterior[Categories]):
             name: Sampled(column).interval(level) for name, column in zip(self.groups, self._sampled.T, strict=True)
         }
 
-    def chance_that_greater(self, first: Any, second: Any) -> float:
+    def chance_that_greater(self, first: object, second: object) -> float:
         """Return the probability that one group's rate is greater than another's."""
         one, two = self._sampled[:, self._place(first)], self._sampled[:, self._place(second)]
         return float((one > two).mean())
 
-    def _place(self, group: Any) -> int:
+    def _place(self, group: object) -> int:
         if str(group) not in self.groups:
             raise DeclarationError(f"{group!r} is none of the groups {', '.join(self.groups)}.")
         return self.groups.index(str(group))
@@ -302,7 +302,7 @@ def _log_ways(counts: Counts, alpha: float) -> Floats:
     return np.asarray(gammaln(alpha + counts) - gammaln(alpha) - gammaln(counts + 1.0))
 
 
-def _groups(releases: Sequence[Release], model: Categories, event: Any, by: str) -> list[_Group]:
+def _groups(releases: Sequence[Release], model: Categories, event: object, by: str) -> list[_Group]:
     column = next((column for column in model.columns if column.name == by), None)
     if column is None:
         raise DeclarationError(f"The release has no column {by!r}; its columns are {[c.name for c in model.columns]}.")
@@ -322,7 +322,7 @@ def _groups(releases: Sequence[Release], model: Categories, event: Any, by: str)
     return groups
 
 
-def cell_level(model: Categories, cell: Any, by: str) -> Any:
+def cell_level(model: Categories, cell: Cell, by: str) -> Level:
     """Return the level that one column has in a cell."""
     place = [column.name for column in model.columns].index(by)
     return cell[place] if isinstance(cell, tuple) else cell

@@ -8,7 +8,6 @@ both are too sure of themselves; `infer` is the reading to use.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -39,7 +38,7 @@ class PlugInNetwork:
             means[column.name] = (shapes / shapes.sum(axis=-1, keepdims=True)).reshape(self.model.shape(family))
         return means
 
-    def predict_proba(self, rows: Any) -> Floats:
+    def predict_proba(self, rows: object) -> Floats:
         """Return P(class | features) of a naive Bayes network under the means."""
         if self.model.target is None:
             raise DeclarationError("Only naive Bayes networks have a class to predict.")
@@ -103,7 +102,7 @@ def _published_tables(case: Case) -> dict[tuple[str, ...], Floats]:
     pairs = [(measured, part) for measured in case.measurements for part in measured.of.parts or ()]
     if all(all(part.cells) for _, part in pairs):
         return {part.names: measured.values[part.places].astype(float) for measured, part in pairs}
-    named: Any = getattr(case.observed[0].mechanism, "tables", None)
+    named = getattr(case.observed[0].mechanism, "tables", None)
     if callable(named):  # contrasts: the mechanism says what its tables are, with the total that it published
         tables = named(case.observed[0].output)
         return {family: tables[family[-1]] for family in case.model.families}

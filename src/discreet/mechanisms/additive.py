@@ -24,13 +24,14 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.mechanisms.refereed_numbers import RefereedNumbers
 from discreet.models import Categories
+from discreet.models.model import ModelT
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.losses import envelope
 from discreet.noise.product_laplace import by_block
 from discreet.randomness import RandomBits
 
 
-class Additive(RefereedNumbers):
+class Additive(RefereedNumbers[ModelT]):
     """z = A k + u, with `quantities` A and `noise` u."""
 
     @property
@@ -115,8 +116,8 @@ class Additive(RefereedNumbers):
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 
-@dataclass(frozen=True, init=False)
-class NoisyCounts(Additive):
+@dataclass(frozen=True, init=False, repr=False)
+class NoisyCounts(Additive[Categories]):
     """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
 
     model: Categories
@@ -129,9 +130,6 @@ class NoisyCounts(Additive):
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r})"
 
     @cached_property
     def quantities(self) -> Cells:

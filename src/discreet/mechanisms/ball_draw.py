@@ -11,7 +11,7 @@ L the prior's precision. P and v are fractions, so the law is sampled exactly wi
 grid does not enlarge R. The running time depends on the secret; see docs/threat-model.md.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -56,8 +56,8 @@ def published_bound(w: Floats, size: int, variance: float) -> float:
     return float(size / variance * (1 + 2 * np.abs(w).sum() + len(w) * np.linalg.norm(w)))
 
 
-@dataclass(frozen=True, init=False)
-class BallDraw(Mechanism, kind="BallDraw", version=1):
+@dataclass(frozen=True, init=False, repr=False)
+class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
     """One draw of the coefficients, on a grid of `steps` steps to the bound: pure epsilon-DP.
 
     The likelihood is raised to the power min(1, epsilon / R). The noise must be known and the norm bounded.
@@ -218,7 +218,7 @@ class BallDraw(Mechanism, kind="BallDraw", version=1):
         """Return all points of the grid, or nothing if there are more than `most`."""
         return self.outputs() if (2 * isqrt(int(self.squared_radius)) + 1) ** self.model.dimension <= most else None
 
-    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin may have instead: fewer steps, so that its grid can be listed."""
         for steps in (16, 32, 64, 128, 256):
             yield {"steps": min(steps, self.steps)}

@@ -33,8 +33,8 @@ LEAST_RATE = Fraction(1, 2**44)
 """Noise of a smaller rate than this could leave 64 bits."""
 
 
-@dataclass(frozen=True, init=False)
-class NoisyMoments(Additive):
+@dataclass(frozen=True, init=False, repr=False)
+class NoisyMoments(Additive[LinearRegression]):
     """Moments of a regression plus integer noise of a law that does not depend on them."""
 
     model: LinearRegression
@@ -92,7 +92,7 @@ class NoisyMoments(Additive):
         return self.noise.simulate(rows, generator)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class BoxMoments(NoisyMoments, kind="BoxMoments", version=1):
     """All moments with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 

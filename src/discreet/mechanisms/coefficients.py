@@ -9,10 +9,10 @@ from math import lcm, prod
 
 import numpy as np
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, NumbersT
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis, squared_lengths
 from discreet.mechanisms.parts import Part
-from discreet.mechanisms.quantities import Numbers, Quantities
+from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
 from discreet.models.network import Network
 from discreet.noise.product_laplace import starts
@@ -49,7 +49,7 @@ class Parities(Quantities):
             for place, block in enumerate(self.basis.blocks)
         )
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the number of records, if wanted, and e_g of every block."""
         rows = np.asarray(counts)
         doubled = self.basis.sizes(rows) + self.basis.contrasts(rows)
@@ -63,7 +63,7 @@ class Parities(Quantities):
     def _matrix(self) -> Counts:
         return np.asarray(self.apply(np.eye(self.model.cells, dtype=np.int64)))
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return A' v by the matrix itself."""
         return np.asarray(np.asarray(values) @ self._matrix.T)
 
@@ -117,7 +117,7 @@ class Contrasts(Quantities):
             found.append(Part(block, (False,) * len(block), np.arange(first, last).reshape(shape)))
         return tuple(found)
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the contrasts of every block."""
         return self.basis.contrasts(np.asarray(counts))
 
@@ -125,7 +125,7 @@ class Contrasts(Quantities):
     def _matrix(self) -> Counts:
         return np.asarray(self.apply(np.eye(self.model.cells, dtype=np.int64)))
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return A' v by the matrix itself."""
         return np.asarray(np.asarray(values) @ self._matrix.T)
 

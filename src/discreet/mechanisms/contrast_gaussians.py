@@ -11,7 +11,7 @@ found exactly, by eliminating variables, and v_g is scaled so that it is rho. Fr
 tables that a reader makes of the contrasts agree with each other and with the public number of records.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -84,10 +84,10 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
                 f"{exact_text(LARGEST_VARIANCE)}; choose another epsilon, delta or other shares."
             )
 
-    def __repr__(self) -> str:
-        numbers = f"delta={exact_text(self.delta)!r}, variance={exact_text(self.variance)!r}"
-        shown = "" if self.shares == best_gaussian_shares(self.model) else f", shares={self.shares!r}"
-        return f"{super().__repr__()[:-1]}, {numbers}{shown})"
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Leave out shares that nobody chose."""
+        return ("shares",) if self.shares == best_gaussian_shares(self.model) else ()
 
     @property
     def basis(self) -> ContrastBasis:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, combinations
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.errors import DeclarationError
 from discreet.models.network import Family, Network
 
@@ -88,13 +88,13 @@ class ContrastBasis:
                 found.setdefault(block, place)
         return found
 
-    def sizes(self, counts: NDArray[Any]) -> NDArray[Any]:
+    def sizes(self, counts: NumbersT) -> NumbersT:
         """Return for each block the number of records, as the first maximal family around it counts them."""
         tables = self.network.split(counts)
         totals = np.stack([table.reshape(*counts.shape[:-1], -1).sum(axis=-1) for table in tables], axis=-1)
         return np.asarray(totals[..., [self.homes[block] for block in self.blocks]])
 
-    def contrasts(self, counts: NDArray[Any]) -> NDArray[Any]:
+    def contrasts(self, counts: NumbersT) -> NumbersT:
         """Return t for one or many rows of the counts of the maximal families, whole or real."""
         found = np.zeros((*counts.shape[:-1], self.length), dtype=np.asarray(counts).dtype)
         for place, (family, table) in enumerate(
@@ -106,7 +106,7 @@ class ContrastBasis:
             found[..., outside] = flat[..., inside]
         return found
 
-    def table(self, family: Family, contrasts: NDArray[Any], total: NDArray[Any] | float) -> NDArray[np.float64]:
+    def table(self, family: Family, contrasts: Counts | Floats, total: ArrayLike) -> NDArray[np.float64]:
         """Return the table of a family, axes (..., *family), from contrasts and the number of records."""
         shape, rows = self.network.shape(family), np.asarray(contrasts)
         flat = np.zeros((*rows.shape[:-1], prod(shape)))
@@ -115,7 +115,7 @@ class ContrastBasis:
         flat[..., 0] = total
         return _transformed(flat.reshape(*rows.shape[:-1], *shape), [_back(levels) for levels in shape])
 
-    def tables(self, contrasts: NDArray[Any], total: NDArray[Any] | float) -> dict[str, NDArray[np.float64]]:
+    def tables(self, contrasts: Counts | Floats, total: ArrayLike) -> dict[str, NDArray[np.float64]]:
         """Return the table (parents..., variable) of each variable; their marginals agree."""
         return {family[-1]: self.table(family, contrasts, total) for family in self.network.families}
 
@@ -183,9 +183,10 @@ def _back(levels: int) -> NDArray[np.float64]:
     return np.asarray(_helmert(levels).T / np.array([levels, *squared_lengths(levels)], dtype=float))
 
 
-def _transformed(table: NDArray[Any], matrices: list[NDArray[Any]]) -> NDArray[Any]:
+def _transformed(table: NumbersT, matrices: Sequence[Counts | Floats]) -> NumbersT:
     """Apply one matrix to each of the last axes of a table."""
     first = table.ndim - len(matrices)
     for axis, matrix in enumerate(matrices, first):
-        table = np.moveaxis(np.tensordot(table, matrix, axes=(axis, 1)), -1, axis)
+        product = np.asarray(np.tensordot(table, matrix, axes=(axis, 1)), dtype=table.dtype)
+        table = np.moveaxis(product, -1, axis)
     return table

@@ -62,9 +62,6 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=1):
         if model.target is not None:
             within_bounds(self.class_epsilon, "epsilon for the classes")
 
-    def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, class_share={exact_text(self.class_share)!r})"
-
     @property
     def class_epsilon(self) -> Fraction:
         """Return the part of epsilon for the class counts."""

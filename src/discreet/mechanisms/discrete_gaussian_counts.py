@@ -59,10 +59,6 @@ class GaussianKernel(NoisyCounts):
                 "variance out to have it calibrated."
             )
 
-    def __repr__(self) -> str:
-        numbers = f"delta={exact_text(self.delta)!r}, variance={exact_text(self.variance)!r}"
-        return f"{super().__repr__()[:-1]}, {numbers})"
-
     @property
     def reason(self) -> str:
         """Name the variance."""

@@ -1,7 +1,7 @@
 """What draws from a posterior tell their readers: which rows were drawn, and what their likelihood costs."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from discreet.mechanisms.posterior_grid import coarser
 from discreet.mechanisms.quantities import Cost
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
 from discreet.models.model import Model, Parameters
+from discreet.models.readable_family import ReadableFamily
 
 _STICK = 5e5  # operations of the certified mass of one cell of the grid
 _SUMMED = 3000.0  # operations for each cell over which a truncated row is summed
@@ -20,18 +21,18 @@ _SUMMED = 3000.0  # operations for each cell over which a truncated row is summe
 class DrawnProbabilities:
     """Draws of rows of probabilities from Dirichlet(alpha + power * counts), by breaking a stick for each row."""
 
-    model: Any
+    model: Model
     size: int
-    power: Any
+    power: Fraction
     draws: int
     grid_bits: int
-    least: Any
+    least: Fraction
 
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
         """Return of each table its columns, the prior of a row, and how many rows it has; nothing if none is drawn."""
         raise NotImplementedError
 
-    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
@@ -60,7 +61,7 @@ class DrawnProbabilities:
 
     def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values): all that a family's posterior depends on."""
-        if self.drawn_tables():
+        if not isinstance(self.model, ReadableFamily):
             raise DeclarationError("Draws of probabilities do not depend on one total alone.")
         unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
         for cell in output.tolist():

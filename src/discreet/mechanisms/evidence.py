@@ -6,10 +6,10 @@ of counts; measurements (see `quantities`) say besides what was measured, with w
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.quantities import Cost, Measurement
@@ -80,7 +80,7 @@ class ClampedMeasurement(Measurement):
         return np.asarray(self.log_terms(self.of.apply(np.asarray(counts))).sum(axis=-1))
 
 
-def clamped_terms(noise: Rounded, values: Counts, numbers: NDArray[Any], highest: int) -> Floats:
+def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, highest: int) -> Floats:
     """Return log P(value | number), at 0 and `highest` that of all that is clamped there, and -inf outside."""
     inner = noise.log_terms(values - numbers)
     low, high = noise.log_at_least(numbers), noise.log_at_least(highest - numbers)

@@ -67,10 +67,6 @@ class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
         object.__setattr__(self, "delta", small)
         object.__setattr__(self, "variance", chosen)
 
-    def __repr__(self) -> str:
-        numbers = f"delta={exact_text(self.delta)!r}, variance={exact_text(self.variance)!r}"
-        return f"{super().__repr__()[:-1]}, {numbers})"
-
     @property
     def reason(self) -> str:
         """Name the variance."""

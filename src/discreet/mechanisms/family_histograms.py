@@ -5,7 +5,7 @@ epsilon: pure and tight. Families inside others are marginals and cost nothing. 
 shares that minimise the total variance grow like (cells)^(1/3); any other whole numbers may be declared.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -45,9 +45,10 @@ class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=1):
         if (most := max(self.quantities.blocks)) > MOST_CELLS:
             raise DeclarationError(f"A table of {most} cells is too large; at most {MOST_CELLS} are allowed.")
 
-    def __repr__(self) -> str:
-        shown = "" if self.shares == _default_shares(self.model) else f", shares={self.shares!r}"
-        return f"{super().__repr__()[:-1]}{shown})"
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Leave out shares that nobody chose."""
+        return ("shares",) if self.shares == _default_shares(self.model) else ()
 
     @property
     def family_epsilons(self) -> tuple[Fraction, ...]:

@@ -10,7 +10,7 @@ variables. The number of records is public and needs no noise. Any positive whol
 scaled so that the maximum is epsilon. Left out, they nearly minimise the variance of all cells of all family tables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -49,9 +49,10 @@ class FourierCounts(ParityCounts, kind="FourierCounts", version=1):
         object.__setattr__(self, "shares", chosen)
         within_bounds(min(self.rates), "the smallest rate of a block")
 
-    def __repr__(self) -> str:
-        shown = "" if self.shares == best_shares(self.model) else f", shares={self.shares!r}"
-        return f"{super().__repr__()[:-1]}{shown})"
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Leave out shares that nobody chose."""
+        return ("shares",) if self.shares == best_shares(self.model) else ()
 
     @cached_property
     def rates(self) -> tuple[Fraction, ...]:

@@ -29,7 +29,7 @@ from discreet.noise import Gaussian
 from discreet.noise.concentrated import SLACK, variance_through_zcdp, worst_loss
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=1):
     """Every moment with its own discrete Gaussian noise: (epsilon, delta)-DP and rho-zCDP.
 

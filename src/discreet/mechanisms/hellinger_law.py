@@ -9,7 +9,7 @@ listed; many are never looked at one by one, but drawn from a mixture of product
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import comb
@@ -56,7 +56,7 @@ _PUBLIC_BITS = 128  # at which public bounds are computed
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerMechanism(Mechanism, Chooser):
+class HellingerMechanism(Mechanism[Categories], Chooser):
     """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
@@ -82,11 +82,6 @@ class HellingerMechanism(Mechanism, Chooser):
                 f"candidate posteriors than {type(self).__name__} draws from: {MOST_CANDIDATES} of any kind, or about "
                 f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
-
-    def __repr__(self) -> str:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        shown = [f"{n}={exact_text(v)!r}" if isinstance(v, Fraction) else f"{n}={v!r}" for n, v in values.items()]
-        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     @abstractmethod

@@ -18,7 +18,7 @@ from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Laplace
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=1):
     """Every moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
 

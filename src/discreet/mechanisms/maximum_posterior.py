@@ -25,7 +25,7 @@ from scipy.special import logsumexp, softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, ball, exact_text, positive, whole
+from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.mechanism import Mechanism, require_prior
@@ -38,7 +38,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class MaximumPosterior(Mechanism, Chooser, kind="MaximumPosterior", version=1):
+class MaximumPosterior(Mechanism[Categories], Chooser, kind="MaximumPosterior", version=1):
     """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
@@ -63,12 +63,6 @@ class MaximumPosterior(Mechanism, Chooser, kind="MaximumPosterior", version=1):
         object.__setattr__(self, "resolution", whole(resolution, "resolution", least=cells + 1))
         if cells > 64 or comb(self.resolution - 1, cells - 1) > MOST_CANDIDATES:
             raise DeclarationError(f"There may be at most {MOST_CANDIDATES} candidates: lower the resolution.")
-
-    def __repr__(self) -> str:
-        return (
-            f"MaximumPosterior({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r}, "
-            f"resolution={self.resolution})"
-        )
 
     @property
     def candidates(self) -> Counts:

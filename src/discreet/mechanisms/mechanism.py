@@ -6,13 +6,14 @@ the noise. Every public fact (model, size, epsilon) is a field; the secret is on
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from inspect import Parameter, signature
 from math import inf
 from types import UnionType
-from typing import Any, ClassVar, cast, get_type_hints
+from typing import ClassVar, Generic, Self, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -21,19 +22,26 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.hellinger_moments import HellingerMoments
 from discreet.documents import DocumentedMechanism
 from discreet.errors import DeclarationError
+from discreet.exact import exact_text
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Evidence
-from discreet.models.model import Model
+from discreet.models.model import Model, ModelT
 from discreet.randomness import RandomBits
 
 
-class Mechanism(DocumentedMechanism, ABC):
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     """P(output | secret statistics), with the guarantee that it gives.
 
     A mechanism that documents may name says so where it is declared: `class X(Mechanism, kind="X", version=1)`.
     """
 
-    model: Any
+    calibrated: ClassVar[tuple[str, ...]] = ()
+    """Fields that are found from others if they are left out."""
+    calibrated_to: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    """The fields that they are found from."""
+
+    model: ModelT
     """The model whose statistics are published."""
     size: int
     """The public number of records."""
@@ -43,6 +51,16 @@ class Mechanism(DocumentedMechanism, ABC):
     """The field that no guarantee determines, for which a ranking takes the best of a few values."""
     most_tables: ClassVar[int] = 300
     """So many data sets are listed at most to compare neighbours; fewer if the law takes long to write down."""
+
+    def __repr__(self) -> str:
+        facts = [(field.name, getattr(self, field.name)) for field in dataclass_fields(self)[1:]]
+        texts = [f"{n}={(exact_text(v) if isinstance(v, Fraction) else v)!r}" for n, v in facts if n not in self.unsaid]
+        return f"{type(self).__name__}({', '.join([repr(self.model), *texts])})"
+
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Return fields that are not worth showing: they have the value that the others give them."""
+        return ()
 
     @property
     @abstractmethod
@@ -84,6 +102,15 @@ class Mechanism(DocumentedMechanism, ABC):
     @abstractmethod
     def evidence(self, output: Counts) -> Evidence:
         """Return what an output is evidence of. Only its length is looked at, never its numbers."""
+
+    def recalibrated(self, **changed: object) -> Self:
+        """Return the mechanism for other public facts, with what is `calibrated` found anew."""
+        return _made(self, changed, without=self.calibrated)
+
+    @classmethod
+    def registered(cls) -> dict[str, "type[Mechanism]"]:
+        """Return the newest version of every mechanism that documents may name, by its kind."""
+        return {kind: made for kind, made in sorted(cls.kinds.newest.items()) if issubclass(made, Mechanism)}
 
     @classmethod
     def accepts_model(cls, model: object) -> bool:
@@ -135,8 +162,8 @@ class Mechanism(DocumentedMechanism, ABC):
         """Return all outputs that are at all likely for these data sets, or nothing if more than `most` or unknown."""
         return None
 
-    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
-        """Give what a twin of few records on this model may have instead of this mechanism's fields."""
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give, the best first, what a small twin on this model may have instead of this mechanism's fields."""
         yield {}
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
@@ -146,7 +173,7 @@ class Mechanism(DocumentedMechanism, ABC):
     @property
     def has_plain_counts(self) -> bool:
         """Tell whether an output about categories holds something that could be taken for the count of each cell."""
-        return self.length == len(self.model.cells)
+        return self.length == len(self.model.even_parameters())
 
     def plain_counts(self, outputs: Counts) -> Floats:
         """Return the counts that rows of outputs are taken for by who knows nothing of noise.
@@ -165,6 +192,9 @@ class Mechanism(DocumentedMechanism, ABC):
         )
 
 
+MechanismT = TypeVar("MechanismT", bound=Mechanism)
+
+
 def require_mechanism(given: object, purpose: str) -> None:
     """Refuse what is no mechanism, such as a release."""
     if not isinstance(given, Mechanism):
@@ -180,17 +210,17 @@ def require_prior(model: Model, kind: str) -> None:
         )
 
 
-def with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:
+def with_fields(mechanism: MechanismT, **fields: object) -> MechanismT:
     """Return the same mechanism with other public facts; all checks of the constructor run again.
 
-    What a mechanism has `calibrated` is calibrated anew where a fact changes that it was calibrated to: epsilon and
-    delta, or what `calibrated_to` names. A mechanism that cannot just leave such a field out has `recalibrated`.
+    What a mechanism has `calibrated` is calibrated anew where a fact changes that it was `calibrated_to`.
     """
-    kind: Any = type(mechanism)
-    changes = set(getattr(kind, "calibrated_to", ("epsilon", "delta"))) & set(fields)
-    stale = set(getattr(kind, "calibrated", ())) - set(fields) if changes else set()
-    if stale and hasattr(kind, "recalibrated"):
-        return cast(Mechanism, kind.recalibrated(mechanism, **fields))
-    kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind) if field.name not in stale}
-    changed: Mechanism = kind(**kept | fields)
-    return changed
+    if set(mechanism.calibrated_to) & set(fields) and set(mechanism.calibrated) - set(fields):
+        return mechanism.recalibrated(**fields)
+    return _made(mechanism, fields, without=())
+
+
+def _made(mechanism: MechanismT, changed: dict[str, object], without: Sequence[str]) -> MechanismT:
+    make: Callable[..., MechanismT] = type(mechanism)
+    kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(mechanism)}
+    return make(**{name: value for name, value in kept.items() if name not in without} | changed)

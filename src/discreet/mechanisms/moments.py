@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.arrays import Counts
-from discreet.mechanisms.quantities import Numbers, Quantities
+from discreet.arrays import Counts, NumbersT
+from discreet.mechanisms.quantities import Quantities
 from discreet.models.linear_regression import LinearRegression
 
 
@@ -23,11 +23,11 @@ class Moments(Quantities):
         """Return all moments, in one block."""
         return (len(self.model.cells),)
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the moments themselves."""
         return np.asarray(counts)
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return the numbers themselves."""
         return np.asarray(values)
 

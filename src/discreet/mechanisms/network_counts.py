@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact_text, positive, whole
+from discreet.exact import Exact, positive, whole
 from discreet.mechanisms.additive import Additive, within_bounds
 from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.tables import FamilyTables
 from discreet.models.network import Network
 
 
-@dataclass(frozen=True, init=False)
-class NetworkCounts(Additive):
+@dataclass(frozen=True, init=False, repr=False)
+class NetworkCounts(Additive[Network]):
     """Noisy counts of a network: `model` is the network, `size` the public number of records."""
 
     model: Network
@@ -34,9 +34,6 @@ class NetworkCounts(Additive):
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r})"
 
     @cached_property
     def quantities(self) -> Quantities:

@@ -24,7 +24,7 @@ from scipy.special import logsumexp, softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss, compositions
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, ball, exact_text, positive, whole
+from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
@@ -36,7 +36,7 @@ from discreet.randomness import FiniteLaw, RandomBits
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkMaximum(Mechanism, Chooser, kind="NetworkMaximum", version=1):
+class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version=1):
     """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
@@ -63,12 +63,6 @@ class NetworkMaximum(Mechanism, Chooser, kind="NetworkMaximum", version=1):
                 f"There may be at most {MOST_CANDIDATES} candidates: lower the resolution, or use "
                 "tempered_network_maximum or noisy counts."
             )
-
-    def __repr__(self) -> str:
-        return (
-            f"NetworkMaximum({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r}, "
-            f"resolution={self.resolution})"
-        )
 
     @property
     def _number(self) -> int:

@@ -13,11 +13,11 @@ leaf costs at most; `NetworkSampling.published` draws as they do and states what
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import exp, inf, log, prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", version=1):
+class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=1):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
@@ -79,7 +79,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
         grid_bits: int = GRID_BITS,
         least: Exact = 0,
     ) -> None:
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "model": _network(model),
             "size": whole(size, "size"),
             "epsilon": positive(epsilon, "epsilon"),
@@ -212,11 +212,6 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
         raise DeclarationError(
             f"claimed = {exact_text(stated)} asks for probabilities that cannot be drawn: state another. {words}"
         )
-
-    def __repr__(self) -> str:
-        shown = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {n: repr(exact_text(v)) if isinstance(v, Fraction) else repr(v) for n, v in shown.items()}
-        return f"NetworkSampling({', '.join(f'{name}={text}' for name, text in texts.items())})"
 
     @property
     def guarantee(self) -> Guarantee:
@@ -362,7 +357,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism, kind="NetworkSampling", ver
             raise DocumentError("The output holds probabilities below the declared least.")
 
 
-def _network(model: Any) -> Network:
+def _network(model: Network) -> Network:
     if not isinstance(model, Network):
         raise DeclarationError(f"NetworkSampling draws the tables of a Network; got a {type(model).__name__}.")
     require_prior(model, "NetworkSampling")

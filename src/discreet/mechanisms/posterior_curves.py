@@ -8,7 +8,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, log
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,10 @@ from discreet.certificates.posterior_draw import (
 )
 from discreet.certificates.posterior_pairs import certified_pair_delta, mean_of_draws
 from discreet.models import Categories
-from discreet.models.bounded_family import Law, NormalLaw
+from discreet.models.bounded_family import BoundedFamily, Law, NormalLaw
+
+Drawable = Categories | BoundedFamily
+"""The models from whose posteriors parameters are drawn."""
 
 SLACK = 1e-9
 """Draws must stay this far, in relative terms, below their stated delta: room for the rounding of a composed loss."""
@@ -33,7 +35,12 @@ _MILLIONTH = 1e-6
 
 
 def certified_delta(
-    model: Any, size: int, power: Fraction, epsilon: Fraction, enough: float = 0.0, tolerance: float = TOLERANCE
+    model: Drawable,
+    size: int,
+    power: Fraction,
+    epsilon: Fraction,
+    enough: float = 0.0,
+    tolerance: float = TOLERANCE,
 ) -> float:
     """Return an upper bound on the delta of one draw over all neighbours; what is below `enough` counts."""
     if not isinstance(model, Categories):
@@ -46,7 +53,7 @@ def certified_delta(
 
 
 @lru_cache(maxsize=32)
-def certified_curve(model: Any, size: int, power: Fraction, draws: int, delta: Fraction) -> Curve:
+def certified_curve(model: Drawable, size: int, power: Fraction, draws: int, delta: Fraction) -> Curve:
     """Return an upper bound on the curve of `draws` draws, within a millionth; what is negligible is cut off."""
     enough = _NEGLIGIBLE * float(delta) / draws
     return _composed(
@@ -56,7 +63,7 @@ def certified_curve(model: Any, size: int, power: Fraction, draws: int, delta: F
 
 @lru_cache(maxsize=32)
 def certified_loss(
-    model: Any, size: int, power: Fraction, draws: int, epsilon: Fraction, delta: Fraction
+    model: Drawable, size: int, power: Fraction, draws: int, epsilon: Fraction, delta: Fraction
 ) -> PrivacyLoss:
     """Return a loss that dominates `draws` draws, and has the certified delta at this epsilon."""
     curve = certified_curve(model, size, power, draws, delta)
@@ -67,7 +74,7 @@ def certified_loss(
     return dominating_loss(sharp, float(delta) * (_NEGLIGIBLE if draws == 1 else 0.1), epsilon).loss
 
 
-def excess(model: Any, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
+def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
     """Return ln(delta of the draws / stated delta), about, in floats: what is found by it is certified afterwards."""
     rounded = short_decimal(power, -1)
 
@@ -83,7 +90,7 @@ def excess(model: Any, size: int, power: float, draws: int, epsilon: Fraction, d
     return log(found / (float(delta) * (1 - 2 * SLACK))) if found else -inf
 
 
-def _composed(model: Any, size: int, power: Fraction, draws: int, delta: Fraction, single: Curve) -> Curve:
+def _composed(model: Drawable, size: int, power: Fraction, draws: int, delta: Fraction, single: Curve) -> Curve:
     if draws == 1:
         return single
     means = () if isinstance(model, Categories) else _means(_pairs(model, size, power), draws)
@@ -93,7 +100,7 @@ def _composed(model: Any, size: int, power: Fraction, draws: int, delta: Fractio
 
 
 @lru_cache(maxsize=32)
-def _pairs(model: Any, size: int, power: Fraction) -> tuple[tuple[Law, Law], ...]:
+def _pairs(model: BoundedFamily, size: int, power: Fraction) -> tuple[tuple[Law, Law], ...]:
     return tuple(model.neighbours(size, power))
 
 
@@ -105,7 +112,7 @@ def _means(pairs: tuple[tuple[Law, Law], ...], draws: int) -> tuple[tuple[Law, L
     return tuple((mean_of_draws(one, draws), mean_of_draws(two, draws)) for one, two in normal)
 
 
-def short_decimal(number: Any, direction: int, digits: int = 12) -> Fraction:
+def short_decimal(number: float | Fraction, direction: int, digits: int = 12) -> Fraction:
     """Return a short decimal next to a number: above it if the direction is 1, below it if it is -1."""
     context = Context(prec=digits, rounding=ROUND_CEILING if direction > 0 else ROUND_FLOOR)
     return Fraction(context.divide(Decimal(Fraction(number).numerator), Decimal(Fraction(number).denominator)))

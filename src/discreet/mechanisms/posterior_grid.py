@@ -9,9 +9,8 @@ How many comparisons that takes, and how long each of them takes, is decided by 
 close that 64 more bits are drawn; see the threat model.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import arb, ctx
@@ -142,7 +141,7 @@ class GridLaw:
 _MOST_STICKS = 20  # of more, even two cells for each are too many outputs to list
 
 
-def coarser(grid_bits: int, sticks: int) -> Iterator[dict[str, Any]]:
+def coarser(grid_bits: int, sticks: int) -> Iterator[Mapping[str, object]]:
     """Give grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
     for bits in range(min(6, grid_bits) if sticks <= _MOST_STICKS else 0, 0, -1):
         yield {"grid_bits": bits}

@@ -9,12 +9,12 @@ What is published is a cell of a grid. A vector of probabilities is drawn by bre
 the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is published as floor(2^grid_bits v_i).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import exp
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.posterior_curves import (
     SLACK,
+    Drawable,
     certified_curve,
     certified_delta,
     certified_loss,
@@ -55,10 +56,11 @@ from discreet.mechanisms.posterior_search import (
 )
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
-from discreet.models.bounded_family import BoundedFamily, Law
+from discreet.models.bounded_family import BetaLaw, Law
+from discreet.models.categories import Levels
 from discreet.models.model import Model
 from discreet.randomness import RandomBits
-from discreet.records.columns import Level
+from discreet.records.columns import Column, Level
 
 GRID_BITS = 32
 _COARSE = 9  # bits; finer than any posterior of two cells that is drawn from is wide
@@ -82,8 +84,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     free_parameter = "power"
     most_tables: ClassVar[int] = 40
-    accepts: ClassVar[Any] = Categories | BoundedFamily
-    model: Any
+    model: Drawable
     size: int
     epsilon: Fraction
     delta: Fraction
@@ -94,7 +95,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     def __init__(
         self,
-        model: Any,
+        model: Drawable,
         size: int,
         epsilon: Exact,
         delta: Exact = 0,
@@ -104,7 +105,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         least: Exact = 0,
     ) -> None:
         check_model(model)
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "model": model,
             "size": whole(size, "size"),
             "epsilon": positive(epsilon, "epsilon"),
@@ -157,8 +158,8 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     @classmethod
     def concentrated(
         cls,
-        model: Any = "value",
-        levels: Any = None,
+        model: Categories | str | Column | Sequence[str | Column] = "value",
+        levels: Levels | None = None,
         outside: Level | None = None,
         *,
         size: int,
@@ -183,7 +184,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     @classmethod
     def tempered(
-        cls, model: Any, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
+        cls, model: Drawable, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1, grid_bits: int = GRID_BITS
     ) -> "PosteriorSampling":
         """Return the draw with the largest power of the likelihood that gives this guarantee."""
         asked = asked_of(model, size, epsilon, delta, draws)
@@ -232,18 +233,13 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
             )
         return nearest(lambda floor: build(short_decimal(floor, 1)), even, 1)
 
-    def recalibrated(self, **changed: Any) -> "PosteriorSampling":
+    def recalibrated(self, **changed: object) -> "PosteriorSampling":
         """Return the draws of another guarantee, size, model or number, with the power or least that it allows."""
         names = ("model", "size", "epsilon", "draws", "grid_bits")
         facts = {name: changed.get(name, getattr(self, name)) for name in names}
-        if self.least:
-            return self.truncated(least=self.least if self.power < 1 else None, **facts)
-        return self.tempered(delta=changed.get("delta", self.delta), **facts)
-
-    def __repr__(self) -> str:
-        shown = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {n: repr(exact_text(v)) if isinstance(v, Fraction) else repr(v) for n, v in shown.items()}
-        return f"PosteriorSampling({', '.join(f'{name}={text}' for name, text in texts.items())})"
+        find: Callable[..., PosteriorSampling] = self.truncated if self.least else self.tempered
+        kept = {"least": self.least if self.power < 1 else None} if self.least else {"delta": self.delta}
+        return find(**facts, **{name: changed.get(name, value) for name, value in kept.items()})
 
     @property
     def guarantee(self) -> Guarantee:
@@ -263,7 +259,9 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
 
     @property
     def concentration(self) -> float:
-        """Return the smallest parameter of the prior."""
+        """Return the smallest parameter of the prior of a table."""
+        if not isinstance(self.model, Categories):
+            raise DeclarationError(f"A {type(self.model).__name__} has no concentration, only a table has.")
         return float(min(self.model.prior))
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -300,8 +298,11 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         """Return the independent laws of the numbers of one draw, given one row of counts."""
         if not isinstance(self.model, Categories):
             return (self.model.posterior(counts, self.power),)
-        shapes = [Fraction(a) + self.power * int(k) for a, k in zip(self.model.prior, counts, strict=True)]
-        return stick_laws(shapes, sum(map(Fraction, self.model.prior), self.power * self.size))
+        return self._sticks(self.model, counts)
+
+    def _sticks(self, table: Categories, counts: Counts) -> tuple[BetaLaw, ...]:
+        shapes = [Fraction(a) + self.power * int(k) for a, k in zip(table.prior, counts, strict=True)]
+        return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
@@ -312,13 +313,13 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         drawn = np.empty((len(places.ravel()), self.draws * self.sticks), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
-            drawn[same] = self._draw(self.laws(row), len(same) * self.draws, bits).reshape(len(same), -1)
+            drawn[same] = self._draw(row, len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def _draw(self, laws: tuple[Any, ...], count: int, bits: RandomBits) -> Counts:
-        if self.least:
-            return self._truncation.sample(laws, count, bits)
-        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
+    def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
+        if self.least and isinstance(self.model, Categories):
+            return self._truncation.sample(self._sticks(self.model, counts), count, bits)
+        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
@@ -372,7 +373,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
             raise DeclarationError(NO_PURE_EPSILON)
         coarse = {"grid_bits": _COARSE} if len(model.even_parameters()) == 2 else {}
         if delta:
-            yield with_fields(cls.tempered(model, size=size, epsilon=epsilon, delta=delta), **coarse)
+            yield with_fields(cls.tempered(check_model(model), size=size, epsilon=epsilon, delta=delta), **coarse)
         elif isinstance(model, Categories):
             if not coarse:
                 raise DeclarationError(

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms.mechanism import require_prior
+from discreet.mechanisms.posterior_curves import Drawable
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily
@@ -53,11 +54,12 @@ def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int)
     return whole(size, "size"), positive(epsilon, "epsilon"), allowed
 
 
-def check_model(model: object) -> None:
-    """Refuse a model whose posterior is not drawn from."""
+def check_model(model: object) -> Drawable:
+    """Return a model whose posterior can be drawn from; refuse others."""
     if not isinstance(model, Categories | BoundedFamily):
         raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
     require_prior(model, "PosteriorSampling")
+    return model
 
 
 def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:

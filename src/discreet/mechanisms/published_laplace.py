@@ -9,8 +9,8 @@ Cutting the noise itself towards zero is another matter: it doubles P(0), and ea
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -41,7 +41,7 @@ _FARTHEST = 10**6  # outputs this many scales beyond the possible counts are not
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedLaplace(Mechanism):
+class PublishedLaplace(Mechanism[Categories]):
     """Laplace noise of scale sensitivity/epsilon on the first `noisy_cells` counts, all or all but the last."""
 
     model: Categories
@@ -70,11 +70,6 @@ class PublishedLaplace(Mechanism):
                 f"epsilon/sensitivity must lie between {exact_text(_LEAST_RATE)} and {exact_text(_MOST_RATE)}; "
                 f"got {exact_text(self.rate)}."
             )
-
-    def __repr__(self) -> str:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        shown = [f"{n}={exact_text(v)!r}" if isinstance(v, Fraction) else f"{n}={v!r}" for n, v in values.items()]
-        return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
@@ -186,7 +181,7 @@ class PublishedLaplace(Mechanism):
         cells = len(self.model.cells)
         return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
 
-    def twin_fields(self, model: Model) -> Iterator[dict[str, object]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin of other cells has instead: noise on all of them, or on all but the last."""
         cells = len(model.even_parameters())
         fewer = len(self.model.cells) - cells

@@ -9,18 +9,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.mechanisms.parts import Part
 from discreet.models import Categories
+from discreet.models.model import Model
 from discreet.noise import NoiseLaw
 from discreet.noise.product_laplace import block_steps, starts
-
-Numbers = NDArray[Any]  # whole numbers, or real ones where an engine moves smoothly
 
 
 class Quantities(ABC):
@@ -36,7 +34,7 @@ class Quantities(ABC):
         """Return which single count each number is, if each is one."""
         return None
 
-    model: Any
+    model: Model
     """The model whose counts are measured."""
 
     @property
@@ -50,11 +48,11 @@ class Quantities(ABC):
         return sum(self.blocks)
 
     @abstractmethod
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return A k for one or many rows of counts, whole or real."""
 
     @abstractmethod
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return A' v for one or many rows of numbers: how a slope by measured numbers is one by counts."""
 
     @abstractmethod
@@ -115,11 +113,11 @@ class Cells(Quantities):
         """Return all cells, in order."""
         return np.arange(self.length)
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the counts themselves."""
         return np.asarray(counts)
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return the numbers themselves."""
         return np.asarray(values)
 

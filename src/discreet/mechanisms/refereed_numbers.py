@@ -1,10 +1,9 @@
 """What a referee asks of noisy numbers: which outputs to list, which twins to try, and which outputs cannot be."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
 from math import ceil
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -13,13 +12,14 @@ from discreet.certificates.listing import window
 from discreet.errors import DocumentError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Quantities
+from discreet.models.model import Model, ModelT
 from discreet.noise import NoiseLaw
 from discreet.noise.product_laplace import by_block
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
 
-class RefereedNumbers(Mechanism):
+class RefereedNumbers(Mechanism[ModelT]):
     """Measured numbers plus noise, as a referee sees them."""
 
     @property
@@ -48,7 +48,7 @@ class RefereedNumbers(Mechanism):
         tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
         return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
 
-    def twin_fields(self, model: Any) -> Iterator[dict[str, Any]]:
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give what a twin on another model has instead: shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 

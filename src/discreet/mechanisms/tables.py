@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, NumbersT
 from discreet.mechanisms.parts import Part
-from discreet.mechanisms.quantities import Cells, Numbers, Quantities, unit_moves
+from discreet.mechanisms.quantities import Cells, Quantities, unit_moves
 from discreet.models.network import Family, Network
 from discreet.noise.product_laplace import by_block
 
@@ -35,15 +35,14 @@ class FirstCells(Cells):
         """Return the whole table if all of its cells are measured; otherwise there is no table."""
         return super().parts if self.count == len(self.model.cells) else None
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the first counts."""
         return np.asarray(counts)[..., : self.count]
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return the numbers, and nothing for the cells that are not measured."""
-        rows = np.asarray(values)
-        rest = np.zeros((*rows.shape[:-1], len(self.model.cells) - self.count), dtype=rows.dtype)
-        return np.concatenate([rows, rest], axis=-1)
+        rest = np.zeros((*values.shape[:-1], len(self.model.cells) - self.count), dtype=values.dtype)
+        return np.concatenate([values, rest], axis=-1)
 
     def changes(self) -> tuple[Counts, ...]:
         """Return a unit that moves between two cells, or one that appears in a single measured cell."""
@@ -94,7 +93,7 @@ class FamilyTables(Quantities):
             first += prod(shape)
         return tuple(found)
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the tables of the families, each a marginal of the first maximal family around it."""
         if self.families == self.model.maximal_families:
             return np.asarray(counts)
@@ -105,25 +104,22 @@ class FamilyTables(Quantities):
             found.append(table.reshape(*rows, -1))
         return np.concatenate(found, axis=-1)
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return each number spread over all cells that are counted in it."""
-        rows = np.asarray(values)
         if self.families == self.model.maximal_families:
-            return rows
-        found = [
-            np.zeros((*rows.shape[:-1], *self.model.shape(family)), dtype=rows.dtype)
-            for family in self.model.maximal_families
-        ]
-        parts = zip(self.families, self.shapes, self._homes, by_block(rows, self.blocks), strict=True)
+            return values
+        shapes = [self.model.shape(family) for family in self.model.maximal_families]
+        lead = values.shape[:-1]
+        found = [np.zeros(lead + each, dtype=values.dtype) for each in shapes]
+        parts = zip(self.families, self.shapes, self._homes, by_block(values, self.blocks), strict=True)
         for family, shape, home, own in parts:
             around = self.model.maximal_families[home]
-            table = own.reshape(*rows.shape[:-1], *shape)
-            lead = range(rows.ndim - 1)
+            table = own.reshape(*lead, *shape)
             inside = [name for name in around if name in family]
-            moved = table.transpose(*lead, *(rows.ndim - 1 + family.index(name) for name in inside))
+            moved = table.transpose(*range(len(lead)), *(len(lead) + family.index(name) for name in inside))
             sizes = [len_ if name in family else 1 for name, len_ in zip(around, self.model.shape(around), strict=True)]
-            found[home] += moved.reshape(*rows.shape[:-1], *sizes)
-        return np.concatenate([table.reshape(*rows.shape[:-1], -1) for table in found], axis=-1)
+            found[home] += moved.reshape(*lead, *sizes)
+        return np.concatenate([table.reshape(*lead, -1) for table in found], axis=-1)
 
     def changes(self) -> tuple[Counts, ...]:
         """Return one unit that moves in every table: from the record of all last levels to that of all first ones."""
@@ -157,11 +153,11 @@ class SignedCounts(Quantities):
         """Return the classes, if there are any, and the features of each class."""
         return tuple(piece.length for piece in self.pieces())
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return the class counts and s_iy, class by class."""
         return np.concatenate([piece.apply(counts) for piece in self.pieces()], axis=-1)
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return the sum of what the pieces give."""
         parts = zip(self.pieces(), by_block(np.asarray(values), self.blocks), strict=True)
         return np.asarray(sum(piece.transpose(own) for piece, own in parts))
@@ -200,20 +196,19 @@ class SignedFeatures(Quantities):
         pairs = enumerate(names[1:])
         return tuple(Part((target, n), (True, False), np.array([[i]]), -1.0, level=self.place) for i, n in pairs)
 
-    def _rows(self, tables: Sequence[Numbers]) -> list[Numbers]:
+    def _rows(self, tables: Sequence[NumbersT]) -> list[NumbersT]:
         return [table[..., self.place, :] if self.model.target is not None else table for table in tables]
 
-    def apply(self, counts: Numbers) -> Numbers:
+    def apply(self, counts: NumbersT) -> NumbersT:
         """Return (second level) - (first level) of each feature in this class."""
         return np.stack([row[..., 1] - row[..., 0] for row in self._rows(self.model.split(counts))], axis=-1)
 
-    def transpose(self, values: Numbers) -> Numbers:
+    def transpose(self, values: NumbersT) -> NumbersT:
         """Return +s for second levels and -s for first ones of this class."""
-        rows = np.asarray(values)
-        found = np.zeros((*rows.shape[:-1], self.model.cells), dtype=rows.dtype)
+        found = np.zeros((*values.shape[:-1], self.model.cells), dtype=values.dtype)
         for place, row in enumerate(self._rows(self.model.split(found))):  # views of `found`
-            row[..., 1] = rows[..., place]
-            row[..., 0] = -rows[..., place]
+            row[..., 1] = values[..., place]
+            row[..., 0] = -values[..., place]
         return found
 
     def changes(self) -> tuple[Counts, ...]:

@@ -7,7 +7,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -141,3 +141,13 @@ class Model(DocumentedModel, ABC):
         raise DeclarationError(
             f"this is asked of Categories; ask a {type(self).__name__} for its Mean(), a network for a Probability()"
         )
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ModelT = TypeVar("ModelT", bound=Model, default=Any, covariant=True)  # a document may hold any model
+else:
+    from typing import TypeVar
+
+    ModelT = TypeVar("ModelT", covariant=True)

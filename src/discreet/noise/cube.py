@@ -9,8 +9,8 @@ because a cube of radius R and the cube of radius R + c moved by h share 2 R + 1
 numbers less takes away from it. On a fine grid it is the law of Laplace noise, whatever D is.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -22,9 +22,8 @@ from scipy.special import ndtr, softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.law import NoiseLaw
 from discreet.noise.losses import Atoms, added, atoms_of, upper_float
-from discreet.noise.product_laplace import by_block, runs_of_blocks, starts
+from discreet.noise.product_laplace import Blockwise, by_block, starts
 from discreet.noise.radius import RadiusLaw, differences
 from discreet.randomness import RandomBits, uniform_below
 
@@ -33,7 +32,7 @@ _POINTS = 512
 
 
 @dataclass(frozen=True)
-class Cube(NoiseLaw):
+class Cube(Blockwise):
     """P(u) ~ e^(-sum_b r_b max_i |u_bi|): one radius for each block of numbers.
 
     >>> Cube((Fraction(1, 2),), (3,)).norm([1, -2, 0])
@@ -44,9 +43,9 @@ class Cube(NoiseLaw):
     sizes: tuple[int, ...]
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """Return how many numbers share each radius."""
-        return self.sizes
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
 
     @property
     def is_product(self) -> bool:
@@ -151,13 +150,6 @@ class Cube(NoiseLaw):
 
     def _steps(self, change: ArrayLike) -> list[int]:
         return [int(step) for step in self.largest(np.asarray(change))]
-
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
-        """Return the laws of pieces that do not cut a block: blocks are independent."""
-        runs = runs_of_blocks(lengths, self.sizes)
-        return (
-            None if runs is None else tuple(replace(self, rates=self.rates[run], sizes=self.sizes[run]) for run in runs)
-        )
 
     def norm(self, change: ArrayLike) -> Fraction:
         """Return sum_b r_b max_i |c_bi|."""

@@ -9,7 +9,7 @@ one variance v move by one, the loss is (S + N/2) / v with S a sum of N such num
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, exp, inf, pi, sqrt
@@ -25,7 +25,7 @@ from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussi
 from discreet.exact import rounded_up
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.law import NoiseLaw
-from discreet.noise.product_laplace import block_steps, runs_of_blocks
+from discreet.noise.product_laplace import Blockwise, block_steps
 from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import LARGEST_PLAIN_VARIANCE, IntArray, RandomBits, any_gaussian
 
@@ -37,21 +37,16 @@ _ROUNDING = 1e-9  # relative; the float functions here are good to 1e-11
 
 
 @dataclass(frozen=True)
-class ProductGaussian(NoiseLaw):
+class ProductGaussian(Blockwise):
     """Noise whose kernel is prod_i e^(-u_i^2 / (2 v_i)), with one variance for each block."""
 
     variances: tuple[Fraction, ...]
     sizes: tuple[int, ...]
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """Return how many numbers have each variance."""
-        return self.sizes
-
-    @property
-    def is_product(self) -> bool:
-        """Tell that the kernel is a product over numbers."""
-        return True
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the variances."""
+        return self.variances
 
     @cached_property
     def number_variances(self) -> Floats:
@@ -90,15 +85,6 @@ class ProductGaussian(NoiseLaw):
     def rho_weights(self) -> tuple[Fraction, ...]:
         """Return 1 / (2 v)."""
         return tuple(1 / (2 * variance) for variance in self.variances)
-
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
-        """Return the laws of pieces that do not cut a block: blocks are independent."""
-        runs = runs_of_blocks(lengths, self.sizes)
-        return (
-            None
-            if runs is None
-            else tuple(replace(self, variances=self.variances[run], sizes=self.sizes[run]) for run in runs)
-        )
 
     def norm(self, change: ArrayLike) -> float:
         """Return infinity if anything moves: far out, every loss occurs."""

@@ -1,17 +1,20 @@
-"""Laplace kernels: noise whose log kernel is -sum_i r_i |u_i|, one rate for each block, free or tied to a total."""
+"""Noise by blocks of numbers, and Laplace kernels: one rate for each block, free or tied to a total.
 
+Their log kernel is -sum_i r_i |u_i|.
+"""
+
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.noise.law import NoiseLaw
 
 
@@ -20,12 +23,12 @@ def starts(blocks: Sequence[int]) -> Counts:
     return np.cumsum([0, *blocks[:-1]])
 
 
-def by_block(values: NDArray[Any], blocks: Sequence[int]) -> list[NDArray[Any]]:
+def by_block(values: NumbersT, blocks: Sequence[int]) -> list[NumbersT]:
     """Return the blocks of rows of numbers."""
     return np.split(values, np.cumsum(blocks)[:-1], axis=-1)
 
 
-def balanced_rows(noise: NDArray[Any], blocks: Sequence[int]) -> NDArray[np.bool_]:
+def balanced_rows(noise: Counts | Floats, blocks: Sequence[int]) -> NDArray[np.bool_]:
     """Tell of each row whether every block sums to zero; real numbers may miss it by rounding."""
     sums = np.abs(np.add.reduceat(noise, starts(blocks), axis=-1))
     return np.asarray((sums <= (1e-6 if noise.dtype.kind == "f" else 0)).all(axis=-1))
@@ -41,27 +44,49 @@ def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice]
     return [slice(first, last) for first, last in pairwise(places)]
 
 
+class Blockwise(NoiseLaw):
+    """Noise with one parameter for each block of numbers, independent from block to block."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the parameter of each block."""
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers have each parameter."""
+        return self.sizes
+
+    @property
+    def is_product(self) -> bool:
+        """Tell that the kernel is a product over numbers."""
+        return True
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block."""
+        make: Callable[..., NoiseLaw] = type(self)
+        runs = runs_of_blocks(lengths, self.sizes)
+        return None if runs is None else tuple(make(self.parameters[run], self.sizes[run]) for run in runs)
+
+
 @dataclass(frozen=True)
-class ProductLaplace(NoiseLaw):
+class ProductLaplace(Blockwise):
     """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
 
     rates: tuple[Fraction, ...]
     sizes: tuple[int, ...]
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """Return how many numbers have each rate."""
-        return self.sizes
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
 
     @property
     def length(self) -> int:
         """Return how many numbers there are in all."""
         return sum(self.sizes)
-
-    @property
-    def is_product(self) -> bool:
-        """Tell that the kernel is a product over numbers."""
-        return True
 
     @cached_property
     def number_rates(self) -> Floats:
@@ -105,19 +130,12 @@ class ProductLaplace(NoiseLaw):
         """Return the rates."""
         return self.rates
 
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
-        """Return the laws of pieces that do not cut a block: blocks are independent."""
-        runs = runs_of_blocks(lengths, self.sizes)
-        return (
-            None if runs is None else tuple(replace(self, rates=self.rates[run], sizes=self.sizes[run]) for run in runs)
-        )
-
     def norm(self, change: ArrayLike) -> Fraction:
         """Return sum_i r_i |c_i|."""
         return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
 
 
-def block_steps(change: NDArray[Any], sizes: Sequence[int]) -> list[Counter[int]]:
+def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
     """Return how far the numbers of each block move, and how many by so much."""
     ends = np.cumsum(sizes)
     found: list[Counter[int]] = [Counter() for _ in sizes]

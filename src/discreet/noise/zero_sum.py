@@ -7,6 +7,7 @@ Independent noise, conditioned on every block summing to zero. With the Laplace 
 noise in the shape of one person's influence on a histogram, as moving a unit between two cells has d = 1.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.noise.law import NoiseLaw
-from discreet.noise.product_laplace import ProductLaplace, balanced_rows, by_block
+from discreet.noise.product_laplace import Blockwise, ProductLaplace, balanced_rows, by_block
 from discreet.noise.radial import radial_noise
 from discreet.noise.summed import sizes_of_sums
 from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser
@@ -31,31 +32,45 @@ from discreet.randomness import (
 _FEW_CELLS = 50  # up to here balancing is accepted often enough
 
 
-@dataclass(frozen=True)
-class ZeroSumLaplace(ProductLaplace):
-    """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
-
-    >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
-    Fraction(1, 1)
-    """
+class ZeroSum(Blockwise):
+    """Noise that is conditioned on every block summing to zero."""
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
         """Tell that every block sums to zero."""
         return (True,) * len(self.sizes)
 
+    @staticmethod
+    @abstractmethod
+    def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
+        """Draw rows of noise of one block."""
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw each block's noise, blocks of one kind together."""
+        drawn = np.zeros((rows, self.length), dtype=np.int64)
+        for (parameter, cells), places in places_by_kind(self.parameters, self.sizes).items():
+            many = self.block_noise(parameter, cells, rows * len(places), bits)
+            drawn[:, places] = many.reshape(rows, len(places), cells)
+        return drawn
+
+
+@dataclass(frozen=True)
+class ZeroSumLaplace(ZeroSum, ProductLaplace):
+    """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
+
+    >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
+    Fraction(1, 1)
+    """
+
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return -sum_i r_i |u_i|, or -inf where a block does not sum to zero."""
         values = np.asarray(noise)
         return np.where(balanced_rows(values, self.sizes), super().log_kernel(values), -np.inf)
 
-    def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw each block's noise, blocks of one kind together."""
-        drawn = np.zeros((rows, self.length), dtype=np.int64)
-        for (rate, cells), places in places_by_kind(self.rates, self.sizes).items():
-            many = zero_sum_noise(2 * rate, cells, rows * len(places), bits)
-            drawn[:, places] = many.reshape(rows, len(places), cells)
-        return drawn
+    @staticmethod
+    def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
+        """Draw rows of noise of one block with this rate."""
+        return zero_sum_noise(2 * parameter, cells, count, bits)
 
     @cached_property
     def log_normaliser(self) -> float:

@@ -20,33 +20,31 @@ from discreet.noise.gaussian import ProductGaussian
 from discreet.noise.law import NoiseLaw
 from discreet.noise.product_laplace import balanced_rows, by_block
 from discreet.noise.summed import sizes_of_sums
-from discreet.noise.zero_sum import balanced, places_by_kind
+from discreet.noise.zero_sum import ZeroSum, balanced
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_gaussian
 
 _WIDE = 10.0  # from this parameter on, a sum over whole numbers is an integral to more digits than floats have
 
 
 @dataclass(frozen=True)
-class ZeroSumGaussian(ProductGaussian):
+class ZeroSumGaussian(ZeroSum, ProductGaussian):
     """Gaussian noise of one variance parameter in each block, conditioned on every block summing to zero."""
-
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell that every block sums to zero."""
-        return (True,) * len(self.sizes)
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return -sum_i u_i^2 / (2 v_i), or -inf where a block does not sum to zero."""
         values = np.asarray(noise)
         return np.where(balanced_rows(values, self.sizes), super().log_kernel(values), -np.inf)
 
-    def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of noise that sum to zero; about one row in sqrt(m) is kept."""
-        drawn = np.zeros((rows, self.length), dtype=np.int64)
-        for (variance, cells), places in places_by_kind(self.variances, self.sizes).items():
-            many = _rows(variance, cells, rows * len(places), bits)
-            drawn[:, places] = many.reshape(rows, len(places), cells)
-        return drawn
+    @staticmethod
+    def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
+        """Draw rows of noise of one block with this variance; about one row in sqrt(m) is kept."""
+        rate = 1 / (2 * parameter)
+        return balanced(
+            count,
+            cells,
+            lambda wanted: discrete_gaussian(parameter, wanted, bits),
+            lambda last: bernoulli_exponential(rate, last * last, bits),
+        )
 
     @cached_property
     def log_normaliser(self) -> float:
@@ -81,16 +79,6 @@ class ZeroSumGaussian(ProductGaussian):
 
         sizes = sizes_of_sums(parts, self.sizes)
         return None if sizes is None else summed_gaussian(self, self.variances, sizes)
-
-
-def _rows(variance: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
-    rate = 1 / (2 * variance)
-    return balanced(
-        count,
-        cells,
-        lambda wanted: discrete_gaussian(variance, wanted, bits),
-        lambda last: bernoulli_exponential(rate, last * last, bits),
-    )
 
 
 def _cell_variance(v: float, cells: int) -> float:

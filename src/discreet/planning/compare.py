@@ -117,7 +117,7 @@ def compare(
         raise DeclarationError(f"compare ranks mechanisms for Categories; got a {type(model).__name__}.")
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
-    for kind, made in sorted(Mechanism.kinds.newest.items()):
+    for kind, made in Mechanism.registered().items():
         try:
             if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
                 _check_publishable(found, *asked)

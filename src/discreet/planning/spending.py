@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from discreet.certificates import PrivacyLoss
-from discreet.guarantees import Budget, Concentrated, Guarantee, Ledger, Totals, compose, read_amount, zcdp_epsilon
+from discreet.guarantees import Budget, Concentrated, Entry, Guarantee, Ledger, Totals, compose, read_as, zcdp_epsilon
+from discreet.mechanisms import Mechanism
 from discreet.releases.document import read_mechanism
 
 
@@ -45,19 +45,17 @@ def ledger_totals(ledger: Ledger) -> Totals:
     everyone. The numerical total looks at the mechanisms themselves and would hold had all of them been fixed in
     advance: it is information, never the rule for refusing.
     """
-    charges = [entry.body for entry in ledger.entries() if entry.kind == "charge"]
+    charges = [entry for entry in ledger.entries() if entry.kind == "charge"]
     delta, spent = ledger.declared_limit.delta, ledger.spent
-    found = compose([part for body in charges for part in _parts(body)], delta)
+    found = compose([part for charge in charges for part in _parts(charge)], delta)
     if isinstance(spent, Concentrated):
         return replace(found, rho=spent.rho, zcdp=zcdp_epsilon(spent.rho, delta * Fraction(9, 10)))
     return replace(found, basic=spent.epsilon, sum_of_deltas=spent.delta)
 
 
-def _parts(body: dict[str, Any]) -> list[Any]:
+def _parts(charge: Entry) -> list[Mechanism] | list[_Charged]:
     """Return the mechanisms behind a charge if it was made for single records, else the charge itself."""
-    document = body["mechanism"]
-    documents = [part["mechanism"] for part in document["parts"]] if document.get("kind") == "Plan" else [document]
-    mechanisms = [read_mechanism(each) for each in documents]
-    charged = _Charged(read_amount(body["guarantee"]), read_amount(body["rho"]))
+    mechanisms = [read_mechanism(document) for _, document in charge.paid]
+    charged = _Charged(read_as(Budget, charge.body["guarantee"]), read_as(Concentrated, charge.body["rho"]))
     alone = sum((mechanism.rho for mechanism in mechanisms), Fraction(0)) == charged.rho
-    return list(mechanisms) if alone else [charged]
+    return mechanisms if alone else [charged]

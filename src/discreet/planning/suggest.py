@@ -51,7 +51,7 @@ def suggest(model: Model, size: int, epsilon: Exact, delta: Exact = 0) -> Sugges
 @singledispatch
 def _suggestion(model: object, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
-    kinds = [made for _, made in sorted(Mechanism.kinds.newest.items()) if made.accepts_model(model)]
+    kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
     if not kinds:
         raise DeclarationError(
             "A mechanism is suggested for Categories, a Network, a LinearRegression or a family such as Poisson; "

@@ -61,7 +61,7 @@ class Twin:
         if self.is_original:
             return f"the mechanism itself, {records}"
         model = "" if self.mechanism.model == self.original.model else f" of {self.mechanism.model.part_in_words}"
-        names = [field.name for field in dataclass_fields(self.mechanism)]  # type: ignore[arg-type]
+        names = [field.name for field in dataclass_fields(self.mechanism)]
         changed = [n for n in names if getattr(self.mechanism, n) != getattr(self.original, n)]
         other = [name.replace("_", " ") for name in changed if name not in ("model", "size")]
         return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
@@ -101,7 +101,7 @@ def _listed(mechanism: Mechanism, model: Model, size: int, rows: Counts) -> Twin
         return None
     sets = neighbouring(rows, size, MOST_COMPARISONS)
     for fields in mechanism.twin_fields(model):
-        made = _made(mechanism, {"model": model, "size": size} | fields)
+        made = _made(mechanism, {"model": model, "size": size, **fields})
         outputs = None if made is None else made.outputs_for(sets.tables, most)
         if made is not None and outputs is not None:
             return Twin(made, mechanism, sets, outputs)

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import inf, nextafter
-from typing import Any
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, VerificationError
@@ -105,7 +104,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
             f"{release.label!r} refers to entry {release.receipt.sequence}, which this ledger does not hold as it was: "
             "either it is another ledger, or its end was cut off or an older copy was put back."
         )
-    if (release.label, mechanism_document(release.mechanism)) not in _paid(charge) or charge.body[
+    if (release.label, mechanism_document(release.mechanism)) not in charge.paid or charge.body[
         "group"
     ] != release.group:
         raise VerificationError(
@@ -121,23 +120,15 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     ]
 
 
-def _paid(charge: Entry) -> list[tuple[str, Any]]:
-    """Return what a charge paid for, by label and mechanism: one release, or all parts of a plan."""
-    document = charge.body["mechanism"]
-    if document.get("kind") != "Plan":
-        return [(charge.body["label"], document)]
-    return [(part["label"], part["mechanism"]) for part in document["parts"]]
-
-
 def _check_price(release: Release, charge: Entry, texts: list[str]) -> None:
     """Refuse if the ledger recorded other releases for a charge than it paid for, or charged less than they cost."""
     recorded = [Release.from_json(text) for text in texts]
-    if [(each.label, mechanism_document(each.mechanism)) for each in recorded] != _paid(charge):
+    if [(each.label, mechanism_document(each.mechanism)) for each in recorded] != charge.paid:
         raise VerificationError(f"Entry {charge.sequence} did not pay for all that the ledger records for it.")
     rows = release.unit.rows
     document = charge.body["mechanism"]
     if document.get("kind") == "Plan":
-        plan = Plan([each.mechanism for each in recorded], document["delta"])
+        plan = Plan([each.mechanism for each in recorded], str(document["delta"]))
         guarantee, concentrated = plan.guarantee_for(rows), plan.concentrated(rows)
     else:
         guarantee, concentrated = (

@@ -8,7 +8,7 @@ construction.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Cost, Measurement
+from discreet.models.model import ModelT
 from discreet.reading.published import Published
 
 
@@ -67,33 +68,33 @@ class Observed:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Case(Generic[ModelT]):
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
 
     `prior` is what the reader gave where it is no part of the model: the law of a family's parameter. `seed` makes
     sampled readings repeatable; no secret is involved.
     """
 
-    model: Any
+    model: ModelT
     size: int
     observed: tuple[Observed, ...]
-    prior: Any = None
+    prior: object = None
     seed: int = 0
 
     @classmethod
-    def of(cls, releases: Sequence[Published], prior: Any = None) -> "Case":
+    def of(cls, releases: Sequence[Published], prior: object = None) -> "Case":
         """Check releases that shall be read together, under the declared prior or the reader's own."""
         _check(releases)
         first = releases[0]
         observed = tuple(Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label) for r in releases)
         if prior is None or not hasattr(first.model, "with_prior"):
-            return cls(first.model, first.mechanism.size, observed, prior)
-        return cls(first.model.with_prior(prior), first.mechanism.size, observed)
+            return Case(first.model, first.mechanism.size, observed, prior)
+        return Case(first.model.with_prior(prior), first.mechanism.size, observed)
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Case":
         """Return the case of a reader who will have one output of a mechanism, before it is drawn."""
-        return cls(mechanism.model, mechanism.size, (Observed.before(mechanism),))
+        return Case(mechanism.model, mechanism.size, (Observed.before(mechanism),))
 
     @property
     def label(self) -> str:
@@ -110,7 +111,7 @@ class Case:
         """Tell whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)
 
-    def strengthened(self, strengths: Any) -> list["Case"]:
+    def strengthened(self, strengths: object) -> list["Case"]:
         """Return the case under several multiples of the prior."""
         if not isinstance(strengths, Sequence) or isinstance(strengths, str) or not strengths:
             raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")

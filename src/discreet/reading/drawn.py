@@ -13,14 +13,17 @@ stick only; for an earlier one at the far end, a rare thing, its logarithm is ma
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.mechanisms.posterior_grid import broken_sticks
+
+Found = TypeVar("Found")
 
 FINE_GRID = 16
 """From so many bits on the density in the middle of a grid cell, but for the ends, stands for its mass."""
@@ -52,7 +55,7 @@ class RowKernel:
         width = -self.draws * sticks.shape[1] * rows.grid_bits * np.log(2.0)
         self.log_constant = float(((self.alpha - 1) * self._logs).sum() + jacobian + width + shift)
 
-    def __call__(self, places: Counts, counts: Any) -> Floats:
+    def __call__(self, places: Counts, counts: Counts | Floats) -> Floats:
         """Return the log factor of given cells at given counts."""
         shapes = self.alpha[places] + self.power * counts
         product = (self.power * self._logs[places] + self._slopes[places]) * counts - self.draws * gammaln(shapes)
@@ -62,7 +65,7 @@ class RowKernel:
         """Return the log factor of early sticks at the far end, for rows of all counts of the row."""
         return self._ends.log_far(self.alpha, self.power, counts)
 
-    def log_total(self, totals: Any) -> Floats:
+    def log_total(self, totals: ArrayLike) -> Floats:
         """Return the log factor of the row's total."""
         return np.asarray(self.draws * gammaln(self.alpha.sum() + self.power * np.asarray(totals, dtype=float)))
 
@@ -102,7 +105,7 @@ class StickEnds:
         return shift, slopes
 
 
-def until_settled(read: Callable[[Floats | None], tuple[Any, Floats]], is_linear: bool) -> Any:
+def until_settled(read: Callable[[Floats | None], tuple[Found, Floats]], is_linear: bool) -> Found:
     """Return what `read(expected counts)` gives; where factors were made linear, around what it finds itself."""
     found, expected = read(None)
     for _ in range(_ROUNDS if is_linear else 0):
@@ -113,7 +116,7 @@ def until_settled(read: Callable[[Floats | None], tuple[Any, Floats]], is_linear
     return found
 
 
-def _log_end_factor(cells: Any, shapes: Any) -> Floats:
+def _log_end_factor(cells: Counts, shapes: Floats | float) -> Floats:
     """Return log ((1 + h)^a - (1 - h)^a) / (2 h a), h = 1 / (2 j + 1): the mass of cell j over that of its middle."""
     half = 1 / (2.0 * cells + 1)
     with np.errstate(divide="ignore"):

@@ -11,7 +11,6 @@ The sum over totals is `RecordTotals`; theta is a number, so a fine grid holds t
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -21,6 +20,7 @@ from discreet.arrays import Floats
 from discreet.errors import MisfitWarning
 from discreet.mechanisms.evidence import Draw
 from discreet.models.bounded_family import Law
+from discreet.models.readable_family import ReadableFamily
 from discreet.reading.counts.record_totals import RecordTotals
 
 CELLS = 600
@@ -35,7 +35,7 @@ _CONTRADICTION = 7.0  # standard deviations of the total from what the family ex
 class FamilyReading:
     """The parameter on a grid: `weights` of cells between `edges`, the prior's `log_masses`, and the mean total."""
 
-    model: Any
+    model: ReadableFamily
     prior: Law
     edges: Floats
     weights: Floats
@@ -50,7 +50,7 @@ class FamilyReading:
         return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
 
 
-def read_parameter(model: Any, size: int, draws: Sequence[Draw], prior: Law, label: str) -> FamilyReading:
+def read_parameter(model: ReadableFamily, size: int, draws: Sequence[Draw], prior: Law, label: str) -> FamilyReading:
     """Return what draws say about the parameter of a family under a prior.
 
     Records that the family cannot explain are read nevertheless, as far as it goes, with a warning: what was charged

@@ -1,17 +1,20 @@
 """What a reader has of a release: how it was made, what was drawn, and under which name."""
 
-from typing import Any, Protocol
+from typing import Protocol
+
+from discreet.mechanisms import Mechanism
+from discreet.models.model import Model
 
 
 class Published(Protocol):
     """What a case needs to know of a release."""
 
     @property
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Return the mechanism that drew it."""
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:
         """Return the model under which it is read."""
 
     @property
@@ -23,7 +26,7 @@ class Published(Protocol):
         """Return its name."""
 
     @property
-    def receipt(self) -> Any:
+    def receipt(self) -> object:
         """Return the receipt of its charge, None for a simulation."""
 
     @property

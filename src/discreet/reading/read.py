@@ -1,13 +1,14 @@
 """Which engine reads a case, asked before anything is charged and again when it is read: one list, the best first."""
 
-from typing import Any
+from typing import overload
 
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
+from discreet.models import BoundedFamily, Categories, LinearRegression, Network
 from discreet.reading.case import Case
 from discreet.reading.engines.chains import ChainsEngine
 from discreet.reading.engines.cube import CubeEngine
-from discreet.reading.engines.engine import Engine, Exactness
+from discreet.reading.engines.engine import Engine, Exactness, Reading
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.reading.engines.families import FamiliesEngine
 from discreet.reading.engines.moments import MomentsEngine
@@ -16,6 +17,9 @@ from discreet.reading.engines.rows import RowsEngine
 from discreet.reading.engines.shared_radius import SharedRadiusEngine
 from discreet.reading.engines.tables import TablesEngine
 from discreet.reading.engines.trees import TreesEngine
+from discreet.reading.families import FamilyReading
+from discreet.reading.moments import MomentReading
+from discreet.reading.readings import NetworkReading, TableReading
 
 ENGINES: list[Engine] = [
     TablesEngine(),
@@ -81,7 +85,23 @@ def why_not_exact(mechanism: Mechanism) -> str | None:
     return None if None in reasons or not reasons else reasons[-1]
 
 
-def read(case: Case) -> Any:
+@overload
+def read(case: Case[Categories]) -> TableReading: ...
+
+
+@overload
+def read(case: Case[Network]) -> NetworkReading: ...
+
+
+@overload
+def read(case: Case[LinearRegression]) -> MomentReading: ...
+
+
+@overload
+def read(case: Case[BoundedFamily]) -> FamilyReading: ...
+
+
+def read(case: Case) -> Reading:
     """Return what a case tells, by the first engine that does not refuse it."""
     if (engine := engine_for(case)) is None:
         raise DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.")

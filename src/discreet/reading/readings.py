@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +69,3 @@ class NetworkReading:
         drawn = self.draw(count, generator)
         pairs = zip(self.model.variables, self.model.prior, strict=True)
         return {variable.name: np.array(prior) + drawn[variable.name] for variable, prior in pairs}
-
-
-Reading = Any
-"""What an engine gives: it has `model`, `method` and `log_evidence`; posteriors know the rest."""

@@ -9,11 +9,11 @@ change between versions, and what may not, is written in docs/documents.md.
 from dataclasses import MISSING, Field, fields, is_dataclass
 from fractions import Fraction
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 import msgspec
 
-from discreet.documents import Documented, DocumentedMechanism, DocumentedModel, Kinds, kind_of, version_of
+from discreet.documents import Document, Documented, DocumentedMechanism, DocumentedModel, Kinds, kind_of, version_of
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Guarantee
@@ -22,16 +22,18 @@ from discreet.mechanisms import Mechanism
 from discreet.records.bands import day_text
 from discreet.records.columns import Column
 
-MECHANISMS: dict[str, type[Any]] = DocumentedMechanism.kinds.newest
+Converted = TypeVar("Converted")
+
+MECHANISMS: dict[str, type[Documented]] = DocumentedMechanism.kinds.newest
 """The newest version of every mechanism that a document may name. A mechanism joins by registering its kind."""
 
-MODELS: dict[str, type[Any]] = DocumentedModel.kinds.newest
+MODELS: dict[str, type[Documented]] = DocumentedModel.kinds.newest
 """The newest version of every model that a document may name."""
 
 
-def model_document(model: Any) -> dict[str, Any]:
+def model_document(model: object) -> Document:
     """Return a model as a document."""
-    if not DocumentedModel.kinds.hold(type(model)):
+    if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
         raise DocumentError(
             f"A release about a {type(model).__name__} cannot be written: documents know {', '.join(sorted(MODELS))}. "
             "A family of your own is for planning, checking and rehearsal."
@@ -39,35 +41,35 @@ def model_document(model: Any) -> dict[str, Any]:
     return document_of(model)
 
 
-def read_model(document: Any) -> Any:
+def read_model(document: object) -> Documented:
     """Return the model that a document describes."""
     return _restored(document, DocumentedModel.kinds)
 
 
-def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
+def mechanism_document(mechanism: Mechanism) -> Document:
     """Return a mechanism as a document: its kind and its public fields."""
-    model = model_document(mechanism.model)
-    written: Any = mechanism
-    return document_of(written) | {"model": model}
+    return document_of(mechanism) | {"model": model_document(mechanism.model)}
 
 
-def read_mechanism(document: Any) -> Mechanism:
+def read_mechanism(document: object) -> Mechanism:
     """Return the mechanism that a document describes."""
-    mechanism: Mechanism = _restored(document, DocumentedMechanism.kinds)
-    return mechanism
+    found = _restored(document, DocumentedMechanism.kinds)
+    if not isinstance(found, Mechanism):
+        raise DocumentError(f"A {type(found).__name__} is no mechanism.")
+    return found
 
 
-def _restored(document: Any, kinds: Any) -> Any:
+def _restored(document: object, kinds: Kinds) -> Documented:
     try:
         return read_document(document, kinds)
     except DeclarationError as problem:
         raise DocumentError(str(problem)) from None
 
 
-def guarantee_document(guarantee: Guarantee, reason: str | None = None) -> dict[str, Any]:
+def guarantee_document(guarantee: Guarantee, reason: str | None = None) -> Document:
     """Return a guarantee as a document, for the reason that was given when it was first written."""
     metric = guarantee.metric
-    document: dict[str, Any] = {
+    document: Document = {
         "epsilon": exact_text(guarantee.epsilon),
         "delta": exact_text(guarantee.delta),
         "adjacency": guarantee.adjacency.value,
@@ -82,20 +84,28 @@ def _metric_document(guarantee: MetricGuarantee) -> dict[str, str]:
     return numbers | {"metric": guarantee.metric}
 
 
-def document_of(value: Documented) -> dict[str, Any]:
+def document_of(value: Documented) -> Document:
     """Return a model or a mechanism as a document: its kind, its version from the second on, and its public fields."""
     kind, version = kind_of(type(value)), version_of(type(value))
-    return {"kind": kind} | ({"version": version} if version > 1 else {}) | _plain_fields(value)
+    return {"kind": kind, **({"version": version} if version > 1 else {}), **_plain_fields(value)}
 
 
-def read_document(document: Any, kinds: Kinds) -> Any:
+def read_document(document: object, kinds: Kinds) -> Documented:
     """Return the model or mechanism that a document describes."""
-    values = dict(convert(document, dict[str, Any]))
+    values = convert(document, Document)
     kind = kinds.named(values)
     return kind.restored(**_read_fields(kind, {n: v for n, v in values.items() if n not in ("kind", "version")}))
 
 
-def convert(document: Any, kind: Any) -> Any:
+@overload
+def convert(document: object, kind: type[Converted]) -> Converted: ...
+
+
+@overload
+def convert(document: object, kind: object) -> object: ...
+
+
+def convert(document: object, kind: object) -> object:
     """Read a value of a declared type, strictly."""
     try:
         return msgspec.convert(document, kind, strict=True, dec_hook=_read_exact)
@@ -105,24 +115,26 @@ def convert(document: Any, kind: Any) -> Any:
         raise DocumentError("A text of the document holds half of a character: a lone surrogate.") from None
 
 
-def _read_exact(kind: type, value: Any) -> Any:
+def _read_exact(kind: type, value: object) -> object:
+    if kind is object:  # anything that JSON holds
+        return value
     if kind is Fraction and isinstance(value, str):
         return exact(value)
     raise DocumentError(f"A {kind.__name__} is written as text.")
 
 
-def _fields(kind: type[Any]) -> dict[str, Field[Any]]:
+def _fields(kind: type) -> dict[str, Field[object]]:
     return {field.name: field for field in fields(kind) if field.init}
 
 
-def _plain_fields(value: Any) -> dict[str, Any]:
+def _plain_fields(value: object) -> Document:
     others = value.document_values() if isinstance(value, Documented) else {}
     contents = {name: others.get(name, getattr(value, name)) for name in _fields(type(value))}
     optional = {name: field.default for name, field in _fields(type(value)).items() if field.default is not MISSING}
     return {n: _plain(content) for n, content in contents.items() if n not in optional or content != optional[n]}
 
 
-def _plain(content: Any) -> Any:
+def _plain(content: object) -> object:
     if isinstance(content, tuple):
         return [_plain(each) for each in content]
     if isinstance(content, Documented):
@@ -132,7 +144,7 @@ def _plain(content: Any) -> Any:
     return exact_text(content) if isinstance(content, Fraction) else content
 
 
-def _read_fields(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+def _read_fields(kind: type, values: Document) -> Document:
     """Return the values of all fields that a document gives."""
     known = _fields(kind)
     needed = {name for name, field in known.items() if field.default is MISSING}
@@ -145,7 +157,7 @@ def _read_fields(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
     return {name: _read(value, types[name]) for name, value in values.items()}
 
 
-def _read(value: Any, kind: Any) -> Any:
+def _read(value: object, kind: object) -> object:
     """Read a value by its declared type; classes inside it are made by their own constructors."""
     if isinstance(kind, type) and issubclass(kind, Column):
         return _read_column(value)
@@ -154,16 +166,16 @@ def _read(value: Any, kind: Any) -> Any:
     if not _holds_a_class(kind):
         return convert(value, kind)
     if isinstance(kind, type) and is_dataclass(kind):
-        return kind(**_read_fields(kind, convert(value, dict[str, Any])))
+        return kind(**_read_fields(kind, convert(value, Document)))
     if get_origin(kind) is tuple:
-        return tuple(_read(each, get_args(kind)[0]) for each in convert(value, list[Any]))
+        return tuple(_read(each, get_args(kind)[0]) for each in convert(value, list[object]))
     fitting = [each for each in get_args(kind) if _holds_a_class(each) == isinstance(value, dict)]
     if not fitting:
         raise DocumentError(f"The document does not fit its schema: {type(value).__name__} is none of {kind}.")
     return _read(value, Union[tuple(fitting)])  # noqa: UP007 - a union of what is found
 
 
-def _holds_a_class(kind: Any) -> bool:
+def _holds_a_class(kind: object) -> bool:
     """Tell whether a declared type is, or holds, a class with fields of its own."""
     if isinstance(kind, type) and get_origin(kind) is None:
         return is_dataclass(kind)
@@ -179,8 +191,8 @@ class _Column(msgspec.Struct, forbid_unknown_fields=True):
     dates: bool = False
 
 
-def _read_column(value: Any) -> Column:
-    read: _Column = convert(value, _Column)
+def _read_column(value: object) -> Column:
+    read = convert(value, _Column)
     if read.edges:
         edges = [day_text(edge) for edge in read.edges] if read.dates else read.edges
         names = [str(level) for level in read.levels[: len(edges) - 1]]

@@ -7,16 +7,17 @@ charge on, nothing that can be seen, be it an error, a warning, a type or a leng
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic
 
 import numpy as np
 
-from discreet.documents import DocumentedMechanism
+from discreet.documents import Document, DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
+from discreet.models.model import ModelT
 from discreet.randomness import SystemBits
 from discreet.reading import why_unreadable
 from discreet.releases.document import mechanism_document, read_mechanism
@@ -24,10 +25,10 @@ from discreet.releases.release import LONGEST_LABEL, NO_READING, Release, is_lab
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Generic[ModelT]):
     """One output to be drawn."""
 
-    mechanism: Mechanism
+    mechanism: Mechanism[ModelT]
     secret: Statistics
     label: str
     reading: str | None
@@ -40,11 +41,11 @@ class Charge:
     label: str
     guarantee: Guarantee
     concentrated: Concentrated
-    document: dict[str, Any]
+    document: Document
 
 
 def publish(
-    mechanism: Mechanism,
+    mechanism: Mechanism[ModelT],
     secret: Statistics,
     ledger: Ledger,
     label: str,
@@ -55,7 +56,7 @@ def publish(
     data: str = "",
     reading: str | None = None,
     bits: SystemBits | None = None,
-) -> Release:
+) -> Release[ModelT]:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
     `unit` says whom the guarantee protects if one person may have several rows: all is then stated and charged for a
@@ -77,7 +78,7 @@ def publish(
 
 
 def publish_parts(
-    parts: Sequence[Part],
+    parts: Sequence[Part[ModelT]],
     charge: Charge,
     ledger: Ledger,
     unit: Unit,
@@ -85,7 +86,7 @@ def publish_parts(
     group: str | None,
     data: str,
     bits: SystemBits,
-) -> list[Release]:
+) -> list[Release[ModelT]]:
     """Charge, draw, record and return, in this order, what `check_parts` has not refused."""
     receipt = ledger.charge(
         charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
@@ -110,7 +111,7 @@ def publish_parts(
     return releases
 
 
-def _recorded(texts: Sequence[str], parts: Sequence[Part], label: str, ledger: Ledger) -> list[Release]:
+def _recorded(texts: Sequence[str], parts: Sequence[Part[ModelT]], label: str, ledger: Ledger) -> list[Release[ModelT]]:
     """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
     releases = [Release.from_json(text) for text in texts]
     if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
@@ -131,7 +132,9 @@ def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label
     raise PublishError(words)
 
 
-def check_parts(parts: Sequence[Part], ledger: Any, unit: Any, request: Any, group: Any, data: Any, bits: Any) -> None:
+def check_parts(
+    parts: Sequence[Part], ledger: object, unit: object, request: object, group: object, data: object, bits: object
+) -> None:
     """Refuse what public facts alone show to be wrong."""
     for part in parts:
         if not is_label(part.label):
@@ -146,33 +149,31 @@ def check_parts(parts: Sequence[Part], ledger: Any, unit: Any, request: Any, gro
     if not isinstance(unit, Unit):
         raise PublishError(_nothing(label, "the unit of protection must be a Unit"))
     for part in parts:
-        _check_part(part)
+        _check_part(part.mechanism, part.secret, part.label)
     if not isinstance(ledger, Ledger):
         raise PublishError(_nothing(label, "a Ledger is needed, from Ledger.create or Ledger.open"))
     if type(bits) is not SystemBits:
         raise PublishError(_nothing(label, "only the system's secure bits may be used; seeded bits are for simulate"))
-    is_paid = request is not None and ledger.is_answered(request)  # then nothing is charged, and it is given again
+    is_paid = isinstance(request, str) and ledger.is_answered(request)  # then nothing is charged, and it is given again
     for part in parts:
         _check_reading(part, is_paid)
 
 
-def _check_part(part: Part) -> None:
-    mechanism: Any = part.mechanism
-    secret: Any = part.secret
+def _check_part(mechanism: object, secret: object, label: str) -> None:
     if not isinstance(mechanism, Mechanism):
-        raise PublishError(_nothing(part.label, f"a {type(mechanism).__name__} is not a mechanism"))
+        raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
         wanted = "statistics must come from model.statistics(data); use discreet.simulate for made-up counts"
-        raise PublishError(_nothing(part.label, wanted))
+        raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
-        raise PublishError(_nothing(part.label, "the statistics were counted for another model than the mechanism's"))
+        raise PublishError(_nothing(label, "the statistics were counted for another model than the mechanism's"))
     if not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
-        raise PublishError(_nothing(part.label, wrong))
-    if not DocumentedMechanism.kinds.hold(type(mechanism)) or not _can_be_read_back(mechanism, part.label):
-        raise PublishError(_nothing(part.label, f"a release by {type(mechanism).__name__} could not be read back"))
+        raise PublishError(_nothing(label, wrong))
+    if not DocumentedMechanism.kinds.hold(type(mechanism)) or not _can_be_read_back(mechanism, label):
+        raise PublishError(_nothing(label, f"a release by {type(mechanism).__name__} could not be read back"))
     if mechanism.guarantee.evidence is Evidence.CLAIMED:
-        raise PublishError(_nothing(part.label, "its guarantee is only claimed, neither proved nor computed"))
+        raise PublishError(_nothing(label, "its guarantee is only claimed, neither proved nor computed"))
 
 
 def _check_reading(part: Part, is_paid: bool) -> None:

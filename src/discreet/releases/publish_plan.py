@@ -1,8 +1,8 @@
 """A whole plan through the one door: one charge, all releases or none."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from discreet.documents import Document
 from discreet.errors import PublishError
 from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Ledger, Unit
@@ -53,7 +53,7 @@ def publish_plan(
     return publish_parts(parts, charge, ledger, unit, request, None, data, bits)
 
 
-def plan_document(plan: Plan, labels: Sequence[str]) -> dict[str, Any]:
+def plan_document(plan: Plan, labels: Sequence[str]) -> Document:
     """Return a plan as it stands in a ledger: its delta, and each mechanism with its label."""
     parts = zip(plan.mechanisms, labels, strict=True)
     written = [{"label": label, "mechanism": mechanism_document(mechanism)} for mechanism, label in parts]

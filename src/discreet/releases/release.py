@@ -5,29 +5,21 @@ equality: a later version may say the same in other words. Signatures stand outs
 """
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.documents import canonical_json
+from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.guarantees.chain import digest_of
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
+from discreet.models.model import ModelT
 from discreet.records.columns import is_text
 from discreet.releases.document import guarantee_document, mechanism_document
 from discreet.version import __version__
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    ModelT = TypeVar("ModelT", default=Any)
-else:
-    from typing import TypeVar
-
-    ModelT = TypeVar("ModelT")
 
 LONGEST_LABEL = 500
 LONGEST_REASON = 5000
@@ -55,7 +47,7 @@ class Release(Generic[ModelT]):
     holder declared that there will be no posterior. `signatures` are kept as they came; nothing here checks them.
     """
 
-    mechanism: Mechanism
+    mechanism: Mechanism[ModelT]
     output: tuple[int, ...]
     label: str
     unit: Unit = ONE_RECORD
@@ -63,7 +55,7 @@ class Release(Generic[ModelT]):
     receipt: Receipt | None = None
     software: str = field(default=f"discreet {__version__}", compare=False)
     group: str | None = None
-    reader_model: Any = None
+    reader_model: ModelT | None = None
     reason: str | None = field(default=None, compare=False)
     reading: str | None = None
     signatures: tuple[Signature, ...] = field(default=(), compare=False)
@@ -86,7 +78,7 @@ class Release(Generic[ModelT]):
     @property
     def model(self) -> ModelT:
         """Return the model under which it is read: the one whose statistics were published, or the reader's own."""
-        return cast(ModelT, self.mechanism.model if self.reader_model is None else self.reader_model)
+        return self.mechanism.model if self.reader_model is None else self.reader_model
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -107,10 +99,11 @@ class Release(Generic[ModelT]):
         """Return the canonical text that is recorded and may be signed: all but the signatures."""
         return canonical_json(self._document())
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> Document:
         receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
         optional = {"group": self.group, "reading": self.reading}
-        return {name: value for name, value in optional.items() if value is not None} | {
+        return {
+            **{name: value for name, value in optional.items() if value is not None},
             "schema": SCHEMA,
             "label": self.label,
             "mechanism": mechanism_document(self.mechanism),
@@ -129,7 +122,7 @@ class Release(Generic[ModelT]):
 
         return read_release(text)
 
-    def with_prior(self, prior: Any) -> "Release[ModelT]":
+    def with_prior(self, prior: object) -> "Release[ModelT]":
         """Return the same release, read under another prior.
 
         How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.
@@ -147,6 +140,6 @@ def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
     return guarantee if group is None else replace(guarantee, adjacency=Adjacency.REPLACE_WITHIN_GROUP)
 
 
-def is_label(text: Any) -> bool:
+def is_label(text: object) -> bool:
     """Tell whether something may serve as a label: a proper text, neither empty nor endless."""
     return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LABEL and is_text(text)

@@ -6,11 +6,14 @@ from numpy.typing import ArrayLike
 from discreet.errors import DeclarationError, SecretError
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
+from discreet.models.model import ModelT
 from discreet.randomness import RandomBits
 from discreet.releases.release import Release
 
 
-def simulate(mechanism: Mechanism, counts: ArrayLike, bits: RandomBits, label: str = "simulated") -> Release:
+def simulate(
+    mechanism: Mechanism[ModelT], counts: ArrayLike, bits: RandomBits, label: str = "simulated"
+) -> Release[ModelT]:
     """Draw an output for made-up counts, as a release that is marked as simulated.
 
     Secret statistics are refused: that would be a release that nobody charged.

@@ -1,12 +1,12 @@
 """A release read back, strictly: what the document promises must be what its mechanism gives."""
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 
-from discreet.documents import read_json
+from discreet.documents import Document, read_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
 from discreet.guarantees.pseudo_metric import MetricGuarantee
@@ -35,8 +35,8 @@ class _Signature(msgspec.Struct, forbid_unknown_fields=True):
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
     schema: int
     label: str
-    mechanism: dict[str, Any]
-    guarantee: dict[str, Any]
+    mechanism: Document
+    guarantee: Document
     unit: _Unit
     output: list[int]
     simulated: bool
@@ -95,9 +95,9 @@ class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
     metric: _Metric | msgspec.UnsetType = msgspec.UNSET
 
 
-def read_guarantee(document: Any) -> Guarantee:
+def read_guarantee(document: object) -> Guarantee:
     """Return the guarantee that a document states."""
-    read: _Guarantee = convert(document, _Guarantee)
+    read = convert(document, _Guarantee)
     try:
         metric = None
         if isinstance(read.metric, _Metric):

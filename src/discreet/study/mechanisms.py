@@ -11,7 +11,6 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mechanisms import Mechanism
 from discreet.records.nearest import meant
-from discreet.releases.document import MECHANISMS
 from discreet.study.file import QUESTION_KEYS
 from discreet.study.keys import Maker
 
@@ -24,7 +23,7 @@ def named_mechanism(
 ) -> Mechanism:
     """Return the mechanism that a question names; `about` is what the study calls its model."""
     kind, _, constructor = written.partition(".")
-    accepted = {name: each for name, each in MECHANISMS.items() if each.accepts_model(model)}
+    accepted = {name: each for name, each in Mechanism.registered().items() if each.accepts_model(model)}
     if kind not in accepted:
         raise DeclarationError(
             f"the mechanism is {written!r}; for the model {about!r} it must be one of "

@@ -5,7 +5,7 @@ probabilities and ratios are exact. Other functions of theta are summarised by e
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
@@ -25,7 +25,7 @@ from discreet.mathematics.distributions import BetaMixture, CountDistribution, D
 from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
 from discreet.models import Cell
 from discreet.models.model import MadeUp
-from discreet.records.columns import Column, level_text
+from discreet.records.columns import Column, Level, level_text
 
 T = TypeVar("T")
 _DRAWS = 20_000
@@ -57,7 +57,7 @@ class CategoriesPosterior(TablePosterior):
         pairs = np.array([(own.log_density(at), exact.log_density(at)) for own, exact, at in laws])
         return pairs[:, 0], pairs[:, 1]
 
-    def _rate(self, event: Any, column: Column, place: int) -> BetaMixture:
+    def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
         shape = [len(each.levels) for each in self.model.columns]
         codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
         return self.conditional(event, [self.model.cells[cell] for cell in np.flatnonzero(codes == place)])
@@ -82,7 +82,7 @@ class CategoriesPosterior(TablePosterior):
         """Return the names of the cells."""
         return {"cell": tuple(self.event_of(cell) for cell in self.model.cells)}
 
-    def facts(self, level: float = 0.9) -> dict[str, Any]:
+    def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return how many exactly known records would tell as much, and what is left open by sampling and by noise."""
         parts = [law.variances for law in self._marginals]
         names = [self.event_of(cell) for cell in self.model.cells]
@@ -149,14 +149,14 @@ class CategoriesPosterior(TablePosterior):
             parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
         return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def probability(self, event: Any) -> BetaMixture:
+    def probability(self, event: object) -> BetaMixture:
         """Return the distribution of an event's probability."""
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
             raise DeclarationError(f"{event!r} takes in all cells: its probability is 1.")
         return self._sum(places)
 
-    def conditional(self, event: Any, given: Any) -> BetaMixture:
+    def conditional(self, event: object, given: object) -> BetaMixture:
         """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
         among = self.model.places(given)
         inside = np.intersect1d(among, self.model.places(event))
@@ -165,11 +165,11 @@ class CategoriesPosterior(TablePosterior):
             raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
         return self._share(inside, rest)
 
-    def pooled(self, event: Any, by: str) -> PooledRates:
+    def pooled(self, event: object, by: str) -> PooledRates:
         """Return the rate of an event in each level of a column, small groups borrowing from all others."""
         return PooledRates(self.model, self.releases, event, by)
 
-    def ratio(self, first: Any, second: Any) -> Odds:
+    def ratio(self, first: object, second: object) -> Odds:
         """Return the distribution of P(first) / P(second) for two events that exclude each other."""
         one, two = self.model.places(first), self.model.places(second)
         if np.intersect1d(one, two).size:
@@ -199,27 +199,31 @@ class CategoriesPosterior(TablePosterior):
         """Return the distribution of any function of the probabilities (rows of cells), by exact draws."""
         return Sampled(np.asarray(function(self.draws(draws, seed)["theta"]), dtype=float))
 
-    def difference(self, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+    def difference(self, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(first) - P(second)."""
         one, two = self.model.places(first), self.model.places(second)
         return self.quantity(lambda theta: theta[:, one].sum(axis=1) - theta[:, two].sum(axis=1), draws, seed)
 
-    def risk_difference(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+    def risk_difference(
+        self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
+    ) -> Sampled:
         """Return the distribution of P(event | first) - P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
         return Sampled(expit(one - rest_one) - expit(two - rest_two))
 
-    def risk_ratio(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+    def risk_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
         return Sampled(_exponential(log_expit(one - rest_one) - log_expit(two - rest_two)))
 
-    def odds_ratio(self, event: Any, first: Any, second: Any, draws: int = _DRAWS, seed: int = 0) -> Sampled:
+    def odds_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of the odds of an event under `first`, divided by its odds under `second`."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
         return Sampled(_exponential((one - rest_one) - (two - rest_two)))
 
-    def _log_risks(self, event: Any, first: Any, second: Any, draws: int, seed: int) -> list[tuple[Floats, Floats]]:
+    def _log_risks(
+        self, event: object, first: object, second: object, draws: int, seed: int
+    ) -> list[tuple[Floats, Floats]]:
         """Return, for both groups, draws of the log probability of the event in it and of the rest of it."""
         logs, pairs = self._log_draws(draws, seed), []
         for group in (first, second):
@@ -231,7 +235,7 @@ class CategoriesPosterior(TablePosterior):
             pairs.append((logsumexp(logs[:, inside], axis=1), logsumexp(logs[:, rest], axis=1)))
         return pairs
 
-    def true_count(self, event: Any) -> CountDistribution:
+    def true_count(self, event: object) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
         laws = [reading.counts.sum_of(self.model.places(event)) for reading in self.readings]
         first = min(int(sums[0]) for sums, _ in laws)
@@ -240,7 +244,7 @@ class CategoriesPosterior(TablePosterior):
             table[sums - first] += share * weights
         return CountDistribution(first, table)
 
-    def predictive(self, event: Any, records: int) -> CountDistribution:
+    def predictive(self, event: object, records: int) -> CountDistribution:
         """Return how many of `records` further records fall into an event: a mixture of Beta-binomials."""
         future, law = whole(records, "records", most=10**7), self.probability(event)
         hits = np.arange(future + 1)
@@ -264,7 +268,7 @@ class CategoriesPosterior(TablePosterior):
         summed = np.asarray(np.bincount(places.ravel(), weights), dtype=float)
         return bayes_remap(tables, summed, self.model.concentration, summed @ tables)
 
-    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Any]]:
+    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.
 
         Analyse several sets and combine them; one set alone shows only one of the plausible worlds.

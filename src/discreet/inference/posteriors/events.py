@@ -2,14 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Law, Row, event_row
-from discreet.records.columns import Column
+from discreet.models.model import ModelT
+from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
-from discreet.releases.release import ModelT
 
 
 class EventPosterior(Posterior[ModelT]):
@@ -23,19 +22,19 @@ class EventPosterior(Posterior[ModelT]):
         """Return the columns with their levels."""
 
     @abstractmethod
-    def probability(self, event: Any) -> Law:
+    def probability(self, event: str) -> Law:
         """Return the distribution of an event's probability."""
 
     @abstractmethod
-    def conditional(self, event: Any, given: Any) -> Law:
+    def conditional(self, event: str, given: str) -> Law:
         """Return the distribution of P(event | given)."""
 
     @abstractmethod
-    def _rate(self, event: Any, column: Column, place: int) -> Law:
+    def _rate(self, event: str, column: Column, place: int) -> Law:
         """Return the distribution of P(event | a column has the level at this place)."""
 
     @abstractmethod
-    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Any]]:
+    def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column."""
 
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
@@ -17,17 +16,19 @@ from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models.bounded_family import Law
+from discreet.models.readable_family import ReadableFamily
 from discreet.reading.families import FamilyReading
 from discreet.releases import Release
 
+Several = Sequence[float] | Floats
 
-class FamilyPosterior(Posterior[Any]):
+
+class FamilyPosterior(Posterior[ReadableFamily]):
     """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
 
     subject = "a family with one parameter"
 
-    def __init__(self, reading: FamilyReading, releases: Sequence[Release[Any]]) -> None:
+    def __init__(self, reading: FamilyReading, releases: Sequence[Release[ReadableFamily]]) -> None:
         super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
         self.reading, self.prior = reading, reading.prior
         self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
@@ -72,7 +73,7 @@ class FamilyPosterior(Posterior[Any]):
         """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.prior == self.model.posterior_given_total(Fraction(0), 0))
 
-    def facts(self, level: float = 0.9) -> dict[str, Any]:
+    def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the family, its column and what is expected of one further record."""
         return {"family": self._kind, "column": self.model.column.name, "predictive_mean": self.predictive_mean}
 
@@ -106,29 +107,45 @@ class FamilyPosterior(Posterior[Any]):
     def _cumulative(self) -> Floats:
         return np.asarray(np.append(0.0, np.cumsum(self._weights)) / self._weights.sum())
 
-    def cdf(self, values: ArrayLike) -> Any:
-        """Return P(parameter <= value)."""
-        found = np.interp(np.asarray(values, dtype=float), self._edges, self._cumulative)
-        return float(found) if found.ndim == 0 else found
+    @overload
+    def cdf(self, values: float) -> float: ...
 
-    def quantile(self, probability: ArrayLike) -> Any:
+    @overload
+    def cdf(self, values: Several) -> Floats: ...
+
+    def cdf(self, values: float | Several) -> float | Floats:
+        """Return P(parameter <= value)."""
+        return _one_or_several(np.interp(np.asarray(values, dtype=float), self._edges, self._cumulative))
+
+    @overload
+    def quantile(self, probability: float) -> float: ...
+
+    @overload
+    def quantile(self, probability: Several) -> Floats: ...
+
+    def quantile(self, probability: float | Several) -> float | Floats:
         """Return the value below which the parameter lies with a probability."""
         asked = np.asarray(probability, dtype=float)
         if not ((asked >= 0) & (asked <= 1)).all():
             raise DeclarationError("A probability lies between 0 and 1.")
-        found = np.interp(asked, self._cumulative, self._edges)
-        return float(found) if found.ndim == 0 else found
+        return _one_or_several(np.interp(asked, self._cumulative, self._edges))
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability: sampling and privacy together."""
         low, high = self.quantile(tails(level))
         return Interval(float(low), float(high))
 
-    def density(self, values: ArrayLike) -> Any:
+    @overload
+    def density(self, values: float) -> float: ...
+
+    @overload
+    def density(self, values: Several) -> Floats: ...
+
+    def density(self, values: float | Several) -> float | Floats:
         """Return the density of the parameter, 0 where it is negligible."""
         heights = self._weights / np.diff(self._edges)
-        found = np.interp(np.asarray(values, dtype=float), self._middles, heights, left=0.0, right=0.0)
-        return float(found) if found.ndim == 0 else found
+        places = np.asarray(values, dtype=float)
+        return _one_or_several(np.interp(places, self._middles, heights, left=0.0, right=0.0))
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Return independent draws of the `parameter` from the reader's posterior."""
@@ -150,11 +167,16 @@ class FamilyPosterior(Posterior[Any]):
     def privacy_share(self, level: float = 0.9) -> float:
         """Return the share of the interval's width that is due to privacy: what the exact total would save."""
         low, high = tails(level)
-        known: Law = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
+        known = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
         return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)
 
 
-def _in_words(law: Any) -> str:
+def _one_or_several(found: Floats) -> float | Floats:
+    """Return a number where one was asked for."""
+    return float(found) if found.ndim == 0 else found
+
+
+def _in_words(law: object) -> str:
     """Return a law with its parameters, such as 'Gamma with shape 2 and rate 1/2'; of a user's own only its name."""
     name = type(law).__name__.removesuffix("Law")
     known = [f"{each.name} {exact_text(getattr(law, each.name))}" for each in fields(law)] if is_dataclass(law) else []

@@ -149,7 +149,7 @@ class NetworkPosterior(EventPosterior[Network]):
             total += sum(kullback_leibler(Dirichlet.with_mean_logs(row), Dirichlet(prior)) for row in logs)
         return total
 
-    def facts(self, level: float = 0.9) -> dict[str, Any]:
+    def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the class of a naive Bayes network."""
         return {"target": self.model.target}
 
@@ -196,7 +196,7 @@ class NetworkPosterior(EventPosterior[Network]):
         names = [variable.name for variable in self.model.variables]
         return {name: self._shaped(name, np.asarray(table)) for name, table in zip(names, tables, strict=True)}
 
-    def predict_proba(self, rows: Any, target: str | None = None) -> Floats:
+    def predict_proba(self, rows: object, target: str | None = None) -> Floats:
         """Return P(target = level | the rest of each record, release), one column for each level of the target.
 
         Records are a list of mappings, a mapping of lists or a data frame. The target is the class of a naive Bayes
@@ -206,7 +206,7 @@ class NetworkPosterior(EventPosterior[Network]):
         logs = self._log_joint(rows, name)
         return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
-    def predict(self, rows: Any, target: str | None = None) -> list[Level]:
+    def predict(self, rows: object, target: str | None = None) -> list[Level]:
         """Return the most probable level of the target for each record."""
         levels = next(column.levels for column in self.model.variables if column.name == self._target(target))
         return [levels[place] for place in self.predict_proba(rows, target).argmax(axis=1)]
@@ -218,7 +218,7 @@ class NetworkPosterior(EventPosterior[Network]):
             raise DeclarationError(f"Name the variable to predict, one of {', '.join(map(repr, names))}.")
         return str(name)
 
-    def _log_joint(self, rows: Any, target: str) -> Floats:
+    def _log_joint(self, rows: object, target: str) -> Floats:
         others = [column for column in self.model.variables if column.name != target]
         codes = codes_of(rows, others)
         if target == self.model.target:

@@ -21,9 +21,9 @@ from discreet.inference.posteriors.pictures import Graph, Intervals
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
-from discreet.models.model import MadeUp
+from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
-from discreet.releases.release import ModelT, Release
+from discreet.releases.release import Release
 
 _DRAWS = 4_000
 SHOWN_LEVEL = 0.9
@@ -109,7 +109,7 @@ class Posterior(ABC, Generic[ModelT]):
         """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.model == self.releases[0].mechanism.model)
 
-    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, Any]:
+    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
         """Return further figures for a document, by name."""
         return {}
 

@@ -8,7 +8,7 @@ target changes by if the feature goes from one of its bounds to the other, or fr
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -93,7 +93,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
         far = np.trace(spread) + precision * mean @ mean - len(mean)
         return float(max(0.0, far - np.linalg.slogdet(spread)[1]) / 2)
 
-    def facts(self, level: float = 0.9) -> dict[str, Any]:
+    def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the target, the noise around the line, and how well the simulation went."""
         low, high = self.noise.interval(level)
         noise = {"mean": self.noise.mean, "low": low, "high": high}
@@ -229,7 +229,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
         noise = np.sqrt(variance) * self.model.ranges[self.model.target].half
         return {"coefficient": self.model.in_units(weights), "noise_sd": noise}
 
-    def predict(self, rows: Mapping[str, Sequence[Any]] | Any, level: float = 0.9, seed: int = 0) -> list[Prediction]:
+    def predict(self, rows: object, level: float = 0.9, seed: int = 0) -> list[Prediction]:
         """Return what is expected of the targets of new records, by column or a frame; their own noise is included."""
         generator = np.random.default_rng(seed)
         weights, variance = self._weights(4000, generator)
@@ -240,7 +240,7 @@ class RegressionPosterior(Posterior[LinearRegression]):
         means = lines.mean(axis=0) * target.half + target.middle
         return [Prediction(*map(float, row)) for row in zip(means, low, high, strict=True)]
 
-    def expected(self, rows: Mapping[str, Sequence[Any]]) -> tuple[Floats, Floats]:
+    def expected(self, rows: object) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the targets of new records: variance x'Cov(w)x + E sigma^2."""
         design, half = self.model.design(rows), self.model.ranges[self.model.target].half
         weights, _ = self._weights(min(_KEPT, len(self._states)), np.random.default_rng(0))

@@ -7,7 +7,8 @@ from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.text_table import text_table
 from discreet.markup import html_table
-from discreet.releases.release import ModelT, Release
+from discreet.models.model import ModelT
+from discreet.releases.release import Release
 
 _MOST_IN_A_NOTEBOOK = 60
 

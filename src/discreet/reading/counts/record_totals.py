@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, inf, lcm, log2
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats
+from discreet.models.readable_family import ReadableFamily
 
 LogKernel = Callable[[Floats], Floats]
 Peak = Callable[[float, float], float]
@@ -42,14 +42,14 @@ class Expectations:
 class RecordTotals:
     """The law of the total of `size` records of a family, as a function of the family's parameter."""
 
-    def __init__(self, model: Any, size: int) -> None:
+    def __init__(self, model: ReadableFamily, size: int) -> None:
         self._model, self._size = model, size
         self._places, unit = _lattice(model)
         self._start, self._unit = float(min(model.values)) * size, float(unit)
         self._last = int(self._places.max()) * size
 
     @staticmethod
-    def refusal(model: Any) -> str | None:
+    def refusal(model: ReadableFamily) -> str | None:
         """Tell why totals of a family's records cannot be listed, or nothing if they can."""
         if _lattice(model)[0].max() <= _LARGEST_LATTICE:
             return None
@@ -143,7 +143,7 @@ class RecordTotals:
         return start + np.arange(float(length)), np.roll(law, -(start % length))
 
 
-def _lattice(model: Any) -> tuple[NDArray[np.int64], Fraction]:
+def _lattice(model: ReadableFamily) -> tuple[NDArray[np.int64], Fraction]:
     """Return the places of a family's values on a lattice that starts at the least, and its unit."""
     least = min(model.values)
     steps = [value - least for value in model.values]

@@ -8,8 +8,9 @@ to an array costs, some nanoseconds; work that numpy cannot do in long arrays co
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
+from discreet.models.model import Model
 from discreet.reading.case import Case
 
 MOST_OPERATIONS = 2e11
@@ -53,10 +54,26 @@ class Exactness(Enum):
     APPROXIMATE = "approximate"
 
 
+class Reading(Protocol):
+    """What an engine gives; posteriors know the rest."""
+
+    @property
+    def model(self) -> Model:
+        """Return the model with the reader's prior."""
+
+    @property
+    def method(self) -> str:
+        """Say in words how it was read."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior), not a number where it is not known."""
+
+
 class Engine(ABC):
     """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs."""
 
-    models: ClassVar[tuple[type[Any], ...]]
+    models: ClassVar[tuple[type, ...]]
     """The models whose cases it reads."""
 
     exactness: ClassVar[Exactness] = Exactness.EXACT
@@ -70,7 +87,7 @@ class Engine(ABC):
         """Return how much work reading a case is that fits."""
 
     @abstractmethod
-    def read(self, case: Case) -> Any:
+    def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
 
     def unsuited(self, case: Case) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.bounded_family import BoundedFamily
+from discreet.models.readable_family import ReadableFamily
 from discreet.reading.case import Case
 from discreet.reading.counts.record_totals import RecordTotals
 from discreet.reading.engines.engine import Engine, Work
@@ -34,10 +35,10 @@ class FamiliesEngine(Engine):
         words = f"summing over the total of {case.size} records (declare fewer levels or bands)"
         return Work(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
 
-    def read(self, case: Case) -> FamilyReading:
+    def read(self, case: Case[ReadableFamily]) -> FamilyReading:
         """Return the law of the parameter under the declared prior or the reader's own."""
-        model: Any = case.model
-        law = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
+        model = case.model
+        law: Any = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
         if not all(hasattr(law, name) for name in _LAWS):
             raise DeclarationError("The prior of a family's parameter is a law, such as GammaLaw or NormalLaw.")
         draws = [observed.draw for observed in case.observed if observed.draw is not None]

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
-from discreet.guarantees import Budget, Ledger, Totals, read_amount
+from discreet.guarantees import Amount, Body, Budget, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
@@ -121,7 +120,7 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 
-def _budget_title(name: str, created: dict[str, Any], spent: Any, limit: Any, declared: Budget) -> Spec:
+def _budget_title(name: str, created: Body, spent: Amount, limit: Amount, declared: Budget) -> Spec:
     unit = next(iter(limit.document()))
     gone, most = getattr(spent, unit), getattr(limit, unit)
     over = "; the limit was lowered below this" if gone > most else ""
@@ -132,7 +131,7 @@ def _budget_title(name: str, created: dict[str, Any], spent: Any, limit: Any, de
     return {"text": lines_of(f"Privacy budget: {name}", 68), "subtitle": lines}
 
 
-def _charges(bodies: list[dict[str, Any]], name: str) -> list[Spec]:
+def _charges(bodies: list[Body], name: str) -> list[Spec]:
     """Return a bar for each charge, as long as what it added; if there are many, the early ones together."""
     early = len(bodies) - MOST_CHARGES + 1 if len(bodies) > MOST_CHARGES else 0
     ends = [Fraction(body["spent"][name]) for body in bodies]
