@@ -49,7 +49,7 @@ def suggest(model: Model, size: int, epsilon: Exact, delta: Exact = 0) -> Sugges
 
 
 @singledispatch
-def _suggestion(model: object, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
     kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
     if not kinds:
