@@ -1,7 +1,7 @@
 """One local Spark for all tests of this folder; they are skipped, in words, where there is no Java.
 
-Starting it costs more than all that is asked of it, so its tests stay together in one process (pytest --dist
-loadgroup), and Java compiles no more than it must.
+Starting it costs more than all that is asked of it, so its tests stay together in one process (`--dist loadgroup`), and
+Java compiles no more than it must.
 """
 
 import os

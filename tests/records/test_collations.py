@@ -17,7 +17,7 @@ KINDS = {"NOCASE": ("city7", "CITY7"), "NOACCENT": ("city7", "cíty7"), "NOCASE.
 def relation(values: list[str], collation: str, folder: Path | None = None) -> Any:
     connection = duckdb.connect() if folder is None else duckdb.connect(folder / "records.duckdb")
     connection.execute(f"CREATE TABLE records (city VARCHAR COLLATE {collation})")
-    connection.executemany("INSERT INTO records VALUES (?)", [[value] for value in values])
+    connection.execute("INSERT INTO records SELECT unnest(?)", [values])
     if folder is None:
         return connection.table("records")
     connection.close()

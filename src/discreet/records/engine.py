@@ -70,12 +70,12 @@ class EngineSource:
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         require_columns({column.name for family in families for column in family}, self.names())
-        self._refuse_moments_of_others(column.name for family in families for column in family if column.dates)
         return answered(lambda: self._count(families), "count them")
 
     def _count(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         together = clusters(families)
         columns = list(dict.fromkeys(column for cluster in together for column in cluster.columns))
+        self._refuse_moments_of_others(column.name for column in columns if column.dates)
         codings = {column: self._coding(column) for column in columns}
         is_one = len(together) == 1 and len(columns) <= _FEW
         tables = [self._grouped(together[0], codings)] if is_one else self._streamed(together, codings)
@@ -145,7 +145,8 @@ class EngineSource:
         """Refuse moments with a zone that lie in another program's memory: DuckDB fails on those it cannot hold."""
         if self._holds_moments or not any(self._types[name] == ZONED for name in days):
             return
-        plan = str(self._stream(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall())
+        with self._lock:
+            plan = str(self._ask(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall())
         if "ARROW_SCAN" in plan or "PANDAS_SCAN" in plan:
             raise SourceError(
                 "DuckDB reads moments with a time zone from a frame of another program, and would stop at one that it "
@@ -156,9 +157,12 @@ class EngineSource:
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
         require_columns({factor.column for factor in plan.factors}, self.names())
+        return answered(lambda: self._sum(plan), "sum them")
+
+    def _sum(self, plan: MomentPlan) -> tuple[Wholes, int]:
         self._refuse_moments_of_others(f.column for f in plan.factors if isinstance(f, Measure) and f.dates)
         with self._lock:
-            return answered(lambda: moments_of(self._batches(plan), plan), "sum them")
+            return moments_of(self._batches(plan), plan)
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
         """Give the codes and numbers that the factors are made of, as the engine streams them."""
