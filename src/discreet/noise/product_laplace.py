@@ -1,4 +1,7 @@
-"""Laplace kernels: noise whose log kernel is -sum_i r_i |u_i|, one rate for each block, free or tied to a total."""
+"""Laplace kernels: noise whose probability falls by e^-rate for every unit, free or tied to a total.
+
+The log kernel is -sum_i r_i |u_i|, with one rate for each block of numbers.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
