@@ -8,6 +8,7 @@ the noise. Every public fact (model, size, epsilon) is a field; the secret is on
 from abc import ABC, abstractmethod
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
+from math import inf
 from typing import Any, cast
 
 from discreet.arrays import Counts, Floats
@@ -34,6 +35,12 @@ class Mechanism(DocumentedMechanism, ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """Return the best guarantee that is proved or computed."""
+
+    @property
+    def pure_epsilon(self) -> Fraction | float:
+        """Return the largest loss that any output may have, where that is proved; else infinity."""
+        guarantee = self.guarantee
+        return inf if guarantee.delta else guarantee.epsilon
 
     @abstractmethod
     def privacy_loss(self) -> PrivacyLoss:
