@@ -21,7 +21,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.refereed_numbers import RefereedNumbers
 from discreet.models import Categories
 from discreet.noise.concentrated import concentrated_loss
@@ -134,7 +134,7 @@ class NoisyCounts(Additive):
         return f"{type(self).__name__}({self.model!r}, size={self.size}, epsilon={exact_text(self.epsilon)!r})"
 
     @cached_property
-    def quantities(self) -> Cells:
+    def quantities(self) -> Quantities:
         """Return all cells of the table."""
         return Cells(self.model)
 
