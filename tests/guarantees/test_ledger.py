@@ -420,3 +420,29 @@ def test_an_estimator_with_a_ledger_can_be_cloned(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     estimator = PrivateBayesianRidge(1, (0, 1), (0, 1), ledger=ledger)
     assert clone(estimator).ledger.path == ledger.path
+
+
+def test_a_ledger_shows_totals_and_entries_in_a_notebook_as_text_alone(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", population="<b>everyone</b>")
+    publish_once(ledger.path, "0.25", label="<script>alert(1)</script>")
+    ledger.change_limit("2", reason="a second year")
+    shown = ledger._repr_html_()
+    assert "spent epsilon = 0.25, delta = 0 of epsilon = 2, delta = 0; left epsilon = 1.75, delta = 0" in shown
+    assert "<script" not in shown
+    assert "<b>" not in shown
+    cells = ["&lt;b&gt;everyone&lt;/b&gt;", "&lt;script&gt;alert(1)&lt;/script&gt;", "entry 2", "a second year"]
+    places = [shown.index(f">{cell}</td>") for cell in cells]
+    assert places == sorted(places)
+    assert shown.count("<tr>") == 5
+    assert "These are the last" not in shown
+
+
+def test_a_long_ledger_shows_its_last_entries_and_says_so(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    for number in range(62):
+        ledger.change_limit("1", reason=f"reason {number}")
+    shown = ledger._repr_html_()
+    assert "These are the last 60 of 63 entries; entries() has all." in shown
+    assert shown.count("<tr>") == 61
+    assert "reason 61" in shown
+    assert "reason 1<" not in shown

@@ -13,7 +13,6 @@ from fractions import Fraction
 from math import exp, log, log1p
 
 from flint import arb, ctx
-from scipy.optimize import minimize_scalar
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
@@ -80,8 +79,7 @@ def reached_delta(rho: Fraction, epsilon: Fraction) -> arb:
 
 def best_log_order(rho: float, epsilon: float) -> float:
     """Return log(a - 1) of the best order a."""
-    found = minimize_scalar(log_delta(rho, epsilon), bounds=(-8.0, 18.0), method="bounded", options={"xatol": 1e-10})
-    return float(found.x)
+    return lowest(log_delta(rho, epsilon), -8.0, 18.0, absolute=1e-10)
 
 
 def log_delta(rho: float, epsilon: float) -> Callable[[float], float]:

@@ -21,7 +21,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.refereed_numbers import RefereedNumbers
 from discreet.models import Categories
 from discreet.models.model import ModelT
@@ -132,7 +132,7 @@ class NoisyCounts(Additive[Categories]):
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
 
     @cached_property
-    def quantities(self) -> Cells:
+    def quantities(self) -> Quantities:
         """Return all cells of the table."""
         return Cells(self.model)
 

@@ -6,11 +6,11 @@ from math import exp, inf, log, nextafter, sqrt
 
 import numpy as np
 from flint import ctx
-from scipy.optimize import brentq
 
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.guarantees.zcdp import best_log_order, log_delta, reached_delta, zcdp_gives
+from discreet.mathematics.roots import root
 
 SLACK = Fraction(10**9 - 1, 10**9)
 """What is used of a delta: the rest leaves room for the rounding of floats that read the guarantee."""
@@ -32,7 +32,7 @@ def variance_through_zcdp(squared: Fraction, epsilon: Fraction, delta: Fraction)
         rho = float(squared) / (2 * exp(t))
         return log_delta(rho, float(epsilon))(best_log_order(rho, float(epsilon))) - log(delta)
 
-    variance = exp(brentq(excess, -20.0, 60.0, xtol=1e-9))
+    variance = exp(root(excess, -20.0, 60.0, absolute=1e-9))
     digits = 10 ** (5 - int(np.floor(np.log10(variance)))) if variance < 1e5 else 1
     found = Fraction(int(variance * digits) + 1, digits)
     while not zcdp_gives(squared / (2 * found), epsilon, delta):

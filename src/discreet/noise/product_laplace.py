@@ -1,6 +1,6 @@
-"""Noise by blocks of numbers, and Laplace kernels: one rate for each block, free or tied to a total.
+"""Laplace kernels: noise whose probability falls by e^-rate for every unit, free or tied to a total.
 
-Their log kernel is -sum_i r_i |u_i|.
+The log kernel is -sum_i r_i |u_i|, with one rate for each block of numbers. Noise by blocks of any shape is `Blockwise`.
 """
 
 from abc import abstractmethod
