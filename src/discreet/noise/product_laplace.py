@@ -1,6 +1,7 @@
 """Laplace kernels: noise whose probability falls by e^-rate for every unit, free or tied to a total.
 
-The log kernel is -sum_i r_i |u_i|, with one rate for each block of numbers. Noise by blocks of any shape is `Blockwise`.
+The log kernel is -sum_i r_i |u_i|, with one rate for each block of numbers. `Blockwise` is noise of any shape that goes
+by blocks.
 """
 
 from abc import abstractmethod
