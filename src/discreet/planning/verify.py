@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import inf, nextafter
-from typing import Any
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, VerificationError
@@ -115,7 +114,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     ]
 
 
-def _paid(charge: Entry) -> list[tuple[str, Any]]:
+def _paid(charge: Entry) -> list[tuple[str, object]]:
     """Return what a charge paid for, by label and mechanism: one release, or all parts of a plan."""
     document = charge.body["mechanism"]
     if document.get("kind") != "Plan":

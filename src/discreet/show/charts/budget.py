@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
-from discreet.guarantees import Budget, Ledger, Totals, read_amount
+from discreet.guarantees import Budget, Concentrated, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
@@ -121,7 +121,13 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 
-def _budget_title(name: str, created: dict[str, Any], spent: Any, limit: Any, declared: Budget) -> Spec:
+def _budget_title(
+    name: str,
+    created: Mapping[str, object],
+    spent: Budget | Concentrated,
+    limit: Budget | Concentrated,
+    declared: Budget,
+) -> Spec:
     unit = next(iter(limit.document()))
     gone, most = getattr(spent, unit), getattr(limit, unit)
     over = "; the limit was lowered below this" if gone > most else ""
