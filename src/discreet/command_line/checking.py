@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import inf, nextafter
-from typing import Any
+from typing import TypedDict
 
 from discreet.command_line.screen import show_table
 from discreet.errors import SourceError
@@ -13,7 +13,24 @@ from discreet.records.columns import Column
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY
 
 
-def check_quotes(source: Any) -> None:
+class FitOfColumn(TypedDict):
+    """How many records go to the level for outside values, which ones mostly, and which levels have none."""
+
+    outside: int
+    undeclared: Sequence[tuple[object, int]]
+    empty_levels: list[str]
+
+
+class FitOfNumbers(TypedDict):
+    """How many values lie below and above the bounds, how many are no numbers, and which ones mostly."""
+
+    below: int
+    above: int
+    no_number: int
+    undeclared: Sequence[tuple[object, int]]
+
+
+def check_quotes(source: object) -> None:
     """Refuse a file of delimited text with a quote that is never closed, and say where it opens."""
     where = source.open_quote() if hasattr(source, "open_quote") else None
     if where is not None:
@@ -23,10 +40,10 @@ def check_quotes(source: Any) -> None:
         )
 
 
-def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict[str, dict[str, Any]]]:
+def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict[str, FitOfColumn]]:
     """Return the number of records, and for each column what goes to its level for outside values."""
     tables = source.count_families([[column] for column in columns])
-    found = {}
+    found: dict[str, FitOfColumn] = {}
     for column, counts in zip(columns, tables, strict=True):
         found[column.name] = {
             "outside": int(counts[column.levels.index(column.outside)]),
@@ -36,14 +53,19 @@ def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict
     return int(tables[0].sum()), found
 
 
-def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[str, dict[str, Any]]]:
+def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[str, FitOfNumbers]]:
     """Return the number of records, and for each column how many lie below, above, or are no numbers."""
     bands = [_around(each) for each in bounds]
-    found, records = {}, 0
+    found: dict[str, FitOfNumbers] = {}
+    records = 0
     for band, counts in zip(bands, source.count_families([[band] for band in bands]), strict=True):
         records, (below, _, above, nothing) = int(counts.sum()), counts
-        facts = {"below": int(below), "above": int(above), "no_number": int(nothing)}
-        found[band.name] = facts | {"undeclared": source.strangers(band)}
+        found[band.name] = {
+            "below": int(below),
+            "above": int(above),
+            "no_number": int(nothing),
+            "undeclared": source.strangers(band),
+        }
     return records, found
 
 
@@ -56,14 +78,14 @@ def _around(bounds: Bounds) -> Column:
     return Column.banded(bounds.name, ends, "no number")
 
 
-def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, Mapping[str, Any]]) -> None:
+def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, FitOfColumn]) -> None:
     """Print what goes to the levels for outside values."""
     rows = [
         (
             column.name,
             str(column.outside),
             str(found[column.name]["outside"]),
-            _strangers(found[column.name]),
+            _strangers(found[column.name]["undeclared"]),
             ", ".join(found[column.name]["empty_levels"]) or "-",
         )
         for column in columns
@@ -72,17 +94,17 @@ def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, Mapping[s
     show_table("What goes to the level for outside values", heads, rows)
 
 
-def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, Mapping[str, Any]]) -> None:
+def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbers]) -> None:
     """Print how many values are cut off at the bounds, and how many count as missing."""
     rows = []
     for each in bounds:
         own = found[each.name]
         ends = f"{float(each.low):g} to {float(each.high):g}"
         counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
-        rows.append((each.name, ends, *counts, f"{float(each.missing):g}", _strangers(own)))
+        rows.append((each.name, ends, *counts, f"{float(each.missing):g}", _strangers(own["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Which numbers are cut off, and which are missing", heads, rows)
 
 
-def _strangers(found: Mapping[str, Any]) -> str:
-    return ", ".join(f"{value!r} x {times}" for value, times in found["undeclared"]) or "-"
+def _strangers(found: Sequence[tuple[object, int]]) -> str:
+    return ", ".join(f"{value!r} x {times}" for value, times in found) or "-"

@@ -7,7 +7,6 @@ import json
 import sys
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
 from discreet.errors import DocumentError, VerificationError
@@ -88,7 +87,7 @@ def _certificate(mechanism: Mechanism) -> Certificate | str:
         return str(problem)
 
 
-def _certificate_document(certificate: Certificate | str) -> dict[str, Any]:
+def _certificate_document(certificate: Certificate | str) -> dict[str, object]:
     if isinstance(certificate, str):
         return {"holds": False, "problem": certificate}
     finite = certificate.epsilon if certificate.epsilon < inf else None

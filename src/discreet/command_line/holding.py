@@ -2,10 +2,9 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -24,7 +23,7 @@ from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
-from discreet.guarantees import Accountant
+from discreet.guarantees import Accountant, Budget, Concentrated
 from discreet.inference import Posterior
 from discreet.mechanisms import with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
@@ -221,7 +220,7 @@ def _figures(row: Accuracy) -> list[str]:
     ]
 
 
-def _wishes(wished: dict[str, Any], epsilon: str, size: int) -> list[str]:
+def _wishes(wished: Mapping[str, float | None], epsilon: str, size: int) -> list[str]:
     width, needed, records = wished["width"], wished["epsilon_needed"], wished["size_needed"]
     first = f"about epsilon = {needed:.2g}" if needed else "no epsilon is enough; more records are needed"
     second = f"about {records} records" if records else "even ten million records are not enough"
@@ -314,7 +313,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
     )
 
 
-def _first(amount: Any) -> str:
+def _first(amount: Budget | Concentrated) -> str:
     """Return the leading figure of an amount, with its name."""
     name, value = next(iter(amount.document().items()))
     return f"{name} = {value}"

@@ -1,7 +1,6 @@
 """The command `ledger`, and how totals of several releases are shown."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -62,7 +61,7 @@ def ledger(
     entries = opened.entries()
     totals = ledger_totals(opened)
     if as_json:
-        sums: dict[str, Any] = {
+        sums: dict[str, object] = {
             "accountant": opened.accountant.value,
             "declared_limit": opened.declared_limit.document(),
         }

@@ -183,7 +183,7 @@ def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callab
     return able
 
 
-def _write_records(records: Mapping[str, Sequence[Any]], path: Path) -> None:
+def _write_records(records: Mapping[str, Sequence[object]], path: Path) -> None:
     """Write made-up records, which are as safe as the release."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

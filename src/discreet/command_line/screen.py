@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn, ParamSpec
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -37,17 +37,18 @@ EXIT_CODES: dict[type[DiscreetError], int] = {
     VerificationError: 5,
 }
 
+Given = ParamSpec("Given")
 console = Console(highlight=False)
 complaints = Console(stderr=True, highlight=False)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document for machines.")
 
 
-def helpful(command: Callable[..., None]) -> Callable[..., None]:
+def helpful(command: Callable[Given, None]) -> Callable[Given, None]:
     """Turn refusals into words and exit codes. An unforeseen error is named, not quoted: it may have seen records."""
 
     @wraps(command)
-    def wrapped(*arguments: Any, **options: Any) -> None:
+    def wrapped(*arguments: Given.args, **options: Given.kwargs) -> None:
         try:
             command(*arguments, **options)
             return
@@ -72,7 +73,7 @@ def _stop(words: str, code: int, machine: bool) -> NoReturn:
     sys.exit(code)
 
 
-def show_json(document: Any) -> None:
+def show_json(document: object) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 

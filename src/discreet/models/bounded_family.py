@@ -295,6 +295,8 @@ class BoundedFamily(Model):
     is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the parameter.
     """
 
+    is_of_one_column = True
+
     @property
     @abstractmethod
     def column(self) -> Column:

@@ -7,7 +7,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class MadeUp:
 class Model(DocumentedModel, ABC):
     """What is learnt: public declarations that turn records into statistics, with a prior."""
 
+    is_of_one_column: ClassVar[bool] = False
+    """Whether it is about one column, so that a study asks for it by that and by its own keys."""
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
 

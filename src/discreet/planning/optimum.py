@@ -144,27 +144,28 @@ class Program:
             objective[-1] = 1.0
         else:
             objective[:width] = costs
-        sums: Any = hstack([self.members, csr_array((kinds, rows.shape[1] - width))], format="csr")
-        found: Any = linprog(objective, A_ub=rows, b_ub=limits, A_eq=sums, b_eq=np.ones(kinds), method="highs")
-        if found.status != 0:
+        sums = csr_array(hstack([self.members, csr_array((kinds, rows.shape[1] - width))]))
+        above: Any = rows  # sparse rows are taken, whatever the types of scipy say
+        equal: Any = sums
+        found = linprog(objective, A_ub=above, b_ub=limits, A_eq=equal, b_eq=np.ones(kinds), method="highs")
+        if found.status != 0 or found.fun is None or found.x is None:
             raise DiscreetError(f"The solver found no optimum: {found.message}")
         return Optimum(float(found.fun), self._floor(costs, -found.ineqlin.marginals), self.tables, found.x[self.pairs])
 
-    def _inequalities(self, minimax: bool) -> tuple[Any, Floats]:
+    def _inequalities(self, minimax: bool) -> tuple[csr_array, Floats]:
         """Return all rows A x <= b: privacy with its slacks, sums of slacks, and losses below the largest of them."""
         number = self.privacy.shape[0]
-        rows: list[list[Any]] = [[self.privacy]]
+        rows: list[list[csr_array | None]] = [[self.privacy]]
         limits = [np.zeros(number)]
         if self.delta:
-            rows = [[self.privacy, -eye_array(number)], [None, self.groups]]
+            rows = [[self.privacy, csr_array(-eye_array(number))], [None, self.groups]]
             limits.append(np.full(self.groups.shape[0], self.delta))
         if minimax:
             kinds = len(self._kinds)
             rows = [[*row, None] for row in rows]
             rows.append([self.losses, *[None] * bool(self.delta), csr_array(np.full((kinds, 1), -1.0))])
             limits.append(np.zeros(kinds))
-        blocks: Any = block_array(rows, format="csr")
-        return blocks, np.concatenate(limits)
+        return csr_array(block_array(rows)), np.concatenate(limits)
 
     def _floor(self, costs: Floats | None, multipliers: Floats) -> float:
         """Return the bound of weak duality for multipliers, moved to where they are allowed."""
@@ -185,7 +186,7 @@ class Program:
 
 def _digits(places: list[Counts], base: int) -> Counts:
     """Return numbers whose digits are the given places."""
-    code: Any = 0
+    code: Counts = np.zeros((), dtype=np.int64)
     for place in places:
         code = code * base + place
     return np.asarray(code)

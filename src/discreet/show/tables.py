@@ -4,20 +4,19 @@ import csv
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
 
 
-def rows_with_truth(rows: Sequence[Row], truth: Sequence[float] | None = None) -> list[dict[str, Any]]:
+def rows_with_truth(rows: Sequence[Row], truth: Sequence[float] | None = None) -> list[dict[str, object]]:
     """Return rows as plain fields; in a rehearsal with the truth of each."""
     if truth is None:
         return [asdict(row) for row in rows]
     return [asdict(row) | {"truth": float(true)} for row, true in zip(rows, truth, strict=True)]
 
 
-def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float] | None = None) -> dict[str, Any]:
+def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float] | None = None) -> dict[str, object]:
     """Return a reading as a document that JSON can hold. What is not known is null."""
     first = posterior.releases[0]
     return {

@@ -90,14 +90,14 @@ def read_study(path: Path) -> DeclaredStudy:
     if not path.is_file():
         raise DeclarationError(f"There is no study file {str(path)!r}. `discreet init DATA` writes one.")
     try:
-        plain: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
         return msgspec.convert(_with_further_keys(plain), DeclaredStudy)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as problem:
         words, near = _in_words(str(problem))
         raise DeclarationError(f"{str(path)!r} is not a study: {words}. Nothing was done.{near}") from None
 
 
-def _with_further_keys(plain: Any) -> Any:
+def _with_further_keys(plain: dict[str, object]) -> dict[str, object]:
     """Put the keys that not every question has into `further`; all else is as it was written."""
     questions = plain.get("questions")
     if not isinstance(questions, dict):
@@ -105,7 +105,7 @@ def _with_further_keys(plain: Any) -> Any:
     return plain | {"questions": {name: _split(each) for name, each in questions.items()}}
 
 
-def _split(question: Any) -> Any:
+def _split(question: object) -> object:
     if not isinstance(question, dict):
         return question
     own = QUESTION_KEYS & set(question)

@@ -9,20 +9,22 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from discreet.errors import DeclarationError
 from discreet.records.nearest import meant
 
+Made = TypeVar("Made")
+
 
 @dataclass(frozen=True)
-class Maker:
+class Maker(Generic[Made]):
     """What keys can make: a class or one of its constructors, the name of it, and what it is given in any case."""
 
     name: str
     kind: type[Any]
-    make: Callable[..., Any]
-    fixed: Mapping[str, Any]
+    make: Callable[..., Made]
+    fixed: Mapping[str, object]
 
     @cached_property
     def keys(self) -> dict[str, Parameter]:
@@ -30,7 +32,7 @@ class Maker:
         public = {field.name for field in fields(self.kind)} - set(self.fixed)
         return {name: each for name, each in signature(self.make).parameters.items() if name in public}
 
-    def made(self, given: Mapping[str, object], others: Iterable[str] = ()) -> Any:
+    def made(self, given: Mapping[str, object], others: Iterable[str] = ()) -> Made:
         """Return what the keys make, or refuse one that is missing, not known or of another type.
 
         `others` are keys that belong elsewhere in a question, for those who misspelt one of them.
@@ -53,7 +55,7 @@ class Maker:
         return f"{key!r} is no key of {self.name}, which {known}.{meant(key, (*self.keys, *others))}"
 
 
-def _fits(value: object, kind: Any) -> bool:
+def _fits(value: object, kind: object) -> bool:
     """Tell whether a value of a study file is of a declared type; a truth value is no number."""
     if isinstance(kind, UnionType):
         return any(_fits(value, each) for each in get_args(kind))
@@ -62,7 +64,7 @@ def _fits(value: object, kind: Any) -> bool:
     return type(value) is kind
 
 
-def _words(kind: Any) -> str:
+def _words(kind: object) -> str:
     """Say which values a declared type has in a study file."""
     parts = [each for each in (get_args(kind) if isinstance(kind, UnionType) else (kind,)) if each is not type(None)]
     if get_origin(parts[0]) is Sequence:

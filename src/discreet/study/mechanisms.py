@@ -3,13 +3,13 @@
 A kind may have constructors that find some of its numbers. They are named as in Python: "PosteriorSampling.tempered".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mechanisms import Mechanism
+from discreet.models.model import Model
 from discreet.records.nearest import meant
 from discreet.study.file import QUESTION_KEYS
 from discreet.study.keys import Maker
@@ -19,7 +19,7 @@ _GIVEN = ("model", "size", "epsilon")
 
 
 def named_mechanism(
-    written: str, about: str, model: Any, size: int, epsilon: Exact, keys: Mapping[str, object]
+    written: str, about: str, model: Model, size: int, epsilon: Exact, keys: Mapping[str, object]
 ) -> Mechanism:
     """Return the mechanism that a question names; `about` is what the study calls its model."""
     kind, _, constructor = written.partition(".")
@@ -35,12 +35,13 @@ def named_mechanism(
         raise DeclarationError(
             f"the mechanism is {written!r}, which cannot be asked for; write {ways}.{meant(constructor, makers)}"
         )
-    maker = Maker(written, accepted[kind], makers[constructor], dict(zip(_GIVEN, (model, size, epsilon), strict=True)))
-    made: Mechanism = maker.made(keys, QUESTION_KEYS)
-    return made
+    maker: Maker[Mechanism] = Maker(
+        written, accepted[kind], makers[constructor], dict(zip(_GIVEN, (model, size, epsilon), strict=True))
+    )
+    return maker.made(keys, QUESTION_KEYS)
 
 
-def _constructors(kind: type[Any]) -> dict[str, Any]:
+def _constructors(kind: type[Mechanism]) -> dict[str, Callable[..., Mechanism]]:
     """Return the class itself, and its constructors that take what every question gives."""
     named = [name for name in vars(kind) if not name.startswith("_") and isinstance(vars(kind)[name], classmethod)]
     found = {name: getattr(kind, name) for name in named}

@@ -155,13 +155,13 @@ def _check_keys(name: str, declared: DeclaredQuestion) -> None:
         raise DeclarationError(f"questions.{name}: the model {declared.model!r} needs {' and '.join(missing)}.")
 
 
-def _families() -> dict[str, type[Any]]:
+def _families() -> dict[str, type[Model]]:
     """Return the registered families with one parameter, by the names that they have in a study: 'normal-mean'."""
-    found = {kind: made for kind, made in MODELS.items() if hasattr(made, "neighbours")}
+    found = {kind: made for kind, made in MODELS.items() if made.is_of_one_column}
     return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower(): made for kind, made in sorted(found.items())}
 
 
-def _family(declared: DeclaredQuestion) -> tuple[Any, dict[str, object]]:
+def _family(declared: DeclaredQuestion) -> tuple[Model | None, dict[str, object]]:
     """Return the family that a question is about, if any, and the further keys that are left for its mechanism."""
     kind = _families().get(declared.model)
     if kind is None:
@@ -225,7 +225,9 @@ def _prior(prior: Prior | None, levels: Mapping[str, Column]) -> Any:
     return EquivalentSize(records)
 
 
-def _mechanism(declared: DeclaredQuestion, model: Any, size: int, further: dict[str, object]) -> tuple[Mechanism, str]:
+def _mechanism(
+    declared: DeclaredQuestion, model: Model, size: int, further: dict[str, object]
+) -> tuple[Mechanism, str]:
     """Return the mechanism that is named, or the one that is suggested, with the reason."""
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
     if (written := declared.mechanism) is not None:
@@ -241,7 +243,7 @@ def _mechanism(declared: DeclaredQuestion, model: Any, size: int, further: dict[
     return found.mechanism, found.reason
 
 
-def _chosen_prior(mechanism: Mechanism, model: Any, written: str, declared: Prior | None) -> str:
+def _chosen_prior(mechanism: Mechanism, model: Model, written: str, declared: Prior | None) -> str:
     """Say which prior a constructor chose; refuse a declared one that it would replace."""
     if mechanism.model == model:
         return ""

@@ -9,6 +9,7 @@ from copy import deepcopy
 from fractions import Fraction
 from pathlib import Path
 from textwrap import wrap
+from types import ModuleType
 from typing import Any
 
 from discreet.errors import DiscreetError
@@ -60,7 +61,7 @@ def render(spec: Spec, path: str | Path) -> None:
         raise DiscreetError(f"Cannot write the chart to {str(place)!r}: {problem.strerror}.") from None
 
 
-def _converter() -> Any:
+def _converter() -> ModuleType:
     try:
         import vl_convert
     except ImportError:
@@ -82,12 +83,12 @@ def layer(mark: Spec, encoding: Spec, rows: Sequence[Spec] | None = None) -> Spe
     return {**({} if rows is None else {"data": {"values": list(rows)}}), "mark": mark, "encoding": encoding}
 
 
-def measured(field: str, **how: Any) -> Spec:
+def measured(field: str, **how: object) -> Spec:
     """Return the encoding of a field by a scale of numbers."""
     return {"field": field, "type": "quantitative", **how}
 
 
-def words(**how: Any) -> Spec:
+def words(**how: object) -> Spec:
     """Return a mark of text."""
     return {"type": "text", "baseline": "middle", **how}
 
@@ -112,7 +113,7 @@ def interval_ends(rows: list[Spec], title: str) -> Spec:
     return {"x": measured("low", scale={"zero": zero, "nice": 6}, axis=axis), "x2": {"field": "high"}}
 
 
-def named_rows(names: Sequence[Lines], **axis: Any) -> Spec:
+def named_rows(names: Sequence[Lines], **axis: object) -> Spec:
     """Return the axis of named rows. Names of several lines are lifted: they would hang down from the row's middle."""
     lifts = []
     for many in sorted({len(name) for name in names} - {1}):
