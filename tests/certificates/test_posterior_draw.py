@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counted_work import calls_of
 from flint import ctx
 from scipy.stats import beta, gamma, norm
 
 import discreet as dc
+from counted_work import calls_of
 from discreet.certificates.posterior_composition import LatticeLoss, composed_curve, dominating_loss, last_that_fits
 from discreet.certificates.posterior_draw import (
     _by_series,

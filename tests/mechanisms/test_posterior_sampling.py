@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counted_work import calls_of
 from scipy.stats import chisquare
 
 import discreet as dc
+from counted_work import calls_of
 from discreet.certificates import enumerate_neighbours
 from discreet.certificates.posterior_draw import gaussian_delta, two_cell_delta
 from discreet.mechanisms import Mechanism, with_fields
