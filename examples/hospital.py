@@ -135,7 +135,7 @@ def open_session() -> dc.QuerySession:
 
 def interview(console: Console, session: dc.QuerySession) -> None:
     """Let a third party ask until the ledger refuses; one more question about a draw that is public is free."""
-    cost = float(session.mechanism.epsilon)
+    cost = float(session.mechanism.guarantee.epsilon)
     for words, question in QUESTIONS:
         console.print(f"[bold cyan]? {words}[/]")
         try:

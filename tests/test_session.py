@@ -140,7 +140,7 @@ def test_a_session_draws_one_at_a_time(ledger: dc.Ledger) -> None:
     many = PosteriorSampling(WARDS, size=5, epsilon="0.5", delta="0.1", draws=2)
     for mechanism in (many, dc.GeometricHistogram(WARDS, size=5, epsilon=1)):
         with pytest.raises(dc.DeclarationError, match="draws=1"):
-            QuerySession(mechanism, WARDS.statistics(DATA), ledger)  # type: ignore[arg-type]
+            QuerySession(mechanism, WARDS.statistics(DATA), ledger)
 
 
 def _race(path: Path, wins: "multiprocessing.Queue[int]") -> None:

@@ -119,14 +119,14 @@ class Draw:
         return f"<draw {self.release.label!r}: {self.release.model!r}>"
 
     @property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> Any:
         """Return the drawn parameters; of a network, its tables by the name of the variable."""
         draw = Observed(self.release.mechanism, self.release.counts, self.release.label).draw
         if draw is None:
             raise DeclarationError(f"{self.release.label!r} holds no draw from a posterior.")
         return draw.parameters
 
-    def answer(self, query: Query | Callable[[Parameters], object]) -> Any:
+    def answer(self, query: Query | Callable[[Any], object]) -> Any:
         """Answer a question about this draw, free of charge."""
         return _answered(query, self.release.model, self.parameters)
 

@@ -103,7 +103,8 @@ def test_the_poisson_posterior_is_prior_times_likelihood() -> None:
     for number, count in enumerate((1, 2, 0, 3)):
         logs += count * (number * np.log(rates) - rates)
     weights = np.exp(logs - logs.max())
-    law = FALLS.posterior((1, 2, 0, 3))
+    law = FALLS.posterior_given_total(Fraction(2 + 9), 6)
+    assert law == FALLS.posterior((1, 2, 0, 3))
     assert rates @ weights / weights.sum() == pytest.approx(float(law.shape / law.rate), rel=1e-6)
 
 

@@ -192,7 +192,7 @@ def test_pairs_may_be_given_and_nonsense_is_refused() -> None:
         with pytest.raises(dc.DeclarationError, match="pairs"):
             audit(mechanism, pairs=pairs)
     with pytest.raises(dc.DeclarationError, match="Neighbours"):
-        neighbouring_pairs("a model", 3, np.random.default_rng(1))
+        neighbouring_pairs("a model", 3, np.random.default_rng(1))  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="one or more"):
         audit_chart([])
 
@@ -210,7 +210,7 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
         with pytest.raises(dc.DeclarationError, match="takes a mechanism"):
             audit(nothing)  # type: ignore[arg-type]
         with pytest.raises(dc.DeclarationError, match="of a mechanism"):
-            dc.accuracy(nothing)  # type: ignore[call-overload]
+            dc.accuracy(nothing)  # type: ignore[arg-type]
         with pytest.raises(dc.DeclarationError, match="for Categories"):
             dc.optimum(nothing, 5, 1)  # type: ignore[arg-type]
 

@@ -13,7 +13,7 @@ MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0,
 
 def test_expected_widths_are_near_those_of_a_reading_and_rather_too_wide() -> None:
     mechanism = dc.BoxMoments(MODEL, 20_000, 1)
-    read = rehearsal(mechanism, "rehearsal", seed=4)[0].interval(0.9)
+    read = {row.quantity: row for row in rehearsal(mechanism, "rehearsal", seed=4)[0].rows(0.9)}
     for each in expected_coefficients(mechanism):
         assert 0.9 < each.width / (read[each.name].high - read[each.name].low) < 2
 

@@ -114,7 +114,9 @@ def compare(
     Figures are exact sums where mechanisms can be written out; otherwise `repeats` studies are made up.
     """
     if not isinstance(model, Categories):
-        raise DeclarationError(f"compare ranks mechanisms for Categories; got a {type(model).__name__}.")
+        raise DeclarationError(
+            f"compare ranks mechanisms for tables of categories (Categories); got a {type(model).__name__}."
+        )
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
     for kind, made in Mechanism.registered().items():

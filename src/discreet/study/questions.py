@@ -56,25 +56,27 @@ class Question:
     reading: str | None = None
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Any:
         """Return what the question asks about: `Categories`, a `Network`, a `LinearRegression` or a family."""
-        model: Model = self.mechanism.model
-        return model
+        return self.mechanism.model
 
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
         """Return the columns of each table that is counted; a regression counts none, it sums."""
-        return self.model.tables
+        tables: tuple[tuple[Column, ...], ...] = self.model.tables
+        return tables
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Return every column of categories."""
-        return self.model.declared_columns
+        columns: tuple[Column, ...] = self.model.declared_columns
+        return columns
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
         """Return the bounds of every column of numbers."""
-        return self.model.declared_bounds
+        bounds: tuple[Bounds, ...] = self.model.declared_bounds
+        return bounds
 
     @property
     def refusal(self) -> str | None:
