@@ -41,8 +41,8 @@ class Total(Quantities):
         return (np.array([self.model.tries]),)
 
 
-@dataclass(frozen=True, init=False)
-class NoisyTotal(Additive, kind="NoisyTotal"):
+@dataclass(frozen=True, init=False, repr=False)
+class NoisyTotal(Additive[Successes], kind="NoisyTotal"):
     """A noisy total of successes: pure epsilon-DP under replacement of one record."""
 
     model: Successes

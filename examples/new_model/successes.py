@@ -9,18 +9,19 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln
+from scipy.special import betaincinv, betaln
 
 from discreet.arrays import Counts, Floats
-from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import whole
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models import Statistics
+from discreet.models.model import MadeUp, Model, Parameters
 from discreet.records import Column, as_source
 
 
 @dataclass(frozen=True)
-class Successes(DocumentedModel, kind="Successes"):
+class Successes(Model, kind="Successes"):
     """The probability of a success, from a column that holds how many of `tries` succeeded; `a`, `b` are the prior."""
 
     column: str
@@ -37,6 +38,16 @@ class Successes(DocumentedModel, kind="Successes"):
     def declared(self) -> Column:
         """Return the column with its levels; what is none of them counts as no success."""
         return Column(self.column, tuple(range(self.tries + 1)), outside=0)
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return the one column."""
+        return (self.declared,)
+
+    @property
+    def part_in_words(self) -> str:
+        """Say how many tries a record has."""
+        return f"{self.tries} tries"
 
     def statistics(self, data: object) -> Statistics:
         """Add up the successes of all records. The result is secret."""
@@ -61,3 +72,22 @@ class Successes(DocumentedModel, kind="Successes"):
         """Return what a record can add to the total, at most so many rows, and whether these are all."""
         chosen = np.unique(np.linspace(0, self.tries, min(self.tries + 1, most)).astype(np.int64))
         return chosen[:, None], len(chosen) == self.tries + 1
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw a probability from the prior, and a total of so many records from it."""
+        chance = float(generator.beta(self.a, self.b))
+        return MadeUp((chance,), np.array([generator.binomial(size * self.tries, chance)]))
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of the interval that the exact total gives."""
+        a, b = self.a + float(statistics[0]), self.b + size * self.tries - float(statistics[0])
+        low, high = (float(betaincinv(a, b, tail)) for tail in tails(level))
+        return [(a / (a + b), high - low)]
+
+    def by_name(self, parameters: Parameters) -> float:
+        """Return the one probability."""
+        return float(np.asarray(parameters)[0])
+
+    def even_parameters(self) -> Floats:
+        """Return a probability of one half."""
+        return np.full(1, 0.5)

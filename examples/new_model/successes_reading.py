@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -25,6 +24,7 @@ class SuccessesReading:
     model: Successes
     law: BetaMixture
     log_evidence: float
+    method: str = "read exactly"
 
 
 class SuccessesEngine(Engine):
@@ -59,17 +59,21 @@ class SuccessesPosterior(Posterior[Successes]):
     subject = "a probability of success"
     dims: Mapping[str, tuple[str, ...]] = {"p": ()}
     coords: Mapping[str, tuple[str, ...]] = {}
-    method = "read exactly"
     information = None
 
     def __init__(self, reading: SuccessesReading, releases: Sequence[Release[Successes]]) -> None:
         super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
-        self.law, self._log_evidence = reading.law, reading.log_evidence
+        self.reading, self.law = reading, reading.law
+
+    @property
+    def method(self) -> str:
+        """Say how it was read."""
+        return self.reading.method
 
     @property
     def log_evidence(self) -> float:
         """Return log P(release | prior)."""
-        return self._log_evidence
+        return self.reading.log_evidence
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row: the probability of a success."""
@@ -92,7 +96,9 @@ class SuccessesPosterior(Posterior[Successes]):
 
 
 @posterior_of.register
-def _(reading: SuccessesReading, readings: Any, model: Any, releases: Sequence[Release[Any]]) -> SuccessesPosterior:
+def _(
+    reading: SuccessesReading, readings: object, model: object, releases: Sequence[Release[Successes]]
+) -> SuccessesPosterior:
     return SuccessesPosterior(reading, releases)
 
 

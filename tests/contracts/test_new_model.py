@@ -45,6 +45,9 @@ assert "how likely is one of 3 tries of hits to succeed" in statement(release, p
 assert posterior.to_frame("pandas").shape[0] == 1 and "success in hits" in posterior._repr_html_()
 assert posterior.draws(5, seed=1)["p"].shape == (5,)
 
+planned = dc.planning.expected_accuracy(mechanism, repeats=20)
+assert 0 < planned.non_private_width < planned.width < 1
+
 # the slow twin: p on a fine grid, every total by itself
 totals, grid = np.arange(181), (np.arange(4000) + 0.5) / 4000
 known = betabinom.pmf(totals, 180, 1, 1) * np.exp(-2 / 3 * np.abs(release.output[0] - totals))

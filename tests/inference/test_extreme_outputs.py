@@ -60,4 +60,5 @@ def test_a_cell_that_is_40_scales_off_is_read(kind: type[dc.FamilyHistograms]) -
     off = int(40 * mechanism.noise.reach[0])
     output[:2] += (off, -off)
     found = dc.infer(dc.Release(mechanism, tuple(output.tolist()), "extreme", simulated=True))
+    assert found.log_evidence is not None
     assert np.isfinite(found.log_evidence)

@@ -23,7 +23,7 @@ from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
-from discreet.guarantees import Accountant, Budget, Concentrated
+from discreet.guarantees import Accountant, Amount
 from discreet.inference import Posterior
 from discreet.mechanisms import with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
@@ -313,7 +313,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
     )
 
 
-def _first(amount: Budget | Concentrated) -> str:
+def _first(amount: Amount) -> str:
     """Return the leading figure of an amount, with its name."""
     name, value = next(iter(amount.document().items()))
     return f"{name} = {value}"

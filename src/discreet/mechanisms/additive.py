@@ -53,6 +53,11 @@ class Additive(RefereedNumbers[ModelT]):
         """Return the pure epsilon that quantities and noise give."""
         return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
 
+    @property
+    def rho_needs_delta(self) -> bool:
+        """Return False: rho is computed from quantities and noise."""
+        return False
+
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
         """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""

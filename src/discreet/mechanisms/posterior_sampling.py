@@ -83,6 +83,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     free_parameter = "power"
+    has_plain_counts = True  # shares of the cells are drawn
     most_tables: ClassVar[int] = 40
     model: Drawable
     size: int
@@ -355,11 +356,6 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     def first_draw(self, output: Counts) -> Floats:
         """Return the parameters of the first draw."""
         return np.asarray(self.parameters(output)[0])
-
-    @property
-    def has_plain_counts(self) -> bool:
-        """Return True: shares of the cells are drawn."""
-        return True
 
     def plain_counts(self, outputs: Counts) -> Floats:
         """Return n theta, theta the mean of all draws: what drawn shares are taken for."""

@@ -159,7 +159,7 @@ def _check_keys(name: str, declared: DeclaredQuestion) -> None:
 
 def _families() -> dict[str, type[Model]]:
     """Return the registered families with one parameter, by the names that they have in a study: 'normal-mean'."""
-    found = {kind: made for kind, made in MODELS.items() if made.is_of_one_column}
+    found = {kind: made for kind, made in MODELS.items() if issubclass(made, Model) and made.is_of_one_column}
     return {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower(): made for kind, made in sorted(found.items())}
 
 
