@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from inspect import Parameter, signature
+from math import inf
 from types import UnionType
 from typing import Any, ClassVar, cast, get_type_hints
 
@@ -47,6 +48,12 @@ class Mechanism(DocumentedMechanism, ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """Return the best guarantee that is proved or computed."""
+
+    @property
+    def pure_epsilon(self) -> Fraction | float:
+        """Return the largest loss that any output may have, where that is proved; else infinity."""
+        guarantee = self.guarantee
+        return inf if guarantee.delta else guarantee.epsilon
 
     @abstractmethod
     def privacy_loss(self) -> PrivacyLoss:

@@ -82,7 +82,7 @@ def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
     found = compare(mechanism.log_likelihood, sets, exact)
     which = "all" if complete else "the worst and other" if worst is not None else "chosen"
     size = _number(mechanism.size, "record")
-    said = f"compared, at the real size of {size}: {which} {_number(found.pairs, 'pair')} of different records"
+    said = f"compared, at the real size of {size}: {_pairs(which, found.pairs)} of different records"
     guarantee = mechanism.guarantee
     if guarantee.delta == 0:
         _at_most(found.epsilon, float(guarantee.epsilon), "privacy loss of replacing one record", mechanism)
@@ -101,7 +101,7 @@ def _compared(twin: Twin) -> str:
     mechanism, found = twin.mechanism, twin.compared
     guarantee = mechanism.guarantee
     which = "all" if found.data_sets.complete else "some"
-    said = f"compared, on {twin}: {which} {_number(found.pairs, 'pair')} of neighbours on {found.outputs:,} outputs"
+    said = f"compared, on {twin}: {_pairs(which, found.pairs)} of neighbours on {found.outputs:,} outputs"
     if found.missing > 1e-9:
         said += f" that hold {_share(1 - found.missing)} of the probability"
     parts = []
@@ -178,6 +178,10 @@ def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack
             f"Comparing neighbours by the stated likelihood found a {what} of {found:.9g}, above the {stated:.9g} that "
             f"follows from the stated {mechanism.guarantee!r}. The promise of {type(mechanism).__name__} does not hold."
         )
+
+
+def _pairs(which: str, count: int) -> str:
+    return "the only pair" if (which, count) == ("all", 1) else f"{which} {_number(count, 'pair')}"
 
 
 def _number(count: int, what: str) -> str:

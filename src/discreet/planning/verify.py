@@ -30,7 +30,7 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certif
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
     recomputed, found = _recomputed(mechanism, loss), referee(mechanism)
-    pure: Fraction | float = loss.epsilon if guarantee.delta else min(loss.epsilon, guarantee.epsilon)
+    pure: Fraction | float = min(loss.epsilon, mechanism.pure_epsilon if guarantee.delta else guarantee.epsilon)
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
         pure = found.epsilon * (1 + _ROUNDING)
@@ -58,6 +58,12 @@ def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
     if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
         raise VerificationError(
             f"The delta recomputed from the parameters, {float(reached):.6g}, exceeds the stated {guarantee!r}."
+        )
+    if loss.epsilon < mechanism.pure_epsilon == inf:
+        raise VerificationError(
+            "The law of the privacy loss, recomputed from the parameters, bounds the loss of every output by "
+            f"{float(loss.epsilon):.9g}, but {type(mechanism).__name__} promises a delta, as no such bound is proved. "
+            "What lies beyond is left out, and releases would be added up too cheaply."
         )
     epsilon, delta = exact_text(guarantee.epsilon), exact_text(guarantee.delta)
     if {abs(step) for step in loss.losses} == {guarantee.epsilon}:
