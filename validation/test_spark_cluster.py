@@ -106,7 +106,8 @@ def test_a_publication_from_a_cluster_goes_through_the_one_door(cluster: Any, tm
 
 @pytest.mark.parametrize("kind", PLAIN)
 def test_every_type_agrees_with_the_slow_twin_on_a_cluster(kind: str, cluster: Any, tmp_path: Path) -> None:
-    engine = Engine(PLAIN, lambda values, kind, _: cluster.createDataFrame(arrow(values, kind)))
+    plain = "CAST(x AS timestamp_ntz) AS x" if kind == "time" else "x"  # Spark gives every moment a zone at first
+    engine = Engine(PLAIN, lambda values, kind, _: cluster.createDataFrame(arrow(values, kind)).selectExpr(plain, "id"))
     agree_on_every_record(engine, kind, tmp_path, seed=5)
 
 

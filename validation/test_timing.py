@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import mechanisms, releases
+from discreet import mechanisms
 
 SIZE, DRAWS = 200, 100
 CELLS = dc.Categories("x", levels=("a", "b", "c"), outside="c", prior=30)
@@ -62,8 +62,7 @@ MORE: dict[str, Callable[[], Any]] = {
 
 
 def registered() -> dict[str, Any]:
-    known: Any = getattr(mechanisms.Mechanism, "kinds", None) or releases.document.MECHANISMS
-    return {name.rpartition(".")[2]: kind for name, kind in known.items()}
+    return {name.rpartition(".")[2]: kind for name, kind in mechanisms.Mechanism.kinds.newest.items()}
 
 
 def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:
