@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,102 +13,9 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.reading import Case, engine_for, why_unreadable
 from discreet.releases.document import MECHANISMS
-
-TWO, THREE = (0, 1), (0, 1, 2)
-COIN = dc.Categories("x", levels=("a", "b"), outside="a")
-DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2), outside="a")
-CROSSED = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")}, outside={"x": "a", "y": "c"})
-TABLES = (COIN, DIE, CROSSED)
-ITEMS = dc.Network.from_edges("a", "b", levels={"a": TWO, "b": TWO}, outside=TWO[0])
-NAIVE = dc.Network.naive_bayes("y", ["a", "b"], {"y": TWO, "a": TWO, "b": TWO}, outside=TWO[0])
-WIDE = dc.Network.naive_bayes(
-    "y", ["a", "b"], {"y": TWO, "a": THREE, "b": TWO}, outside={"y": TWO[0], "a": THREE[0], "b": TWO[0]}
-)
-CHAIN = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", TWO), outside=TWO[0])
-LOOP = dc.Network.from_edges("a -> b", "a -> c", "b -> d", "c -> d", levels=dict.fromkeys("abcd", TWO), outside=TWO[0])
-LARGE = dc.Network.from_edges(
-    *(f"v{i} -> v{i + 1}" for i in range(10)),
-    "v0 -> v2",
-    levels={f"v{i}": TWO for i in range(11)},
-    outside={name: each[0] for name, each in ({f"v{i}": TWO for i in range(11)}).items()},
-)
-GRAPHS = (ITEMS, NAIVE, WIDE, CHAIN, LOOP, LARGE)
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
-UNKNOWN = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.InverseGamma(2, "0.1"))
-LINES = (LINE, UNKNOWN)
-FAMILIES = (
-    dc.Poisson("falls", most=5),
-    dc.Exponential("wait", high=10, bands=20),
-    dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
-)
-MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES)
-SIZES = {"HellingerTable": 6}
-FACTS: dict[str, dict[str, Any]] = {
-    "FamilyGaussians": {"delta": "1e-3"},
-    "ContrastGaussians": {"delta": "1e-3"},
-    "DiscreteGaussianCounts": {"delta": "1e-3"},
-    "DiscreteGaussianHistogram": {"delta": "1e-3"},
-    "GaussianMoments": {"delta": "1e-3"},
-    "HellingerSmooth": {"delta": "1e-3"},
-    "HellingerSmoothProved": {"delta": "1e-3"},
-    "BallDraw": {"steps": 8},
-}
-MAKERS: dict[str, Any] = {
-    "PosteriorSampling": lambda model, size: dc.PosteriorSampling.tempered(
-        model, size=size, epsilon=2, delta="1e-2", grid_bits=20
-    ),
-    "NetworkSampling": lambda model, size: dc.NetworkSampling.tempered(model, size=size, epsilon=4, delta="1e-2"),
-    "RoundedLaplace": lambda model, size: dc.RoundedLaplace(model, size, 1, 2, len(model.cells)),
-    "FlooredLaplace": lambda model, size: dc.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),
-    "TruncatedLaplace": lambda model, size: dc.TruncatedLaplace(model, size, 1, 2, len(model.cells)),
-    "ClampedLaplace": lambda model, size: dc.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),
-}
-
-
-def made(kind: str, model: Any, size: int = 30) -> Any:
-    """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse."""
-    build = MAKERS.get(kind, lambda m, n: MECHANISMS[kind](m, size=n, epsilon=1, **FACTS.get(kind, {})))
-    try:
-        return build(model, SIZES.get(kind, size))
-    except dc.DeclarationError:
-        return None
-    except (TypeError, AttributeError):
-        if kind in MAKERS:  # made from a model's cells; only tables of categories have a number of them
-            return None
-        raise
-
-
-def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
-    """Return made-up statistics of a model."""
-    if isinstance(model, dc.Network):
-        records = {v.name: generator.integers(len(v.levels), size=size) for v in model.variables}
-        tables = []
-        for family in model.maximal_families:
-            table = np.zeros(model.shape(family), dtype=np.int64)
-            np.add.at(table, tuple(records[name] for name in family), 1)
-            tables.append(table.ravel())
-        return np.concatenate(tables)
-    if isinstance(model, dc.LinearRegression):
-        return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
-    return generator.multinomial(size, np.full(len(model.cells), 1 / len(model.cells)))
-
+from every_pair import COIN, DIE, MODELS, counts_of, in_words, made
 
 PAIRS = [(kind, place) for kind in sorted(MECHANISMS) for place in range(len(MODELS))]
-
-
-@pytest.fixture
-def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is sampled run for a few steps only: how well it mixes is not what is tested here."""
-    monkeypatch.setattr("discreet.reading.counts.chains._WARM_UP", 10)
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1e9)
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 0)
-    for name, few in (("WARM_UP", 5), ("STEPS", 20), ("ROUNDS", 1)):
-        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", few)
-
-
-def in_words(words: str) -> bool:
-    """Tell whether a refusal is a sentence for people, not the words of a raw exception."""
-    return len(words.split()) > 5 and "object has no attribute" not in words and "NoneType" not in words
 
 
 @pytest.mark.usefixtures("short_runs")
