@@ -99,7 +99,7 @@ def test_every_mechanism_says_what_was_claimed_and_shows_its_fields(kind: Any) -
     mechanism = mechanism_of(kind, (1, 1), 6, "1")
     assert mechanism.claim.evidence is dc.Evidence.CLAIMED
     assert mechanism.claim.epsilon == Fraction(1)
-    assert repr(mechanism).startswith(f"{kind.__name__}(model=Categories('x'")
+    assert repr(mechanism).startswith(f"{kind.__name__}(Categories('x'")
     assert isinstance(mechanism, dc.Mechanism)
 
 

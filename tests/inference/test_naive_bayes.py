@@ -160,7 +160,7 @@ def test_merging_many_counts_changes_the_law_of_a_probability_little(monkeypatch
 
 
 def test_an_output_that_no_noise_can_have_made_is_refused_and_not_computed_for_ever() -> None:
-    with pytest.raises(DiscreetError, match="farther than can be read"):
+    with pytest.raises(DiscreetError, match="farther than 10 records and its noise get"):
         CubeClass(np.array([10**9, 0]), 0.5, np.ones((2, 2)), 10)
 
 
