@@ -4,7 +4,7 @@ The journal is SQLite's own and lives beside the file only while a transaction r
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,10 +20,29 @@ from discreet.errors import DeclarationError, DocumentError, LedgerError
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine, Row
 
+POINTS = (
+    "charge-begun",  # the ledger is locked, nothing is written
+    "charge-written",  # the charge is written but not yet committed
+    "charged",  # the charge is committed, nothing is drawn
+    "drawn",  # the output is drawn, nothing is recorded
+    "record-begun",  # the ledger is locked again
+    "record-written",  # the release is written but not yet committed
+    "recorded",  # the release is recorded but not yet returned
+)
+
+action: Callable[[str], None] | None = None
+"""What tests do at each of them, to show that a crash there loses nothing. In ordinary use nothing is done."""
+
 GENESIS = "0" * 64
 _SELECT = "SELECT sequence, body, previous, digest FROM entries"
 _SCHEMA = """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
+
+
+def reached(point: str) -> None:
+    """Say that a point was reached."""
+    if action is not None:
+        action(point)
 
 
 class Sums(TypedDict, total=False):

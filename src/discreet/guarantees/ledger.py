@@ -12,28 +12,13 @@ waste budget, never overspend.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.documents import Document
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
-from discreet.exact import Exact, exact_text
-from discreet.failpoints import reached
-from discreet.guarantees.amounts import (
-    EVERYONE,
-    Accountant,
-    Amount,
-    Budget,
-    Concentrated,
-    charged_for,
-    cost_of,
-    limit_of,
-    nothing,
-    read_amount,
-    sums_document,
-    together,
-)
+from discreet.exact import Exact
 from discreet.guarantees.chain import (
     Body,
     Chain,
@@ -44,9 +29,24 @@ from discreet.guarantees.chain import (
     everything,
     newest,
     oldest,
+    reached,
 )
-from discreet.guarantees.guarantee import Adjacency, Guarantee
-from discreet.guarantees.ledger_book import LedgerBook
+from discreet.guarantees.guarantee import (
+    EVERYONE,
+    Accountant,
+    Adjacency,
+    Budget,
+    Concentrated,
+    Guarantee,
+    charged_for,
+    cost_of,
+    limit_of,
+    nothing,
+    read_amount,
+    sums_document,
+    together,
+)
+from discreet.guarantees.ledger_book import LedgerBook, answer_on_record, shortfall
 from discreet.guarantees.unit import RECORD
 from discreet.records.columns import is_text
 
@@ -114,21 +114,6 @@ class Ledger(LedgerBook):
             begin(connection, {**body, **sums_document(limit, shares, neighbours)})
         return ledger
 
-    def __reduce__(self) -> tuple[Callable[[str], "Ledger"], tuple[str]]:
-        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
-        return type(self).open, (str(self.path.absolute()),)
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> "Ledger":
-        """Open a ledger that was created before."""
-        place = Path(path)
-        if not place.is_file():
-            raise LedgerError(f"There is no ledger at {str(place)!r}. Create one with Ledger.create.")
-        ledger = cls(place)
-        if ledger.head.sequence < 1:
-            raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
-        return ledger
-
     def charge(
         self,
         guarantee: Guarantee,
@@ -161,14 +146,16 @@ class Ledger(LedgerBook):
                 "label": label, "mechanism": mechanism, "unit": unit, "rows": rows,
                 "group": group, "data": data, "cost": cost.document(),
             }  # fmt: skip
-            if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
+            if request is not None and (answer := answer_on_record(connection, request, asked_for)) is not None:
                 return answer
             limit = read_amount(head.body["limit"])
             shares = {name: read_amount(each) for name, each in head.body["shares"].items()}
             shares[group or EVERYONE] += cost
             spent = together(shares, neighbours)
             if not limit.covers(spent):
-                raise BudgetError(_refusal(label, cost, read_amount(head.body["spent"]), limit, self.path, rows, group))
+                raise BudgetError(
+                    shortfall(label, cost, read_amount(head.body["spent"]), limit, self.path, rows, group)
+                )
             if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             known = concentrated or cost_of(Accountant.ZCDP, guarantee, None)
@@ -244,34 +231,3 @@ def _check_fit(label: str, created: Body, guarantee: Guarantee, unit: str, group
             f"Cannot publish {label!r}: {group!r} is none of the groups that this ledger was created with. {nowhere} "
             "Ask one histogram of group x level instead: it costs its epsilon once and needs no groups."
         )
-
-
-def _refusal(label: str, cost: Amount, spent: Amount, limit: Amount, path: Path, rows: int, group: str | None) -> str:
-    left = limit - spent
-    short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
-    name = short[0] if short else next(iter(cost.document()))
-    need, gone, most, rest = (exact_text(getattr(amount, name)) for amount in (cost, spent, limit, left))
-    most_each = f"{exact_text(getattr(left, name) / rows)} or less for each of {rows} rows"
-    lower = f"Lower {name} to {most_each}" if rows > 1 and name == "epsilon" else f"Lower {name} to {rest} or less"
-    lower = f"Lower epsilon until rho is at most {rest}" if name == "rho" else lower
-    advice = f"{lower}, or ask" if getattr(left, name) > 0 and group is None else "Ask"
-    return (
-        f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({path}). "
-        f"Nothing was published and nothing was charged. {advice} the data owner to raise the limit."
-    )
-
-
-def _answer(connection: "Connection", request: str, asked_for: Body) -> list[str] | None:
-    """Return the releases on record for a request; refuse if that was asked with other words."""
-    entries = everything(connection)
-    charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
-    for entry in entries:
-        if entry.kind == "release" and entry.body["charge"] in charges:
-            before = charges[entry.body["charge"]]
-            if {part: before.get(part) for part in asked_for} != asked_for:
-                raise PublishError(
-                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
-                    "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."
-                )
-            return list(map(str, entry.body["releases"]))
-    return None

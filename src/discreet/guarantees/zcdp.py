@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
-from discreet.mathematics.roots import lowest
+from discreet.mathematics.digits import lowest
 
 DIGITS, _BITS = 6, 192  # of epsilons, and of the balls that certify them
 

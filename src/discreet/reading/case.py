@@ -1,14 +1,18 @@
-"""A case: what a reader has, checked once. Releases of the same records, a model, and the reader's own prior.
+"""A case is what a reader has, checked once; the first engine that does not refuse it reads it.
 
 Engines see nothing but a case: which numbers were published about which tables, through which law. Before anything is
 published the same questions are asked of a case without outputs, so what decides about a charge is public by
-construction.
+construction. It also comes out alike on every machine: work is counted from sizes, levels and rates of noise, never in
+seconds. One operation is about what adding a product to an array costs, some nanoseconds; work that numpy cannot do in
+long arrays counts more.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
-from typing import Generic
+from typing import ClassVar, Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +22,14 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Cost, Measurement
-from discreet.models.model import ModelT
+from discreet.models.model import Model, ModelT
 from discreet.reading.published import Published
+
+MOST_OPERATIONS = 2e11
+"""A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
+
+MOST_NUMBERS = 2e8
+"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md states it too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,3 +148,134 @@ def _check(releases: Sequence[Published]) -> None:
                 f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records: "
                 "their columns, levels, graphs or sizes differ, or only one of them is simulated."
             )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals.
+
+    >>> Work("summing 3 tables", operations=1e6, numbers=1e3).refusal
+    >>> Work("summing 3 tables", operations=4e11, numbers=1e3).refusal
+    'summing 3 tables takes about 4e+11 operations, and at most 2e+11 are allowed'
+    """
+
+    of: str
+    operations: float
+    numbers: float = 0.0
+
+    @property
+    def refusal(self) -> str | None:
+        """Tell why this is too much, or nothing if it is not."""
+        if self.operations > MOST_OPERATIONS:
+            return (
+                f"{self.of} takes about {self.operations:.0e} operations, and at most {MOST_OPERATIONS:.0e} are allowed"
+            )
+        if self.numbers > MOST_NUMBERS:
+            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {MOST_NUMBERS:.0e} are allowed"
+        return None
+
+
+class Exactness(Enum):
+    """How well a case is read, the best way first."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    APPROXIMATE = "approximate"
+
+
+class Reading(Protocol):
+    """What an engine gives; posteriors know the rest."""
+
+    @property
+    def model(self) -> Model:
+        """Return the model with the reader's prior."""
+
+    @property
+    def method(self) -> str:
+        """Say in words how it was read."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior), not a number where it is not known."""
+
+
+class Engine(ABC):
+    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs."""
+
+    models: ClassVar[tuple[type, ...]]
+    """The models whose cases it reads."""
+
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+
+    @abstractmethod
+    def misfit(self, case: Case) -> str | None:
+        """Tell why this engine is not made for a case, whatever its size; nothing if it is."""
+
+    @abstractmethod
+    def work(self, case: Case) -> Work:
+        """Return how much work reading a case is that fits."""
+
+    @abstractmethod
+    def read(self, case: Case) -> Reading:
+        """Return what a case that is not refused tells about the true counts, moments or parameters."""
+
+    def unsuited(self, case: Case) -> str | None:
+        """Tell why this engine is not made for a case: for its model, or for its evidence; nothing if it is."""
+        if not isinstance(case.model, self.models):
+            return f"it is about a {type(case.model).__name__}"
+        return self.misfit(case)
+
+    def refusal(self, case: Case) -> str | None:
+        """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""
+        return self.misfit(case) or self.work(case).refusal
+
+
+ENGINES: list[Engine] = []
+"""All engines, in the order in which they are asked, as `reading.engines` lists them; one of your own may be added."""
+
+
+def engine_for(case: Case) -> Engine | None:
+    """Return the first engine that does not refuse a case, or nothing if all do."""
+    return next((engine for engine in engines_of(case) if engine.refusal(case) is None), None)
+
+
+def refusal_of(case: Case) -> str | None:
+    """Tell why no engine reads a case, or nothing if one does. No output is looked at.
+
+    The reason is that of the engine that reads the most: the last that would fit but for the work, else the last that
+    does not only approximate.
+    """
+    misfits, too_much = [], []
+    for engine in engines_of(case):
+        if (misfit := engine.misfit(case)) is not None:
+            misfits.append((engine.exactness is Exactness.APPROXIMATE, misfit))
+        elif (work := engine.work(case).refusal) is not None:
+            too_much.append(work)
+        else:
+            return None
+    if not misfits and not too_much:
+        return f"no reading is known for a {type(case.model).__name__}"
+    return too_much[-1] if too_much else sorted(misfits, key=lambda each: not each[0])[-1][1]
+
+
+def why_unreadable(mechanism: Mechanism) -> str | None:
+    """Tell why nobody could read a release by this mechanism, or nothing if it can be read: public facts alone decide.
+
+    >>> from discreet.mechanisms import GeometricHistogram
+    >>> from discreet.models import Categories
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> why_unreadable(GeometricHistogram(coin, size=100, epsilon=1))
+    """
+    return refusal_of(Case.before(mechanism))
+
+
+def read(case: Case) -> Reading:
+    """Return what a case tells, by the first engine that does not refuse it."""
+    if (engine := engine_for(case)) is None:
+        raise DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.")
+    return engine.read(case)
+
+
+def engines_of(case: Case) -> list[Engine]:
+    """Return the engines that read cases of this model."""
+    return [engine for engine in ENGINES if isinstance(case.model, engine.models)]

@@ -21,9 +21,9 @@ from discreet.records.arrays import (
 )
 from discreet.records.batches import BatchSource
 from discreet.records.columns import Column
+from discreet.records.counting import Codes, code_kind
 from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
-from discreet.records.tables import Codes, code_kind
 from discreet.records.values import DAY, NUMBER
 
 if TYPE_CHECKING:

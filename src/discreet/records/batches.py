@@ -16,10 +16,10 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
+from discreet.records.counting import clusters, count_codes, margins
 from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.source import Batch, Source
 from discreet.records.strangers import strangers_in
-from discreet.records.tables import clusters, count_codes, margins
 
 Found = TypeVar("Found")
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from discreet.documents import Document, DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
-from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
+from discreet.guarantees.chain import reached
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.models.model import ModelT

@@ -15,7 +15,7 @@ from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, 
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 
 _STEPS = 100  # enough for halving alone
 _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision

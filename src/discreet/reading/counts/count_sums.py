@@ -20,9 +20,8 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.mathematics.roots import tilted_to
-from discreet.mathematics.special import log_gamma_ratio
-from discreet.reading.engines.engine import MOST_NUMBERS
+from discreet.mathematics.digits import log_gamma_ratio, tilted_to
+from discreet.reading.case import MOST_NUMBERS
 
 Spectrum = NDArray[np.complex128]
 

@@ -7,9 +7,8 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.models.bounded_family import BoundedFamily
 from discreet.models.readable_family import ReadableFamily
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.record_totals import RecordTotals
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.families import CELLS, FamilyReading, read_parameter
 
 _LAWS = ("support", "log_mass", "guess", "log_density")

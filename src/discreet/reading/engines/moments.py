@@ -6,8 +6,7 @@ import numpy as np
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.case import Case
-from discreet.reading.engines.engine import Engine, Exactness, Work
+from discreet.reading.case import Case, Engine, Exactness, Work
 from discreet.reading.ensemble import Ensemble
 from discreet.reading.moments import FreshNoise, MomentDensity, MomentReading
 

@@ -8,15 +8,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.roots import root
-from discreet.mathematics.special import log_gamma_ratio
+from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case, Observed
+from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_sums import SPARE, log_prior
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 
