@@ -15,7 +15,8 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "on_demand", "arrays"),
-    ("exact", "documents", "markup"),
+    ("exact", "markup"),
+    ("documents",),
     ("mathematics",),
     ("randomness", "records"),
     ("models",),

@@ -13,7 +13,7 @@ from flint import arb
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 ADDITIVE = sorted(name for name, kind in MECHANISMS.items() if hasattr(kind, "measured"))
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import discreet as dc
 from discreet.guarantees import zcdp_epsilon
-from discreet.releases.document import mechanism_document
+from discreet.releases.release import mechanism_document
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DATA = {"x": ["no", "yes", "yes"]}

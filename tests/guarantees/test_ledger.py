@@ -20,7 +20,7 @@ import discreet as dc
 from discreet.documents import canonical_json
 from discreet.guarantees import Entry, chain
 from discreet.guarantees.chain import GENESIS
-from discreet.releases.document import mechanism_document
+from discreet.releases.release import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 
 FORK = multiprocessing.get_context("fork")

@@ -19,7 +19,7 @@ from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
 from discreet.planning import accuracy_curve, epsilon_for
 from discreet.releases import document
-from discreet.releases.document import mechanism_document, read_mechanism
+from discreet.releases.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 1.5), outside="a")

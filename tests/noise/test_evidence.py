@@ -16,7 +16,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")

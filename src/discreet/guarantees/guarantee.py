@@ -19,7 +19,7 @@ from flint import arb
 
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability, rounded_up
-from discreet.guarantees.chain import Sums
+from discreet.guarantees.entries import Sums
 from discreet.guarantees.zcdp import zcdp_limit
 
 if TYPE_CHECKING:

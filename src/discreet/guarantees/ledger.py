@@ -20,7 +20,6 @@ from discreet.documents import Document
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
 from discreet.exact import Exact
 from discreet.guarantees.chain import (
-    Body,
     Chain,
     Receipt,
     append,
@@ -31,6 +30,7 @@ from discreet.guarantees.chain import (
     oldest,
     reached,
 )
+from discreet.guarantees.entries import Body
 from discreet.guarantees.guarantee import (
     EVERYONE,
     Accountant,

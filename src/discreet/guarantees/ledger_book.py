@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.exact import Exact, exact_text, probability
-from discreet.guarantees.chain import Body, Chain, Entry, append, everything, newest, oldest
+from discreet.guarantees.chain import Chain, Entry, append, everything, newest, oldest
+from discreet.guarantees.entries import Body
 from discreet.guarantees.guarantee import Accountant, Amount, Budget, limit_of, read_amount
 from discreet.guarantees.ledger_check import check_entries, read_as
 from discreet.markup import html_table

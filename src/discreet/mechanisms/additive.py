@@ -26,8 +26,8 @@ from discreet.mechanisms.refereed_numbers import RefereedNumbers
 from discreet.models import Categories
 from discreet.models.model import ModelT
 from discreet.noise.concentrated import concentrated_loss
+from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
-from discreet.noise.product_laplace import by_block
 from discreet.randomness import RandomBits
 
 

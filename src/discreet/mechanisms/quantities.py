@@ -18,7 +18,7 @@ from discreet.mechanisms.parts import Part
 from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise import NoiseLaw
-from discreet.noise.product_laplace import block_steps, starts
+from discreet.noise.laplace_kernel import block_steps, starts
 
 
 class Quantities(ABC):

@@ -14,7 +14,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Quantities
 from discreet.models.model import Model, ModelT
 from discreet.noise import NoiseLaw
-from discreet.noise.product_laplace import by_block
+from discreet.noise.laplace_kernel import by_block
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 

@@ -117,6 +117,11 @@ class Case(Generic[ModelT]):
         return tuple(measurement for each in self.observed for measurement in each.measurements)
 
     @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Return all that was drawn."""
+        return tuple(each.draw for each in self.observed if each.draw is not None)
+
+    @property
     def is_measured(self) -> bool:
         """Tell whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)

@@ -11,12 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from discreet.errors import DeclarationError
-from discreet.records.bands import CATCH_ALL, Banded
+import msgspec
+
+from discreet.documents import convert
+from discreet.errors import DeclarationError, DocumentError
+from discreet.records.bands import CATCH_ALL, Banded, day_text
 from discreet.records.values import LARGEST_WHOLE
 
 Level = str | int
 """The name of a level: text, a whole number or a truth value."""
+
+
+class _Written(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    levels: list[str | int | bool]
+    outside: str | int | bool
+    edges: list[float] = []
+    dates: bool = False
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -56,6 +67,20 @@ class Column(Banded):
         fields = {"name": name, "levels": declared, "outside": outside, "edges": (), "dates": False}
         for field, value in fields.items():
             object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_document(cls, value: object) -> "Column":
+        """Return the column that a document describes; its levels must be those that its declaration gives."""
+        read = convert(value, _Written)
+        if read.edges:
+            edges = [day_text(edge) for edge in read.edges] if read.dates else read.edges
+            names = [str(level) for level in read.levels[: len(edges) - 1]]
+            column = cls.banded(read.name, edges, str(read.outside), names)
+        else:
+            column = cls(read.name, tuple(read.levels), read.outside)
+        if column.levels != tuple(read.levels):
+            raise DocumentError(f"The levels of {read.name!r} are not those that its declaration gives.")
+        return column
 
     @cached_property
     def _identity(self) -> tuple[object, ...]:

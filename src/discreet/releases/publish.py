@@ -20,8 +20,15 @@ from discreet.models import Statistics
 from discreet.models.model import ModelT
 from discreet.randomness import SystemBits
 from discreet.reading import why_unreadable
-from discreet.releases.document import mechanism_document, read_mechanism
-from discreet.releases.release import LONGEST_LABEL, NO_READING, Release, is_label, within_group
+from discreet.releases.release import (
+    LONGEST_LABEL,
+    NO_READING,
+    Release,
+    is_label,
+    mechanism_document,
+    read_mechanism,
+    within_group,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
-from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
 from discreet.models.network import Network

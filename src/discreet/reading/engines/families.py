@@ -40,5 +40,4 @@ class FamiliesEngine(Engine):
         law: Any = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
         if not all(hasattr(law, name) for name in _LAWS):
             raise DeclarationError("The prior of a family's parameter is a law, such as GammaLaw or NormalLaw.")
-        draws = [observed.draw for observed in case.observed if observed.draw is not None]
-        return read_parameter(model, case.size, draws, law, case.label)
+        return read_parameter(model, case.size, case.draws, law, case.label)

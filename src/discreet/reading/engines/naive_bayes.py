@@ -51,7 +51,7 @@ class NaiveBayesEngine(Engine):
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
-        drawn = [observed.draw.rows for observed in case.observed if observed.draw is not None]
+        drawn = [draw.rows for draw in case.draws]
         linear = any(
             RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
         )

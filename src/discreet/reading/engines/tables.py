@@ -49,7 +49,7 @@ class TablesEngine(Engine):
 
     def read(self, case: Case) -> TableReading:
         """Return the exact joint posterior of all counts."""
-        kernels = [_kernel(each, case, None) for each in case.observed]
+        kernels = _kernels(case, None)
         linear = any(kernel.is_linear for kernel in kernels)
         if not linear:
             return _read(case, kernels, EXACTLY)
@@ -57,7 +57,7 @@ class TablesEngine(Engine):
             return enumeration.read(case)
 
         def read(expected: Floats | None) -> tuple[TableReading, Floats]:
-            found = _read(case, [_kernel(each, case, expected) for each in case.observed], LINEAR)
+            found = _read(case, _kernels(case, expected), LINEAR)
             return found, found.mean_counts
 
         settled: TableReading = until_settled(read, True)
@@ -113,30 +113,10 @@ class MeasuredCells:
         return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
 
 
-class _Together:
-    """All measurements of one output."""
-
-    is_linear = False
-
-    def __init__(self, parts: Sequence[MeasuredCells]) -> None:
-        self._parts = parts
-        self.low, self.high = (
-            np.min([part.low for part in parts], axis=0),
-            np.max([part.high for part in parts], axis=0),
-        )
-        self.reach = min(part.reach for part in parts)
-        self.log_constant = sum(part.log_constant for part in parts)
-
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
-        return np.asarray(sum(part(places, counts) for part in self._parts))
-
-
-def _kernel(observed: Observed, case: Case, expected: Floats | None) -> _Kernel:
-    if (draw := observed.draw) is not None:
-        return DrawnCells(draw.rows[0], case.size, expected)
-    cells = len(case.model.cells)
-    parts = [MeasuredCells(measurement, cells, case.size) for measurement in observed.measurements]
-    return parts[0] if len(parts) == 1 else _Together(parts)
+def _kernels(case: Case, expected: Floats | None) -> list[_Kernel]:
+    cells, size = len(case.model.cells), case.size
+    drawn: list[_Kernel] = [DrawnCells(draw.rows[0], size, expected) for draw in case.draws]
+    return [*drawn, *(MeasuredCells(measurement, cells, size) for measurement in case.measurements)]
 
 
 def _misfit(observed: Observed) -> str | None:

@@ -1,0 +1,277 @@
+"""Laplace noise by blocks: its probability falls by e^-rate for every unit, free, or tied so that totals are kept.
+
+The log kernel is -sum_i r_i |u_i|, with one rate for each block of numbers. Tied noise is conditioned on every block
+summing to zero, so that totals are published as they are. With the rate epsilon/2,
+
+    P(u) = e^(-epsilon d(u)) / Z,   d(u) = ||u||_1 / 2,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon:
+
+noise in the shape of one person's influence on a histogram, as moving a unit between two cells has d = 1. `Blockwise`
+and `ZeroSum` are noise of any shape that goes by blocks, and is tied.
+"""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.arrays import Counts, Floats, NumbersT
+from discreet.certificates import PrivacyLoss
+from discreet.noise.law import NoiseLaw
+from discreet.noise.radial import radial_noise
+from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser
+from discreet.randomness import RandomBits, bernoulli_exponential, discrete_laplace
+
+_FEW_CELLS = 50  # up to here balancing is accepted often enough
+
+
+def starts(blocks: Sequence[int]) -> Counts:
+    """Return where each block begins."""
+    return np.cumsum([0, *blocks[:-1]])
+
+
+def by_block(values: NumbersT, blocks: Sequence[int]) -> list[NumbersT]:
+    """Return the blocks of rows of numbers."""
+    return np.split(values, np.cumsum(blocks)[:-1], axis=-1)
+
+
+def balanced_rows(noise: Counts | Floats, blocks: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell of each row whether every block sums to zero; real numbers may miss it by rounding."""
+    sums = np.abs(np.add.reduceat(noise, starts(blocks), axis=-1))
+    return np.asarray((sums <= (1e-6 if noise.dtype.kind == "f" else 0)).all(axis=-1))
+
+
+def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice] | None:
+    """Return which blocks make up consecutive pieces of so many numbers; None if a block is cut."""
+    edges = np.cumsum([0, *blocks]).tolist()
+    ends = np.cumsum([0, *lengths]).tolist()
+    if ends[-1] != edges[-1] or not set(ends) <= set(edges):
+        return None
+    places = [edges.index(end) for end in ends]
+    return [slice(first, last) for first, last in pairwise(places)]
+
+
+class Blockwise(NoiseLaw):
+    """Noise with one parameter for each block of numbers, independent from block to block."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the parameter of each block."""
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers have each parameter."""
+        return self.sizes
+
+    @property
+    def is_product(self) -> bool:
+        """Tell that the kernel is a product over numbers."""
+        return True
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block."""
+        make: Callable[..., NoiseLaw] = type(self)
+        runs = runs_of_blocks(lengths, self.sizes)
+        return None if runs is None else tuple(make(self.parameters[run], self.sizes[run]) for run in runs)
+
+
+@dataclass(frozen=True)
+class ProductLaplace(Blockwise):
+    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
+
+    rates: tuple[Fraction, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers there are in all."""
+        return sum(self.sizes)
+
+    @cached_property
+    def number_rates(self) -> Floats:
+        """Return the rate of each number."""
+        return np.repeat([float(rate) for rate in self.rates], self.sizes)
+
+    @property
+    def reach(self) -> Floats:
+        """Return how many units of noise in each number cost a factor e."""
+        return 1 / self.number_rates
+
+    @property
+    def information(self) -> Floats:
+        """Return r^2."""
+        return self.number_rates**2
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return -r |u|."""
+        rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
+        return np.asarray(np.abs(np.asarray(noise)) * -rates)
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_i r_i |u_i|."""
+        return np.asarray(np.abs(np.asarray(noise)) @ -self.number_rates)
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return -r tanh(u / w), w = max(1, 0.1/r): the kink at zero made smooth."""
+        widths = np.maximum(1, 0.1 / self.number_rates)
+        return np.asarray(-self.number_rates * np.tanh(np.asarray(noise) / widths))
+
+    def moves(self, change: ArrayLike) -> Counter[tuple[Fraction, int]]:
+        """Return how often each (rate, distance) occurs among the numbers that move."""
+        found: Counter[tuple[Fraction, int]] = Counter()
+        for rate, steps in zip(self.rates, block_steps(np.asarray(change), self.sizes), strict=True):
+            for distance, times in steps.items():
+                found[rate, distance] += times
+        return found
+
+    @property
+    def norm_weights(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return sum_i r_i |c_i|."""
+        return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
+
+    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+        """Return the law of sums inside blocks: it is the product of the sums' laws, tied or free as these numbers."""
+        from discreet.noise.summed import sizes_of_sums, summed_laplace  # which sums what stands here
+
+        sizes = sizes_of_sums(parts, self.sizes)
+        return None if sizes is None else summed_laplace(self, self.rates, sizes)
+
+
+def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
+    """Return how far the numbers of each block move, and how many by so much."""
+    ends = np.cumsum(sizes)
+    found: list[Counter[int]] = [Counter() for _ in sizes]
+    for place in np.flatnonzero(change):
+        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
+    return found
+
+
+class ZeroSum(Blockwise):
+    """Noise that is conditioned on every block summing to zero."""
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell that every block sums to zero."""
+        return (True,) * len(self.sizes)
+
+    @staticmethod
+    @abstractmethod
+    def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
+        """Draw rows of noise of one block."""
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw each block's noise, blocks of one kind together."""
+        drawn = np.zeros((rows, self.length), dtype=np.int64)
+        for (parameter, cells), places in places_by_kind(self.parameters, self.sizes).items():
+            many = self.block_noise(parameter, cells, rows * len(places), bits)
+            drawn[:, places] = many.reshape(rows, len(places), cells)
+        return drawn
+
+
+@dataclass(frozen=True)
+class ZeroSumLaplace(ZeroSum, ProductLaplace):
+    """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
+
+    >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
+    Fraction(1, 1)
+    """
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_i r_i |u_i|, or -inf where a block does not sum to zero."""
+        values = np.asarray(noise)
+        return np.where(balanced_rows(values, self.sizes), super().log_kernel(values), -np.inf)
+
+    @staticmethod
+    def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
+        """Draw rows of noise of one block with this rate."""
+        return zero_sum_noise(2 * parameter, cells, count, bits)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Return the sum of log Z over blocks."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each cell."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
+        blocks = by_block(np.asarray(change), self.sizes)
+        norms = (rate * int(np.abs(own).sum()) for rate, own in zip(self.rates, blocks, strict=True))
+        return sum((norm**2 for norm in norms), Fraction(0)) / 2
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
+        blocks = by_block(np.asarray(change), self.sizes)
+        kinds = zip(self.rates, self.sizes, (int(np.abs(own).sum()) for own in blocks), strict=True)
+        return loss_of_moves(tuple(sorted(kind for kind in kinds if kind[2])))
+
+
+def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tuple[Fraction, int], Counts]:
+    """Return for each kind of block, (rate, cells), the places of the cells of all such blocks, one row for each."""
+    begins: dict[tuple[Fraction, int], list[int]] = {}
+    for kind, start in zip(zip(rates, sizes, strict=True), np.cumsum((0, *sizes))[:-1], strict=True):
+        begins.setdefault(kind, []).append(int(start))
+    return {kind: np.array(own)[:, None] + np.arange(kind[1]) for kind, own in begins.items()}
+
+
+def balanced(
+    rows: int, cells: int, draw: Callable[[int], Counts], keeps: Callable[[Counts], NDArray[np.bool_]]
+) -> Counts:
+    """Draw rows of independent noise conditioned on summing to zero.
+
+    m - 1 numbers are drawn, the last one balances the sum, and the row is kept with the last one's own likelihood.
+    Which rows are kept depends on the noise alone.
+    """
+    found = np.zeros((rows, cells), dtype=np.int64)
+    late = np.arange(rows)
+    while late.size:
+        tries = late.size if late.size > 64 else 8 * late.size  # several at once while few rows are open
+        free = draw(tries * (cells - 1)).reshape(tries, cells - 1)
+        last = -free.sum(axis=1)
+        kept = np.flatnonzero(keeps(last))[: late.size]
+        found[late[: kept.size]] = np.column_stack([free[kept], last[kept]])
+        late = late[kept.size :]
+    return found
+
+
+def zero_sum_noise(epsilon: Fraction, cells: int, rows: int, bits: RandomBits) -> Counts:
+    """Draw rows of noise that sum to zero, by the sampler that suits the number of cells."""
+    if cells <= _FEW_CELLS:
+        return balanced_noise(epsilon, cells, rows, bits)
+    return np.stack([radial_noise(epsilon, cells, bits) for _ in range(rows)])
+
+
+def balanced_noise(epsilon: Fraction, cells: int, rows: int, bits: RandomBits) -> Counts:
+    """Draw m - 1 discrete Laplace numbers of rate epsilon/2, balance the sum with the last, keep by its own likelihood.
+
+    The accepted vectors have P(u) ~ e^(-epsilon ||u||_1 / 2) on sum zero; at least C(2m-2, m-1)/4^(m-1) are accepted.
+    """
+    rate = epsilon / 2
+    return balanced(
+        rows,
+        cells,
+        lambda count: discrete_laplace(rate, count, bits),
+        lambda last: bernoulli_exponential(rate, np.abs(last), bits),
+    )
