@@ -10,7 +10,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from math import inf
 
 import numpy as np
@@ -22,7 +21,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
-from discreet.mechanisms.refereed_numbers import RefereedNumbers
+from discreet.mechanisms.refereed_numbers import RefereedCounts, RefereedNumbers
 from discreet.models import Categories
 from discreet.models.model import ModelT
 from discreet.noise.concentrated import concentrated_loss
@@ -122,7 +121,7 @@ LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyCounts(Additive[Categories]):
+class NoisyCounts(RefereedCounts, Additive[Categories]):
     """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
 
     model: Categories
@@ -141,35 +140,12 @@ class NoisyCounts(Additive[Categories]):
         """Return all cells of the table."""
         return Cells(self.model)
 
-    @property
-    def keeps_total(self) -> bool:
-        """Tell whether every output sums to the public size."""
-        return self.noise.keeps_totals[0]
-
-    def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return log g(noise), cell by cell."""
-        return self.noise.log_terms(noise, 0)
-
-    @property
-    def log_normaliser(self) -> float:
-        """Return log Z."""
-        return self.noise.log_normaliser
-
     def checked(self, counts: ArrayLike) -> Counts:
         """Return made-up counts as an array; they must sum to the public size."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must sum to the public size {self.size}.")
         return table
-
-    def outputs_near(self, margin: int) -> Counts:
-        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
-        values = range(-margin, self.size + margin + 1)
-        cells = len(self.model.cells)
-        if not self.keeps_total:
-            return np.array(list(product(values, repeat=cells)))
-        free = np.array(list(product(values, repeat=cells - 1)))
-        return np.column_stack([free, self.size - free.sum(axis=1)])
 
 
 def within_bounds(epsilon: Fraction, name: str) -> Fraction:

@@ -9,21 +9,21 @@ long arrays counts more.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol
+from typing import ClassVar, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
-from discreet.mechanisms.quantities import Cost, Measurement
-from discreet.models.model import Model, ModelT
-from discreet.reading.published import Published
+from discreet.mechanisms.quantities import Measurement
+from discreet.models.model import ModelT
+from discreet.reading.likelihoods import Likely
+from discreet.reading.published import Published, Reading
 
 MOST_OPERATIONS = 2e11
 """A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
@@ -33,7 +33,7 @@ MOST_NUMBERS = 2e8
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class Observed(Likely):
     """One output as engines see it, with the mechanism's own likelihood; `output` is None before it was drawn."""
 
     mechanism: Mechanism
@@ -51,17 +51,6 @@ class Observed:
         return self.mechanism.evidence(np.zeros(0, dtype=np.int64) if self.output is None else self.output)
 
     @property
-    def costs(self) -> tuple[Cost, ...]:
-        """Return what the likelihood of one row of counts costs, part by part."""
-        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
-        return tuple(part.cost for part in parts)
-
-    @property
-    def likelihood_refusal(self) -> str | None:
-        """Tell why the likelihood cannot be worked out in numbers, or nothing if it can."""
-        return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
-
-    @property
     def measurements(self) -> tuple[Measurement, ...]:
         """Return what was measured; nothing if it is a choice or a draw."""
         return self.evidence if isinstance(self.evidence, tuple) else ()
@@ -70,11 +59,6 @@ class Observed:
     def draw(self) -> Draw | None:
         """Return the draw, if it is one."""
         return self.evidence if isinstance(self.evidence, Draw) else None
-
-    def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:
-        """Return log P(output | counts) for rows of counts."""
-        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
-        return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,17 +110,6 @@ class Case(Generic[ModelT]):
         """Tell whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)
 
-    def strengthened(self, strengths: object) -> list["Case"]:
-        """Return the case under several multiples of the prior."""
-        if not isinstance(strengths, Sequence) or isinstance(strengths, str) or not strengths:
-            raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
-        if not hasattr(self.model, "strengthened"):
-            raise DeclarationError(
-                f"strengths are for Dirichlet priors, of categories and of networks; this is a "
-                f"{type(self.model).__name__}. Give a family's reader another prior."
-            )
-        return [replace(self, model=self.model.strengthened(float(strength))) for strength in strengths]
-
 
 def _check(releases: Sequence[Published]) -> None:
     """Refuse what is no release, the same one twice, and releases of different records."""
@@ -186,22 +159,6 @@ class Exactness(Enum):
     EXACT = "exact"
     SAMPLED = "sampled"
     APPROXIMATE = "approximate"
-
-
-class Reading(Protocol):
-    """What an engine gives; posteriors know the rest."""
-
-    @property
-    def model(self) -> Model:
-        """Return the model with the reader's prior."""
-
-    @property
-    def method(self) -> str:
-        """Say in words how it was read."""
-
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(releases | prior), not a number where it is not known."""
 
 
 class Engine(ABC):
