@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from fractions import Fraction
 from types import NoneType, UnionType
-from typing import ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -171,15 +171,7 @@ def read_document(document: object, kinds: Kinds) -> Documented:
     return kind.restored(**_read_fields(kind, {n: v for n, v in values.items() if n not in ("kind", "version")}))
 
 
-@overload
-def convert(document: object, kind: type[Converted]) -> Converted: ...
-
-
-@overload
-def convert(document: object, kind: object) -> object: ...
-
-
-def convert(document: object, kind: object) -> object:
+def convert(document: object, kind: type[Converted]) -> Converted:
     """Read a value of a declared type, strictly."""
     try:
         return msgspec.convert(document, kind, strict=True, dec_hook=_read_exact)
@@ -238,7 +230,7 @@ def _read(value: object, kind: object) -> object:
     if isinstance(kind, Kinds):
         return read_document(value, kind)
     if not _holds_a_class(kind):
-        return convert(value, kind)
+        return convert(value, cast("type[object]", kind))
     if isinstance(kind, type) and is_dataclass(kind):
         return kind(**_read_fields(kind, convert(value, Document)))
     if get_origin(kind) is tuple:

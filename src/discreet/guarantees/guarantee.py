@@ -9,16 +9,15 @@ valid filters: the sum never passes the limit, whatever each question was chosen
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
-from flint import arb
-
 from discreet.errors import DeclarationError, LedgerError
-from discreet.exact import Exact, ball, exact, exact_text, positive, probability, rounded_up
+from discreet.exact import Exact, exact, exact_text, positive, probability
+from discreet.guarantees.amount_words import AmountInWords
 from discreet.guarantees.entries import Sums
 from discreet.guarantees.zcdp import zcdp_limit
 
@@ -81,19 +80,12 @@ class Guarantee:
             object.__setattr__(self, name, value)
 
     def for_rows(self, rows: int) -> "Guarantee":
-        """Return what holds for a person with up to `rows` records (group privacy).
-
-        epsilon becomes rows * epsilon and delta becomes delta * sum_{i < rows} e^(i epsilon), rounded up.
-        """
+        """Return what holds for a person with up to `rows` records (group privacy)."""
         if rows == 1:
             return self
-        growth = sum((ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
-        grown = float((growth * ball(self.delta)).upper()) if self.delta else 0.0
-        delta = rounded_up(grown) if grown < 1 else Fraction(1)
-        if delta >= 1:
-            raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
-        reason = f"{self.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
-        return Guarantee(self.epsilon * rows, delta, self.adjacency, self.evidence, reason)
+        from discreet.guarantees.groups import for_several  # which is made of what stands here
+
+        return for_several(self, rows)
 
     def __repr__(self) -> str:
         numbers = f"epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)}"
@@ -109,7 +101,7 @@ class Accountant(Enum):
 
 
 @dataclass(frozen=True, repr=False)
-class Amount:
+class Amount(AmountInWords):
     """What two fields say: an amount of privacy. Amounts of one kind add and compare field by field."""
 
     def __add__(self, other: Self) -> Self:
@@ -118,9 +110,6 @@ class Amount:
     def __sub__(self, other: Self) -> Self:
         return type(self)(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
-    def __getattr__(self, name: str) -> Fraction:
-        raise AttributeError(f"This amount has {' and '.join(field.name for field in fields(self))}, no {name}.")
-
     def covers(self, other: "Amount") -> bool:
         """Tell whether another amount of the same kind fits into this one."""
         return type(self) is type(other) and all(b <= a for a, b in zip(astuple(self), astuple(other), strict=True))
@@ -128,13 +117,6 @@ class Amount:
     def document(self) -> dict[str, str]:
         """Return the amount as it is written down."""
         return {field.name: exact_text(getattr(self, field.name)) for field in fields(self)}
-
-    def words(self) -> str:
-        """Return the amount in words."""
-        return ", ".join(f"{name} = {value}" for name, value in self.document().items())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self.document().items())})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,31 +185,13 @@ def cost_of(accountant: Accountant, guarantee: Guarantee, concentrated: Concentr
     return concentrated or Concentrated(guarantee.epsilon**2 / 2, guarantee.delta)
 
 
-def charged_for(
-    guarantee: Guarantee, concentrated: Concentrated | None, adjacency: Adjacency
-) -> tuple[Guarantee, Concentrated | None]:
-    """Return what a release about everyone costs on a ledger with this adjacency: an exchange changes two records."""
-    if adjacency is not Adjacency.REPLACE_OR_EXCHANGE:
-        return guarantee, concentrated
-    doubled = guarantee.for_rows(2)
-    exact_rho = concentrated is not None and not concentrated.delta
-    return doubled, Concentrated(4 * concentrated.rho, Fraction(0)) if concentrated and exact_rho else None
-
-
 def together(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
-    """Return the total of what was spent on everyone and on disjoint groups.
+    """Return the total of what was spent: on everyone, and on disjoint groups if a ledger has any."""
+    if len(shares) == 1:
+        return shares[EVERYONE]
+    from discreet.guarantees.groups import with_groups  # which is made of what stands here
 
-    A record that cannot leave its group touches one of them; an exchange between groups touches two, and what is about
-    everyone is then charged for two records (see `charged_for`). The largest shares count.
-    """
-    touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
-    groups = [amount for name, amount in shares.items() if name != EVERYONE]
-    return shares[EVERYONE] + _largest(groups, touched, type(shares[EVERYONE]))
-
-
-def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Amount:
-    columns = zip(*(astuple(amount) for amount in amounts), strict=True) if amounts else [()] * len(fields(kind))
-    return kind(*(sum(sorted(column, reverse=True)[:number], Fraction(0)) for column in columns))
+    return with_groups(shares, adjacency)
 
 
 def zcdp_cost(mechanism: "Costly", rows: int = 1) -> tuple[Fraction, Fraction]:

@@ -171,3 +171,13 @@ def answer_on_record(connection: "Connection", request: str, asked_for: Body) ->
                 )
             return list(map(str, entry.body["releases"]))
     return None
+
+
+def check_rows(connection: "Connection", label: str, data: str, rows: int) -> None:
+    """Refuse another number of rows for each unit than the same data were charged for before."""
+    before = {e.body["rows"] for e in everything(connection) if e.kind == "charge" and e.body["data"] == data}
+    if before - {rows}:
+        raise PublishError(
+            f"Cannot publish {label!r}: {data!r} was charged before for up to {max(before)} rows for each unit, not "
+            f"{rows}. Nothing was published and nothing was charged."
+        )

@@ -1,4 +1,4 @@
-"""Numbers that keep their digits: ratios of Gamma functions, roots and lowest points, and laws tilted to a sum.
+"""Numbers that keep their digits: ratios of Gamma functions, roots, and laws tilted to a sum.
 
 A plain difference of two log-Gammas at 1e12 has lost all but two digits. With Stirling's formula
 ln Gamma(x) = (x - 1/2) ln x - x + ln(2 pi)/2 + s(x) the large parts cancel on paper instead.
@@ -59,14 +59,6 @@ def root(
     from scipy.optimize import brentq
 
     return float(brentq(function, low, high, xtol=absolute, rtol=relative))
-
-
-def lowest(function: Callable[[float], float], low: float, high: float, *, absolute: float) -> float:
-    """Return about where a function with one valley is lowest, to an absolute error."""
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": absolute})
-    return float(found.x)
 
 
 _MOST_STEPS = 200

@@ -6,7 +6,6 @@ and rho the largest zCDP parameter. A mechanism states its quantities and its no
 of a table of counts (`NoisyCounts`) states its noise alone.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +14,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
@@ -33,19 +32,9 @@ from discreet.randomness import RandomBits
 class Additive(RefereedNumbers[ModelT]):
     """z = A k + u, with `quantities` A and `noise` u."""
 
-    @property
-    def length(self) -> int:
-        """Return how many whole numbers an output has."""
-        return self.quantities.length
-
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
         return self.quantities.apply(np.asarray(counts))
-
-    @property
-    @abstractmethod
-    def reason(self) -> str:
-        """Say in a few words why the guarantee holds."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -97,14 +86,6 @@ class Additive(RefereedNumbers[ModelT]):
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         measured = self.measured(self.checked(counts))
         return measured + self.noise.sample(int(np.prod(measured.shape[:-1])), bits).reshape(measured.shape)
-
-    @abstractmethod
-    def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
-
-    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
-        """Return log P(output | counts), for rows of either."""
-        return self.noise.log_probability(np.asarray(output) - self.measured(counts))
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return one measurement for each table or other unit whose noise is independent of the rest, or one of all."""

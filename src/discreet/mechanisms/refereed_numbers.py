@@ -39,6 +39,24 @@ class RefereedNumbers(Mechanism[ModelT]):
         """Return A k, what would be published without noise, for one or many rows of counts."""
 
     @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Say in a few words why the guarantee holds."""
+
+    @abstractmethod
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
+
+    @property
+    def length(self) -> int:
+        """Return how many whole numbers an output has."""
+        return self.quantities.length
+
+    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        return self.noise.log_probability(np.asarray(output) - self.measured(counts))
+
+    @property
     def reach(self) -> float:
         """Return how far the noise of the noisiest number reaches, for the width of windows."""
         return float(self.noise.reach.max())

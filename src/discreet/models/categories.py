@@ -5,7 +5,7 @@ the posterior given the counts is Dirichlet(alpha + k) and the counts themselves
 Several columns may be crossed: the cells are then all combinations of their levels.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -97,12 +97,6 @@ class Categories(CategoryQuestions, kind="Categories"):
         """Count the records of a frame or another source. The result is secret."""
         (table,) = as_source(data).count_families([self.columns])
         return Statistics(self, table.ravel(), records=int(table.sum()))
-
-    def parts(self) -> Iterator["Categories"]:
-        """Give smaller models of the same kind: tables of the first four, three and two cells with their prior."""
-        for cells in (4, 3, 2):
-            if cells < len(self.cells):
-                yield Categories("cell", levels=tuple(range(cells)), prior=self.prior[:cells], outside=0)
 
     def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""

@@ -1,7 +1,8 @@
 """What is asked of a table of categories beside its counts: chances, made-up records, neighbours, and its words."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,6 +85,13 @@ class CategoryQuestions(Model):
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
         """Return what a record can add to the counts, at most so many rows, and whether these are all."""
         return one_for_each(len(self.cells), most)
+
+    def parts(self) -> Iterator[Self]:
+        """Give smaller models of the same kind: tables of the first four, three and two cells with their prior."""
+        make: Callable[..., Self] = type(self)
+        for cells in (4, 3, 2):
+            if cells < len(self.cells):
+                yield make("cell", levels=tuple(range(cells)), prior=self.prior[:cells], outside=0)
 
     @property
     def part_in_words(self) -> str:

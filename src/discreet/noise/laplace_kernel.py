@@ -10,7 +10,6 @@ and `ZeroSum` are noise of any shape that goes by blocks, and is tied.
 """
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,9 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
+from discreet.noise.laplace_shape import LaplaceShape
 from discreet.noise.law import NoiseLaw
 from discreet.noise.radial import radial_noise
-from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser
+from discreet.noise.zero_sum_law import ZeroSumShape, loss_of_moves, normaliser
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_laplace
 
 _FEW_CELLS = 50  # up to here balancing is accepted often enough
@@ -84,7 +84,7 @@ class Blockwise(NoiseLaw):
 
 
 @dataclass(frozen=True)
-class ProductLaplace(Blockwise):
+class ProductLaplace(LaplaceShape, Blockwise):
     """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
 
     rates: tuple[Fraction, ...]
@@ -110,57 +110,15 @@ class ProductLaplace(Blockwise):
         """Return how many units of noise in each number cost a factor e."""
         return 1 / self.number_rates
 
-    @property
-    def information(self) -> Floats:
-        """Return r^2."""
-        return self.number_rates**2
-
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return -r |u|."""
         rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
         return np.asarray(np.abs(np.asarray(noise)) * -rates)
 
-    def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return -sum_i r_i |u_i|."""
-        return np.asarray(np.abs(np.asarray(noise)) @ -self.number_rates)
-
-    def slope(self, noise: ArrayLike) -> Floats:
-        """Return -r tanh(u / w), w = max(1, 0.1/r): the kink at zero made smooth."""
-        widths = np.maximum(1, 0.1 / self.number_rates)
-        return np.asarray(-self.number_rates * np.tanh(np.asarray(noise) / widths))
-
-    def moves(self, change: ArrayLike) -> Counter[tuple[Fraction, int]]:
-        """Return how often each (rate, distance) occurs among the numbers that move."""
-        found: Counter[tuple[Fraction, int]] = Counter()
-        for rate, steps in zip(self.rates, block_steps(np.asarray(change), self.sizes), strict=True):
-            for distance, times in steps.items():
-                found[rate, distance] += times
-        return found
-
     @property
     def norm_weights(self) -> tuple[Fraction, ...]:
         """Return the rates."""
         return self.rates
-
-    def norm(self, change: ArrayLike) -> Fraction:
-        """Return sum_i r_i |c_i|."""
-        return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
-
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
-        """Return the law of sums inside blocks: it is the product of the sums' laws, tied or free as these numbers."""
-        from discreet.noise.summed import sizes_of_sums, summed_laplace  # which sums what stands here
-
-        sizes = sizes_of_sums(parts, self.sizes)
-        return None if sizes is None else summed_laplace(self, self.rates, sizes)
-
-
-def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
-    """Return how far the numbers of each block move, and how many by so much."""
-    ends = np.cumsum(sizes)
-    found: list[Counter[int]] = [Counter() for _ in sizes]
-    for place in np.flatnonzero(change):
-        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
-    return found
 
 
 class ZeroSum(Blockwise):
@@ -186,7 +144,7 @@ class ZeroSum(Blockwise):
 
 
 @dataclass(frozen=True)
-class ZeroSumLaplace(ZeroSum, ProductLaplace):
+class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
     """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
 
     >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
@@ -208,18 +166,6 @@ class ZeroSumLaplace(ZeroSum, ProductLaplace):
         """Return the sum of log Z over blocks."""
         pairs = zip(self.rates, self.sizes, strict=True)
         return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
-
-    @cached_property
-    def variance(self) -> Floats:
-        """Return the variance of each cell."""
-        pairs = zip(self.rates, self.sizes, strict=True)
-        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
-
-    def rho(self, change: ArrayLike) -> Fraction:
-        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
-        blocks = by_block(np.asarray(change), self.sizes)
-        norms = (rate * int(np.abs(own).sum()) for rate, own in zip(self.rates, blocks, strict=True))
-        return sum((norm**2 for norm in norms), Fraction(0)) / 2
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""

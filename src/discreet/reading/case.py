@@ -181,12 +181,6 @@ class Engine(ABC):
     def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
 
-    def unsuited(self, case: Case) -> str | None:
-        """Tell why this engine is not made for a case: for its model, or for its evidence; nothing if it is."""
-        if not isinstance(case.model, self.models):
-            return f"it is about a {type(case.model).__name__}"
-        return self.misfit(case)
-
     def refusal(self, case: Case) -> str | None:
         """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""
         return self.misfit(case) or self.work(case).refusal

@@ -19,7 +19,7 @@ from discreet.records.arrays import (
     days_within,
     numbers_of_values,
 )
-from discreet.records.batches import BatchSource
+from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
 from discreet.records.counting import Codes, code_kind
 from discreet.records.moments import numbers_of

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats
 from discreet.errors import SourceError
 from discreet.records.arrays import banded, numbers_of_values
-from discreet.records.batches import BatchSource
+from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
 from discreet.records.counting import Codes, code_kind
 from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.errors import SourceError
-from discreet.records.batches import BatchSource
+from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
 from discreet.records.counting import Codes
 from discreet.records.moments import numbers_of

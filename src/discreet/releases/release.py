@@ -19,7 +19,6 @@ from discreet.documents import (
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
-from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.mechanisms import Mechanism
 from discreet.models.model import ModelT
 from discreet.records.columns import is_text
@@ -114,11 +113,6 @@ def model_document(model: object) -> Document:
     return document_of(model)
 
 
-def read_model(document: object) -> Documented:
-    """Return the model that a document describes."""
-    return _restored(document, DocumentedModel.kinds)
-
-
 def mechanism_document(mechanism: Mechanism) -> Document:
     """Return a mechanism as a document: its kind and its public fields."""
     return document_of(mechanism) | {"model": model_document(mechanism.model)}
@@ -126,13 +120,14 @@ def mechanism_document(mechanism: Mechanism) -> Document:
 
 def read_mechanism(document: object) -> Mechanism:
     """Return the mechanism that a document describes."""
-    found = _restored(document, DocumentedMechanism.kinds)
+    found = restored(document, DocumentedMechanism.kinds)
     if not isinstance(found, Mechanism):
         raise DocumentError(f"A {type(found).__name__} is no mechanism.")
     return found
 
 
-def _restored(document: object, kinds: Kinds) -> Documented:
+def restored(document: object, kinds: Kinds) -> Documented:
+    """Return what a document describes; what its constructor refuses is a document that cannot be read."""
     try:
         return read_document(document, kinds)
     except DeclarationError as problem:
@@ -149,9 +144,4 @@ def guarantee_document(guarantee: Guarantee, reason: str | None = None) -> Docum
         "evidence": guarantee.evidence.value,
         "reason": guarantee.reason if reason is None else reason,
     }
-    return document if metric is None else document | {"metric": _metric_document(metric)}
-
-
-def _metric_document(guarantee: MetricGuarantee) -> dict[str, str]:
-    numbers = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
-    return numbers | {"metric": guarantee.metric}
+    return document if metric is None else document | {"metric": metric.document()}

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from discreet.documents import Document, convert, read_json
+from discreet.documents import Document, Documented, DocumentedModel, convert, read_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
 from discreet.guarantees.pseudo_metric import MetricGuarantee
@@ -21,6 +21,7 @@ from discreet.releases.release import (
     is_label,
     mechanism_document,
     read_mechanism,
+    restored,
     within_group,
 )
 from discreet.releases.release_face import Signature
@@ -155,3 +156,8 @@ def read_release(text: str | bytes) -> Release:
         reading=read.reading if isinstance(read.reading, str) else None,
         signatures=_read_signatures(read.signatures),
     )  # fmt: skip
+
+
+def read_model(document: object) -> Documented:
+    """Return the model that a document describes."""
+    return restored(document, DocumentedModel.kinds)

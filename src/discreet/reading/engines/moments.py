@@ -33,6 +33,12 @@ class MomentsEngine(Engine):
             )
         return None if all(m.noise.has_density for m in case.measurements) else "its noise has no density"
 
+    def unsuited(self, case: Case) -> str | None:
+        """Tell why this engine is not made for a case: for its model, or for its evidence; nothing if it is."""
+        if not isinstance(case.model, self.models):
+            return f"it is about a {type(case.model).__name__}"
+        return self.misfit(case)
+
     def work(self, case: Case) -> Work:
         """Return the work of all rounds: they stop at a fixed amount."""
         return Work(f"sampling {len(case.model.cells)} moments", _EACH * _MOST_WORK, 4.0 * _MOST_NUMBERS)

@@ -38,10 +38,8 @@ class TablesEngine(Engine):
 
     def work(self, case: Case) -> Work:
         """Return the size of the windows, and about three transforms of each."""
-        cells, width = (
-            len(case.model.cells),
-            min(case.size + 1.0, max(_width(each, case.size) for each in case.observed)),
-        )
+        cells = len(case.model.cells)
+        width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
         operations = 100 * cells * length * np.log2(length + 2)
         widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
@@ -50,8 +48,7 @@ class TablesEngine(Engine):
     def read(self, case: Case) -> TableReading:
         """Return the exact joint posterior of all counts."""
         kernels = _kernels(case, None)
-        linear = any(kernel.is_linear for kernel in kernels)
-        if not linear:
+        if not any(kernel.is_linear for kernel in kernels):
             return _read(case, kernels, EXACTLY)
         if (enumeration := EnumerationEngine()).refusal(case) is None:
             return enumeration.read(case)
