@@ -18,6 +18,8 @@ from discreet.inference.pooled_groups import Group, groups_of, sizes_under
 from discreet.models import Categories
 from discreet.releases import Release
 
+Range = tuple[float, float]
+
 _LOGITS = (-9.0, 9.0)
 _LOG_KAPPAS = np.linspace(np.log(0.1), np.log(1e4), 13)
 _POINTS = 15  # of a grid over logit mu
@@ -58,36 +60,43 @@ def difference_between_groups(
     """Return whether groups differ; `rates` are their expected rates, in the order of the column's levels."""
     groups = groups_of(releases, model, event, by, least=2)
     size = releases[0].mechanism.size
-    one_rate = _over_means(groups, size, inf)
-    jacobians = _LOG_KAPPAS - 2 * np.logaddexp(0, _LOG_KAPPAS)
-    own_rates = [_over_means(groups, size, float(np.exp(value))) for value in _LOG_KAPPAS]
+    one_rate = _over_means(groups, size, inf, _LOGITS)[0]
+    jacobians, own_rates, where = _LOG_KAPPAS - 2 * np.logaddexp(0, _LOG_KAPPAS), [], _LOGITS
+    for log_kappa in _LOG_KAPPAS:
+        found, where = _over_means(groups, size, float(np.exp(log_kappa)), where)
+        own_rates.append(found)
     several = float(logsumexp(np.array(own_rates) + jacobians) - logsumexp(jacobians))
     names = [group.name for group in groups]
     highest, lowest = names[int(np.argmax(rates))], names[int(np.argmin(rates))]
     return Difference(str(event), by, float(expit(several - one_rate)), highest, lowest)
 
 
-def _over_means(groups: Sequence[Group], size: int, kappa: float) -> float:
-    """Return the log of the integral over mu of P(z | mu, kappa), mu uniform."""
+def _over_means(groups: Sequence[Group], size: int, kappa: float, where: Range) -> tuple[float, Range]:
+    """Return the log of the integral over mu of P(z | mu, kappa), mu uniform, and where the weight lies."""
 
     def log_weight(logit: float) -> float:
-        return sizes_under(groups, size, float(expit(logit)), kappa).counts.log_sum + float(
-            log_expit(logit) + log_expit(-logit)
-        )
+        jacobian = float(log_expit(logit) + log_expit(-logit))
+        return sizes_under(groups, size, float(expit(logit)), kappa).counts.log_sum + jacobian
 
-    return _log_integral(log_weight, *_LOGITS)
+    return log_integral(log_weight, where)
 
 
-def _log_integral(log_weight: Callable[[float], float], low: float, high: float) -> float:
-    """Return log of the integral of e^log_weight, by a grid that is laid again where the weight is until it fits."""
+def log_integral(log_weight: Callable[[float], float], where: Range) -> tuple[float, Range]:
+    """Return log of the integral of e^log_weight over [-9, 9], and where its weight lies.
+
+    A grid is laid over a range and laid again, closer or wider, until the weight lies inside and fills half of it.
+    """
+    low, high = where
     while True:
         edges = np.linspace(low, high, _POINTS + 1)
-        points, step = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
-        weights = np.array([log_weight(float(point)) for point in points])
+        points, step = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
+        weights = np.array([log_weight(point) for point in points])
         near = np.flatnonzero(weights > weights.max() - _NEAR)
-        if len(near) >= _ENOUGH or step < 1e-9:
-            return float(logsumexp(weights) + np.log(step))
-        low, high = points[near[0]] - 1.5 * step, points[near[-1]] + 1.5 * step
+        is_inside = (near[0] > 0 or low == _LOGITS[0]) and (near[-1] < _POINTS - 1 or high == _LOGITS[1])
+        margin = 1.5 * step if is_inside else high - low
+        low, high = max(points[near[0]] - margin, _LOGITS[0]), min(points[near[-1]] + margin, _LOGITS[1])
+        if step < 1e-9 or (is_inside and len(near) >= _ENOUGH):
+            return float(logsumexp(weights) + np.log(step)), (low, high)
 
 
 def _verdict(probability: float) -> str:

@@ -42,13 +42,8 @@ def proposed_priors(variables: Sequence[Column], is_evidence_known: bool) -> lis
     if not wide or not is_evidence_known:
         return [{name: 1.0 if count <= MOST_LEVELS_OF_ONES else 0.5 for name, count in levels.items()}]
     steps = ceil(log2(max(wide) / 2))
-    return [
-        {
-            name: 1.0 if count <= MOST_LEVELS_OF_ONES else (2 / count) ** (1 - step / steps)
-            for name, count in levels.items()
-        }
-        for step in range(steps + 1)
-    ]
+    weakest = {name: 2 / count if count > MOST_LEVELS_OF_ONES else 1.0 for name, count in levels.items()}
+    return [{name: value ** (1 - step / steps) for name, value in weakest.items()} for step in range(steps + 1)]
 
 
 def parameters_of(

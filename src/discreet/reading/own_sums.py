@@ -1,9 +1,9 @@
 """Own sums: what is asked about groups of cells is read from the noisy sums of these groups alone.
 
 Events split the cells into p parts. If cell noise is a product, or a product conditioned on summing to zero, then so is
-the noise of the parts' sums, with the kernel of c cells folded c times (`NoiseLaw.sums`): adding up the product over all
-rows with the same sums leaves a product, and the condition stays. So the collapsed release is a noisy table of p cells
-with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
+the noise of the parts' sums, with the kernel folded c times for c cells (`NoiseLaw.sums`): adding up the product over
+all rows with the same sums leaves a product, and the condition stays. So the collapsed release is a noisy table of p
+cells with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
 
 Given theta, the parts' noisy sums depend on it through the shares of the parts only. So the reading is the exact
 posterior given these sums whatever theta is inside of the parts, and how often an interval of a share covers it depends
@@ -180,5 +180,5 @@ def _summed_rows(rows: DrawnRows, labels: Counts) -> DrawnRows:
     sums = np.stack([theta[:, labels == part].sum(axis=1) for part in range(parts)], axis=1)
     left = np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
     sticks = np.clip(np.floor(sums / left * steps), 0, steps - 1).astype(np.int64)[:, None, :-1]
-    alpha = np.bincount(labels, rows.alpha, parts)
+    alpha = np.asarray(np.bincount(labels, rows.alpha, parts), dtype=float)
     return replace(rows, alpha=alpha, count=1, sticks=sticks)

@@ -4,7 +4,7 @@ Where no prior was declared nobody knows how many records it should be worth. Of
 learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from discreet.errors import DeclarationError
@@ -24,14 +24,15 @@ def model_under(release: Published, prior: object) -> Model:
                 f"{release.label!r} was published without a prior, so there is none to read it under. Nothing was "
                 "read. Give a prior, such as 1 for every parameter."
             )
-        return release.mechanism.model
+        declared: Model = release.mechanism.model
+        return declared
     if isinstance(prior, str) and prior not in (LEARNT, NONE):
         raise DeclarationError(
             f"A prior is a number, one for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got {prior!r}. Nothing was "
             "read."
         )
-    found: Model = release.model.with_prior(None if isinstance(prior, str) else prior)
-    return found
+    under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Case.of` asked
+    return under(None if isinstance(prior, str) else prior)
 
 
 def learnt(case: Case) -> list[Case]:

@@ -46,13 +46,13 @@ class OwnLaws(Laws):
         """Return the law of a group's probability, from the group's sum and that of the rest."""
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
-        return Share(weights, 1.0 + counts, 1.0 + self._size - counts)
+        return Share(weights, _one_more(counts), _one_more(self._size - counts))
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two, from three sums."""
         parts = self._sums.parts(one, two)
         counts_one, counts_two, weights = parts.counts.pair_of_sums(*parts.places[:2])
-        return BetaMixture(weights, 1.0 + counts_one, 1.0 + counts_two)
+        return BetaMixture(weights, _one_more(counts_one), _one_more(counts_two))
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
@@ -65,6 +65,11 @@ class OwnLaws(Laws):
         tables = parts.counts.draw(whole(count, "count"), generator)
         sums = np.stack([tables[:, own].sum(axis=1) for own in parts.places], axis=1)
         return log_dirichlet_rows(1.0 + sums, generator)[:, : len(groups)]
+
+
+def _one_more(counts: Counts) -> Floats:
+    """Return the parameters of a Beta that was uniform beforehand."""
+    return np.asarray(1.0 + counts, dtype=float)
 
 
 def count_law(laws: Sequence[tuple[float, Counts, Floats]]) -> CountDistribution:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, Floats
 from discreet.errors import PriorOutweighsWarning
 from discreet.mathematics.distributions import BetaMixture
 from discreet.reading import Case
@@ -53,7 +53,7 @@ def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
     return () if found is None else (found,)
 
 
-def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Counts] | None:
+def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Floats] | None:
     """Return the noisy counts of all cells and the variances of their noise, if they were measured."""
     for measurement in Case.of(posterior.releases).measurements:
         places = measurement.of.single_cells
