@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.errors import DeclarationError
+from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import whole
 from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.plug_in import plug_in
@@ -35,6 +35,7 @@ from discreet.records.columns import Column, Level, level_text
 
 T = TypeVar("T")
 _DRAWS = 20_000
+_WIDE = 0.75  # an interval of a share that is wider is mostly the prior's, whose own is 0.9
 
 
 class CategoriesPosterior(TablePosterior):
@@ -243,6 +244,19 @@ class CategoriesPosterior(TablePosterior):
         shape = [len(each.levels) for each in self.model.columns]
         codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
         return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
+
+    def asked(self, event: str, rows: Sequence[Row]) -> None:
+        """Warn where own sums leave a share almost as open as it was: then the noise has drowned its cells."""
+        wide = [row for row in rows if row.high - row.low > _WIDE]
+        if wide and isinstance(self.laws, OwnLaws):
+            first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
+            which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
+            warnings.warn(
+                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. Ask "
+                "about fewer cells, pool groups, or publish the margin itself or with a larger epsilon.",
+                LittleInformationWarning,
+                stacklevel=4,
+            )
 
     def differ(self, event: object, by: str) -> Difference:
         """Return whether the rate of an event differs between the levels of a column: a probability and a sentence."""
