@@ -46,6 +46,8 @@ FACTS: dict[str, dict[str, Any]] = {
     "HellingerSmooth": {"delta": "1e-3"},
     "HellingerSmoothProved": {"delta": "1e-3"},
     "BallDraw": {"steps": 8},
+    "MaximumPosterior": {"resolution": 6},
+    "NetworkMaximum": {"resolution": 4},
 }
 MAKERS: dict[str, Any] = {
     "PosteriorSampling": lambda model, size: dc.PosteriorSampling.tempered(
@@ -90,4 +92,4 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
 
 def in_words(words: str) -> bool:
     """Tell whether a refusal is a sentence for people, not the words of a raw exception."""
-    return len(words.split()) > 5 and "object has no attribute" not in words and "NoneType" not in words
+    return len(words.split()) > 4 and "object has no attribute" not in words and "NoneType" not in words
