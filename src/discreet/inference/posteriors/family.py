@@ -179,5 +179,6 @@ def _one_or_several(found: Floats) -> float | Floats:
 def _in_words(law: object) -> str:
     """Return a law with its parameters, such as 'Gamma with shape 2 and rate 1/2'; of a user's own only its name."""
     name = type(law).__name__.removesuffix("Law")
-    known = [f"{each.name} {exact_text(getattr(law, each.name))}" for each in fields(law)] if is_dataclass(law) else []
+    declared = {each.name: getattr(law, each.name) for each in fields(law)} if is_dataclass(law) else {}
+    known = [f"{name} {exact_text(value)}" for name, value in declared.items() if value is not None]
     return f"{name} with {' and '.join(known)}" if known else name
