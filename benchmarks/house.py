@@ -13,7 +13,7 @@ from pathlib import Path
 from start import STARTS, cpu_seconds
 
 import discreet as dc
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 ROOT = Path(dc.__file__).parent
 KINDS_LIVE_IN = {"mechanisms", "models", "published", "inference", "reading", "posteriors", "noise"}

@@ -14,8 +14,8 @@ import numpy as np
 
 import discreet as dc
 from discreet.models.linear_regression import LinearRegression
-from discreet.records.batches import sum_moments
 from discreet.records.moments import Measure, whole_numbers
+from discreet.records.sums import sum_moments
 
 ROWS, FEATURES, REPEATS, BATCH = 10**7, 14, 3, 2**17
 NAMES = [f"x{number}" for number in range(FEATURES)]

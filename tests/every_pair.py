@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 TWO, THREE = (0, 1), (0, 1, 2)
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")

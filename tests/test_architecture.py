@@ -14,8 +14,9 @@ import discreet as dc
 ROOT = Path(dc.__file__).parent
 
 ORDER = (
-    ("version", "errors", "failpoints", "on_demand", "arrays"),
-    ("exact", "documents", "markup"),
+    ("version", "errors", "on_demand", "arrays"),
+    ("exact", "markup"),
+    ("documents",),
     ("mathematics",),
     ("randomness", "records"),
     ("models",),

@@ -13,8 +13,8 @@ from scipy.stats import chisquare
 
 from discreet.certificates import compositions
 from discreet.errors import DeclarationError
+from discreet.noise.laplace_kernel import balanced_noise
 from discreet.noise.radial import radial_noise
-from discreet.noise.zero_sum import balanced_noise
 from discreet.randomness import (
     FiniteLaw,
     SeededBits,

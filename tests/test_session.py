@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import failpoints
+from discreet.guarantees import chain
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.bounded_family import BoundedFamily, GammaLaw, total_of
-from discreet.releases import document
+from discreet.releases import release as release_module
 from discreet.session import (
     ConditionalExpectation,
     Draw,
@@ -38,7 +38,7 @@ MECHANISM = PosteriorSampling(WARDS, size=5, epsilon="0.1", delta="0.07", grid_b
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(document.MECHANISMS, "PosteriorSampling", PosteriorSampling)
+    monkeypatch.setitem(release_module.MECHANISMS, "PosteriorSampling", PosteriorSampling)
 
 
 def session_on(path: Path) -> QuerySession:
@@ -174,11 +174,11 @@ def _draw_and_die(path: Path, point: str) -> None:
         if reached == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    failpoints.action = die
+    chain.action = die
     session_on(path).draw()
 
 
-@pytest.mark.parametrize("point", failpoints.POINTS)
+@pytest.mark.parametrize("point", chain.POINTS)
 def test_a_process_killed_at_any_step_leaves_no_draw_without_a_charge(ledger: dc.Ledger, point: str) -> None:
     process = FORK.Process(target=_draw_and_die, args=(ledger.path, point))
     process.start()
@@ -186,7 +186,7 @@ def test_a_process_killed_at_any_step_leaves_no_draw_without_a_charge(ledger: dc
     assert process.exitcode == -signal.SIGKILL
     ledger.check()
     kinds = [entry.kind for entry in ledger.entries()]
-    place = failpoints.POINTS.index
+    place = chain.POINTS.index
     assert kinds.count("charge") == (0 if place(point) < place("charged") else 1)
     assert kinds.count("release") == (1 if point == "recorded" else 0)
     session_on(ledger.path).draw()

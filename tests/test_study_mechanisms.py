@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.command_line import main
 from discreet.planning import accuracy_curve
-from discreet.releases.document import MECHANISMS, MODELS
+from discreet.releases.release import MECHANISMS, MODELS
 
 STUDY = """
 [data]

@@ -22,7 +22,7 @@ ROOT = Path(dc.__file__).parent
 CONTRIBUTING = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text("utf-8")
 STOP = re.compile(r"^\| \[([\w/]+\.py)\]\(src/discreet/([\w/]+\.py)\) \| (.*) \|$", re.MULTILINE)
 STOPS = [path for path, _, _ in STOP.findall(CONTRIBUTING)]
-MOST_FILES, MOST_LINES = 35, 5_030
+MOST_FILES, MOST_LINES = 25, 4_000
 
 LEVELS = {"smoker": ("yes", "no"), "cancer": ("yes", "no")}
 SIZE = 120
@@ -32,21 +32,16 @@ EVERY_ROAD = {
     "records/delimited.py",
     "records/columns.py",
     "records/batches.py",
-    "models/statistics.py",
+    "records/counting.py",
     "documents.py",
     "exact.py",
-    "failpoints.py",
-    "guarantees/amounts.py",
     "guarantees/chain.py",
     "guarantees/guarantee.py",
     "guarantees/ledger.py",
-    "releases/document.py",
     "releases/publish.py",
     "releases/release.py",
     "randomness/samplers.py",
     "reading/case.py",
-    "reading/engines/engine.py",
-    "reading/read.py",
     "inference/infer.py",
 }
 """What a record of any model goes through."""

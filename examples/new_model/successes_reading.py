@@ -9,9 +9,9 @@ from successes import Successes
 
 from discreet.arrays import Floats
 from discreet.inference import Posterior, Row
-from discreet.inference.infer import posterior_of
 from discreet.inference.posteriors.account import Account
-from discreet.inference.posteriors.row import event_row
+from discreet.inference.posteriors.posterior import posterior_of
+from discreet.inference.posteriors.row import PROBABILITY
 from discreet.mathematics.distributions import BetaMixture
 from discreet.reading import ENGINES, Case, Engine, Work
 from discreet.releases import Release
@@ -77,7 +77,7 @@ class SuccessesPosterior(Posterior[Successes]):
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row: the probability of a success."""
-        return (event_row(f"success in {self.model.column}", "", self.law, level),)
+        return (Row(f"success in {self.model.column}", "", *self.law.summary(level), PROBABILITY),)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw probabilities."""

@@ -7,13 +7,26 @@ and its charge when there is a version 2:
 
     class Histogram(Additive, kind="Histogram", version=2): ...       # what is made from now on
     class FirstHistogram(Additive, kind="Histogram", version=1): ...  # what older documents mean
+
+Besides, a document has the values of public fields, nothing else, read by the types that are declared in the class.
+Writing leaves out a field that has its default, so that a field can be added later and no older document changes.
+Reading is strict: an unknown kind, a missing or an unknown field, or a value of the wrong type is refused, and every
+check of the constructor runs again. What may change between versions, and what may not, is in docs/documents.md.
 """
 
 import json
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Self
+from dataclasses import MISSING, Field, fields, is_dataclass
+from fractions import Fraction
+from types import NoneType, UnionType
+from typing import ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from discreet.errors import DocumentError
+from discreet.exact import exact, exact_text
+
+Converted = TypeVar("Converted")
 
 Document = dict[str, object]
 """An object of JSON: its values are looked at before they are used."""
@@ -143,3 +156,94 @@ def kind_of(made: type) -> str:
 def version_of(made: type) -> int:
     """Return the version of a class: 1 if it states none."""
     return int(getattr(made, "document_version", 1))
+
+
+def document_of(value: Documented) -> Document:
+    """Return a model or a mechanism as a document: its kind, its version from the second on, and its public fields."""
+    kind, version = kind_of(type(value)), version_of(type(value))
+    return {"kind": kind, **({"version": version} if version > 1 else {}), **_plain_fields(value)}
+
+
+def read_document(document: object, kinds: Kinds) -> Documented:
+    """Return the model or mechanism that a document describes."""
+    values = convert(document, Document)
+    kind = kinds.named(values)
+    return kind.restored(**_read_fields(kind, {n: v for n, v in values.items() if n not in ("kind", "version")}))
+
+
+def convert(document: object, kind: type[Converted]) -> Converted:
+    """Read a value of a declared type, strictly."""
+    try:
+        return msgspec.convert(document, kind, strict=True, dec_hook=_read_exact)
+    except msgspec.ValidationError as problem:
+        raise DocumentError(f"The document does not fit its schema: {problem}.") from None
+    except UnicodeEncodeError:
+        raise DocumentError("A text of the document holds half of a character: a lone surrogate.") from None
+
+
+def _read_exact(kind: type, value: object) -> object:
+    if kind is object:  # anything that JSON holds
+        return value
+    if kind is Fraction and isinstance(value, str):
+        return exact(value)
+    raise DocumentError(f"A {kind.__name__} is written as text.")
+
+
+def _fields(kind: type) -> dict[str, Field[object]]:
+    return {field.name: field for field in fields(kind) if field.init}
+
+
+def _plain_fields(value: object) -> Document:
+    others = value.document_values() if isinstance(value, Documented) else {}
+    contents = {name: others.get(name, getattr(value, name)) for name in _fields(type(value))}
+    optional = {name: field.default for name, field in _fields(type(value)).items() if field.default is not MISSING}
+    return {n: _plain(content) for n, content in contents.items() if n not in optional or content != optional[n]}
+
+
+def _plain(content: object) -> object:
+    if isinstance(content, tuple):
+        return [_plain(each) for each in content]
+    if isinstance(content, Documented):
+        return document_of(content)
+    if is_dataclass(content):
+        return _plain_fields(content)
+    return exact_text(content) if isinstance(content, Fraction) else content
+
+
+def _read_fields(kind: type, values: Document) -> Document:
+    """Return the values of all fields that a document gives."""
+    known = _fields(kind)
+    needed = {name for name, field in known.items() if field.default is MISSING}
+    if not needed <= set(values) <= set(known):
+        raise DocumentError(
+            f"{kind_of(kind)} has the fields {sorted(known)}; the document has {sorted(values)}. A field that is not "
+            "known was added by a later version of discreet, or by somebody."
+        )
+    types = get_type_hints(kind) | dict(getattr(kind, "document_types", {}))
+    return {name: _read(value, types[name]) for name, value in values.items()}
+
+
+def _read(value: object, kind: object) -> object:
+    """Read a value by its declared type; classes inside it are made by their own constructors."""
+    if (own := getattr(kind, "from_document", None)) is not None:
+        return own(value)
+    if isinstance(kind, Kinds):
+        return read_document(value, kind)
+    if not _holds_a_class(kind):
+        return convert(value, cast("type[object]", kind))
+    if isinstance(kind, type) and is_dataclass(kind):
+        return kind(**_read_fields(kind, convert(value, Document)))
+    if get_origin(kind) is tuple:
+        return tuple(_read(each, get_args(kind)[0]) for each in convert(value, list[object]))
+    fitting = [each for each in get_args(kind) if _holds_a_class(each) == isinstance(value, dict)]
+    if not fitting:
+        raise DocumentError(f"The document does not fit its schema: {type(value).__name__} is none of {kind}.")
+    return _read(value, Union[tuple(fitting)])  # noqa: UP007 - a union of what is found
+
+
+def _holds_a_class(kind: object) -> bool:
+    """Tell whether a declared type is, or holds, a class with fields of its own."""
+    if isinstance(kind, type) and get_origin(kind) is None:
+        return is_dataclass(kind)
+    is_made_of = get_origin(kind) in (tuple, Union, UnionType)
+    return is_made_of and any(_holds_a_class(each) for each in get_args(kind) if each not in (Ellipsis, NoneType))

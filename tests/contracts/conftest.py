@@ -19,7 +19,7 @@ from scipy.stats import chi2
 
 import discreet as dc
 from discreet.mechanisms import Mechanism
-from discreet.releases.document import MECHANISMS, mechanism_document, read_mechanism
+from discreet.releases.release import MECHANISMS, mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 CHECKS = (
     "probabilities_sum_to_one",

@@ -8,7 +8,7 @@ import pytest
 import discreet as dc
 from discreet.documents import canonical_json
 from discreet.mechanisms import NoisyCounts
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 MODELS = [
     dc.Categories("x", levels=("a", "b"), outside="a"),

@@ -15,7 +15,7 @@ import pytest
 import discreet as dc
 from discreet.planning import accuracy_curve, cell_variances
 from discreet.reading import why_unreadable
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 from discreet.show.charts import posterior_chart
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv

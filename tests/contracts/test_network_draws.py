@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.network_sampling import NetworkSampling
-from discreet.releases.document import mechanism_document, read_mechanism
+from discreet.releases.release import mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from cumulative_counts import CumulativeCounts
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 from discreet.show import charts
 from discreet.show.statement import statement
 from click.testing import CliRunner

@@ -13,7 +13,7 @@ from flint import arb
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal, Mechanism
-from discreet.releases.document import MECHANISMS
+from discreet.releases.release import MECHANISMS
 
 ADDITIVE = [name for name, kind in Mechanism.registered().items() if kind.measured is not Mechanism.measured]
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")

@@ -23,7 +23,7 @@ from discreet import mechanisms as by
 from discreet.models import InverseGamma, Poisson
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
-from discreet.releases.document import MECHANISMS, mechanism_document
+from discreet.releases.release import MECHANISMS, mechanism_document
 
 SIZE = 24
 PATIENTS: dict[str, list[Any]] = {

@@ -24,8 +24,9 @@ from discreet.exact import exact_text
 from discreet.inference import NetworkPosterior, Posterior
 from discreet.models import Statistics
 from discreet.planning.referee import Findings
-from discreet.releases.document import mechanism_document, model_document, read_mechanism, read_model
 from discreet.releases.publish_plan import plan_document
+from discreet.releases.release import mechanism_document, model_document, read_mechanism
+from discreet.releases.strict_reading import read_model
 
 HERE = Path(__file__).parent
 LEVEL = 0.9

@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import discreet as dc
-from discreet import failpoints
 from discreet.documents import canonical_json
-from discreet.guarantees import Entry
+from discreet.guarantees import Entry, chain
 from discreet.guarantees.chain import GENESIS
-from discreet.releases.document import mechanism_document
+from discreet.releases.release import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 
 FORK = multiprocessing.get_context("fork")
@@ -109,11 +108,11 @@ def _publish_and_die(path: Path, point: str) -> None:
         if reached == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    failpoints.action = die
+    chain.action = die
     publish_once(path)
 
 
-@pytest.mark.parametrize("point", failpoints.POINTS)
+@pytest.mark.parametrize("point", chain.POINTS)
 def test_a_process_killed_at_any_step_leaves_no_release_without_a_charge(tmp_path: Path, point: str) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
@@ -124,7 +123,7 @@ def test_a_process_killed_at_any_step_leaves_no_release_without_a_charge(tmp_pat
     ledger.check()
     charges = [entry.sequence for entry in ledger.entries() if entry.kind == "charge"]
     releases = [entry.body["charge"] for entry in ledger.entries() if entry.kind == "release"]
-    before, after = failpoints.POINTS.index(point), failpoints.POINTS.index
+    before, after = chain.POINTS.index(point), chain.POINTS.index
     assert len(charges) == (1 if before < after("charged") else 2)
     assert len(releases) == (2 if point == "recorded" else 1)
     assert set(releases) <= set(charges)
@@ -134,10 +133,10 @@ def test_a_process_killed_at_any_step_leaves_no_release_without_a_charge(tmp_pat
 
 def test_every_failpoint_is_passed_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     passed: list[str] = []
-    monkeypatch.setattr(failpoints, "action", passed.append)
+    monkeypatch.setattr(chain, "action", passed.append)
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    assert tuple(passed) == failpoints.POINTS
+    assert tuple(passed) == chain.POINTS
 
 
 def _edit(path: Path, *statements: str) -> None:

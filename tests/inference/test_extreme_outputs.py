@@ -6,10 +6,10 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.reading import Case, engine_for, why_unreadable
+from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.count_sums import SPARE
 from discreet.reading.counts.cube import FARTHEST, CubeClass
 from discreet.reading.engines.cube import CubeEngine
-from discreet.reading.engines.engine import MOST_NUMBERS
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
 ITEMS = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1)}, outside=0)

@@ -17,7 +17,7 @@ from discreet.mechanisms.network_maximum import (
     maximum_of_noisy_tables,
     tempered_network_maximum,
 )
-from discreet.releases.document import mechanism_document, read_mechanism
+from discreet.releases.release import mechanism_document, read_mechanism
 
 CHAIN = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=0)
 MIXED = dc.Network.from_edges(

@@ -19,13 +19,13 @@ from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.published_laplace import ClampedLaplace, RoundedLaplace
-from discreet.models.statistics import Statistics
 from discreet.planning.accuracy import accuracy
 from discreet.planning.exact_accuracy import (
     mixture_quantiles,
     possible_outputs,
 )
 from discreet.planning.simulated_accuracy import simulated_accuracy
+from discreet.records.counting import Statistics
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 

@@ -12,7 +12,7 @@ import pytest
 import discreet as dc
 from discreet.certificates import PrivacyLoss, enumerate_neighbours
 from discreet.mechanisms.ball_draw import BallDraw
-from discreet.noise.zero_sum import ZeroSumLaplace
+from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.zero_sum_law import normaliser
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")

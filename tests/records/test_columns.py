@@ -17,9 +17,9 @@ import pytest
 import discreet as dc
 from discreet.records import as_source
 from discreet.records.columns import Column, level_text
+from discreet.records.counting import clusters, count_codes, margins
 from discreet.records.moments import CONSTANT, Measure, MomentPlan, whole_number
 from discreet.records.nearest import meant
-from discreet.records.tables import clusters, count_codes, margins
 from discreet.records.values import day_of, number_of, text_of
 
 QUARTERS = Column.banded("day", ("2026-01-01", "2026-04-01", "2026-07-01"), names=("winter", "spring"))

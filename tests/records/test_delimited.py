@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.records.bytes import Fields, looked_up
 from discreet.records.columns import Column
-from discreet.records.delimited import DelimitedSource, boundaries
+from discreet.records.delimited import DelimitedSource, Fields, boundaries, looked_up
 from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
 from discreet.records.quotes import OpenQuoteError
 from discreet.records.values import day_of, number_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet import failpoints
+from discreet.guarantees import chain
 
 FORK = multiprocessing.get_context("fork")
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
@@ -78,11 +78,11 @@ def _die_at(path: Path, point: str) -> None:
         if reached == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    failpoints.action = die
+    chain.action = die
     dc.publish_plan(PLAN, secrets(), dc.Ledger.open(path), LABELS)
 
 
-@pytest.mark.parametrize("point", failpoints.POINTS)
+@pytest.mark.parametrize("point", chain.POINTS)
 def test_a_batch_killed_at_any_step_is_wholly_charged_or_not_at_all(tmp_path: Path, point: str) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon=10, delta="1e-5")
     process = FORK.Process(target=_die_at, args=(ledger.path, point))
@@ -90,7 +90,7 @@ def test_a_batch_killed_at_any_step_is_wholly_charged_or_not_at_all(tmp_path: Pa
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
     ledger.check()
-    charged = failpoints.POINTS.index(point) >= failpoints.POINTS.index("charged")
+    charged = chain.POINTS.index(point) >= chain.POINTS.index("charged")
     assert ledger.spent.epsilon == (PLAN.guarantee.epsilon if charged else 0)
     assert len(ledger.releases(2)) == (31 if point == "recorded" else 0)
 

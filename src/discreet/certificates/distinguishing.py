@@ -20,7 +20,7 @@ from scipy.special import digamma
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.mathematics.special import log_gamma_ratio
+from discreet.mathematics.digits import log_gamma_ratio
 
 
 def neighbour_divergence(alpha: ArrayLike, beta: ArrayLike, power: float = 1.0) -> float:

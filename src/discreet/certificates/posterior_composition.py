@@ -23,7 +23,7 @@ from discreet.arrays import Floats
 from discreet.certificates.posterior_draw import Curve
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 
 _POINTS = 160  # where a curve is evaluated before chords are drawn through it
 _LAST = 500  # no curve is followed further

@@ -27,7 +27,7 @@ from scipy.special import betainc, betaln, expit, gammainc, gammaincc, ndtr
 
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-from discreet.mathematics.special import log_gamma_ratio
+from discreet.mathematics.digits import log_gamma_ratio
 
 Curve = Callable[[Fraction], float]
 

@@ -14,7 +14,7 @@ from flint import arb, ctx
 
 from discreet.certificates.posterior_draw import upper_float
 from discreet.exact import ball
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 from discreet.models.bounded_family import Law, NormalLaw
 
 _FARTHEST = 2000.0  # e^-2000 of the middle, or as many standard units away

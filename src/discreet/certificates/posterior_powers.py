@@ -13,7 +13,7 @@ from math import ceil, inf, isinf, log, sqrt
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.special import STIRLING
+from discreet.mathematics.digits import STIRLING
 
 _LARGE = 32.0  # from here on five terms of Stirling's series are exact to double precision
 _NEAR = 0.3

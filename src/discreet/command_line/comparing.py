@@ -14,7 +14,7 @@ from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
 from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
-from discreet.releases.document import read_mechanism
+from discreet.releases.release import read_mechanism
 from discreet.show import charts
 from discreet.study import Question
 

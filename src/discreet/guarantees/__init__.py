@@ -1,10 +1,21 @@
 """What is promised: guarantees, what they cost together, and the ledger that keeps their sum within a limit."""
 
-from discreet.guarantees.amounts import Accountant, Amount, Budget, Concentrated, read_amount, read_as, zcdp_cost
-from discreet.guarantees.chain import Body, Entry, Receipt
+from discreet.guarantees.chain import Entry, Receipt
 from discreet.guarantees.composition import Totals, across_groups, compose
-from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
+from discreet.guarantees.entries import Body
+from discreet.guarantees.guarantee import (
+    Accountant,
+    Adjacency,
+    Amount,
+    Budget,
+    Concentrated,
+    Evidence,
+    Guarantee,
+    read_amount,
+    zcdp_cost,
+)
 from discreet.guarantees.ledger import Ledger
+from discreet.guarantees.ledger_check import read_as
 from discreet.guarantees.unit import ONE_RECORD, Unit
 from discreet.guarantees.zcdp import zcdp_epsilon, zcdp_limit
 

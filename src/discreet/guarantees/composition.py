@@ -12,17 +12,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log, sqrt, tanh
-from typing import Any
+from typing import Any, Protocol
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, probability, rounded_up
-from discreet.guarantees.amounts import Costly, zcdp_cost
-from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee
+from discreet.guarantees.guarantee import Adjacency, Evidence, Guarantee, zcdp_cost
 from discreet.guarantees.zcdp import DIGITS, zcdp_epsilon
 
 _FINEST, _GRID = 1e-5, 2**20  # the finest grid of losses, and about its largest number of points
 _TRANSFORM = Fraction(1, 10**11)  # allowed for the rounding of fast Fourier transforms
+
+
+class Costly(Protocol):
+    """Anything whose privacy cost is known: a mechanism."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the guarantee."""
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter."""
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the dominating privacy loss."""
 
 
 def loss_epsilon(losses: Sequence[PrivacyLoss], delta: Exact) -> Fraction | float:

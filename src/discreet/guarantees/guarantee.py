@@ -1,21 +1,32 @@
-"""A guarantee: what is promised, to whom, and why one may believe it.
+"""A guarantee: what is promised, to whom, why one may believe it, and the amount of privacy that it costs.
 
 (epsilon, delta)-differential privacy: for all neighbouring data sets with output laws P and Q and every set S of
 outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
+
+Amounts are in the currency of an accountant, fixed when a ledger is created. BASIC counts epsilon and delta. ZCDP
+counts rho and the deltas up to which rho is known; its limit, stated as epsilon and delta, is converted once. Both are
+valid filters: the sum never passes the limit, whatever each question was chosen on.
 """
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from flint import arb
-
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_up
+from discreet.errors import DeclarationError, LedgerError
+from discreet.exact import Exact, exact, exact_text, positive, probability
+from discreet.guarantees.amount_words import AmountInWords
+from discreet.guarantees.entries import Sums
+from discreet.guarantees.zcdp import zcdp_limit
 
 if TYPE_CHECKING:
+    from discreet.guarantees.composition import Costly
     from discreet.guarantees.pseudo_metric import MetricGuarantee
+
+EVERYONE = ""
+"""The name under which charges stand that concern all records, whatever their group."""
 
 
 class Adjacency(Enum):
@@ -69,21 +80,132 @@ class Guarantee:
             object.__setattr__(self, name, value)
 
     def for_rows(self, rows: int) -> "Guarantee":
-        """Return what holds for a person with up to `rows` records (group privacy).
-
-        epsilon becomes rows * epsilon and delta becomes delta * sum_{i < rows} e^(i epsilon), rounded up.
-        """
+        """Return what holds for a person with up to `rows` records (group privacy)."""
         if rows == 1:
             return self
-        growth = sum((ball(self.epsilon * i).exp() for i in range(rows)), arb(0))
-        grown = float((growth * ball(self.delta)).upper()) if self.delta else 0.0
-        delta = rounded_up(grown) if grown < 1 else Fraction(1)
-        if delta >= 1:
-            raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
-        reason = f"{self.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
-        return Guarantee(self.epsilon * rows, delta, self.adjacency, self.evidence, reason)
+        from discreet.guarantees.groups import for_several  # which is made of what stands here
+
+        return for_several(self, rows)
 
     def __repr__(self) -> str:
         numbers = f"epsilon={exact_text(self.epsilon)}, delta={exact_text(self.delta)}"
         besides = "" if self.metric is None else f"; besides, {self.metric!r}"
         return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason}{besides})"
+
+
+class Accountant(Enum):
+    """The rule by which a ledger adds up what has been spent."""
+
+    BASIC = "basic"
+    ZCDP = "zcdp"
+
+
+@dataclass(frozen=True, repr=False)
+class Amount(AmountInWords):
+    """What two fields say: an amount of privacy. Amounts of one kind add and compare field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def covers(self, other: "Amount") -> bool:
+        """Tell whether another amount of the same kind fits into this one."""
+        return type(self) is type(other) and all(b <= a for a, b in zip(astuple(self), astuple(other), strict=True))
+
+    def document(self) -> dict[str, str]:
+        """Return the amount as it is written down."""
+        return {field.name: exact_text(getattr(self, field.name)) for field in fields(self)}
+
+
+@dataclass(frozen=True, repr=False)
+class Budget(Amount):
+    """An amount of privacy as (epsilon, delta)."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, repr=False)
+class Concentrated(Amount):
+    """An amount of privacy as rho of zero-concentrated differential privacy, and the delta up to which it is known."""
+
+    rho: Fraction
+    delta: Fraction
+
+
+_SUM = re.compile(r"\d+(/\d+|(\.\d+)?(e-\d{1,3})?)", re.ASCII)  # as it is written; '1e999999999' fills the memory
+KINDS: dict[Accountant, type[Amount]] = {Accountant.BASIC: Budget, Accountant.ZCDP: Concentrated}
+
+
+def read_amount(document: object) -> Amount:
+    """Read what `document` wrote, however many digits a sum has."""
+    found = document if isinstance(document, Mapping) else {}
+    kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
+    if kind is None:
+        raise LedgerError("An amount of a ledger has the fields epsilon and delta, or rho and delta. It was edited.")
+    return kind(*(_read_sum(found[field.name]) for field in fields(kind)))
+
+
+def _read_sum(text: object) -> Fraction:
+    try:
+        if isinstance(text, str) and _SUM.fullmatch(text):
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):  # more digits than Python reads, or nothing to divide by
+        pass
+    raise LedgerError(f"An amount of a ledger is written as {str(text)[:40]!r}, which is no number. It was edited.")
+
+
+def nothing(accountant: Accountant) -> Amount:
+    """Return the amount of a ledger on which nothing has been spent."""
+    return KINDS[accountant](*[Fraction(0)] * len(fields(KINDS[accountant])))
+
+
+def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Amount:
+    """Return a limit stated as epsilon and delta in the accountant's currency.
+
+    For ZCDP nine tenths of delta serve the conversion of rho, one tenth is left for releases whose rho holds up to a
+    delta only.
+    """
+    stated = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
+    if 0 < stated.delta < Fraction(1, 10**30):
+        raise DeclarationError("A limit's delta is 0 or at least 1e-30.")
+    if accountant is Accountant.BASIC:
+        return stated
+    if not stated.delta:
+        raise DeclarationError("A zCDP ledger needs a delta above 0, such as 1e-6: its limit is converted at it.")
+    return Concentrated(zcdp_limit(stated.epsilon, stated.delta * Fraction(9, 10)), stated.delta / 10)
+
+
+def cost_of(accountant: Accountant, guarantee: Guarantee, concentrated: Concentrated | None) -> Amount:
+    """Return the cost of a release. If its rho is not known, epsilon^2/2 up to delta stands for it."""
+    if accountant is Accountant.BASIC:
+        return Budget(guarantee.epsilon, guarantee.delta)
+    return concentrated or Concentrated(guarantee.epsilon**2 / 2, guarantee.delta)
+
+
+def together(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
+    """Return the total of what was spent: on everyone, and on disjoint groups if a ledger has any."""
+    if len(shares) == 1:
+        return shares[EVERYONE]
+    from discreet.guarantees.groups import with_groups  # which is made of what stands here
+
+    return with_groups(shares, adjacency)
+
+
+def zcdp_cost(mechanism: "Costly", rows: int = 1) -> tuple[Fraction, Fraction]:
+    """Return rho and the delta up to which it holds, for a unit of up to `rows` records.
+
+    A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 stands for it.
+    """
+    if not getattr(mechanism, "rho_needs_delta", False):
+        return mechanism.rho * rows**2, Fraction(0)
+    whole = mechanism.guarantee.for_rows(rows)
+    return whole.epsilon**2 / 2, whole.delta
+
+
+def sums_document(limit: Amount, shares: Mapping[str, Amount], adjacency: Adjacency) -> Sums:
+    """Return what every entry of a ledger repeats: the limit, what each group has spent, and what that is together."""
+    written = {name: amount.document() for name, amount in shares.items()}
+    return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}

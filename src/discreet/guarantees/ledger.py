@@ -12,30 +12,13 @@ waste budget, never overspend.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from discreet.documents import Document
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
-from discreet.exact import Exact, exact_text
-from discreet.failpoints import reached
-from discreet.guarantees.amounts import (
-    EVERYONE,
-    Accountant,
-    Amount,
-    Budget,
-    Concentrated,
-    charged_for,
-    cost_of,
-    limit_of,
-    nothing,
-    read_amount,
-    sums_document,
-    together,
-)
+from discreet.exact import Exact
 from discreet.guarantees.chain import (
-    Body,
     Chain,
     Receipt,
     append,
@@ -44,14 +27,27 @@ from discreet.guarantees.chain import (
     everything,
     newest,
     oldest,
+    reached,
 )
-from discreet.guarantees.guarantee import Adjacency, Guarantee
-from discreet.guarantees.ledger_book import LedgerBook
+from discreet.guarantees.entries import Body
+from discreet.guarantees.groups import charged_for, check_group, neighbours_of
+from discreet.guarantees.guarantee import (
+    EVERYONE,
+    Accountant,
+    Adjacency,
+    Budget,
+    Concentrated,
+    Guarantee,
+    cost_of,
+    limit_of,
+    nothing,
+    read_amount,
+    sums_document,
+    together,
+)
+from discreet.guarantees.ledger_book import LedgerBook, answer_on_record, check_rows, shortfall
 from discreet.guarantees.unit import RECORD
 from discreet.records.columns import is_text
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 
@@ -86,9 +82,12 @@ class Ledger(LedgerBook):
         made; with REPLACE_WITHIN_GROUP it is public, too, who belongs to which of them. Otherwise two people may
         exchange groups: what is about everyone is then charged for two records, and the two largest groups count.
         """
-        rule, neighbours = _rule(accountant), _neighbours(adjacency, groups)
-        limit = limit_of(rule, epsilon, delta)
-        _check_words(population, unit, groups, neighbours)
+        rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
+        neighbours = neighbours_of(groups, adjacency) if groups or isinstance(groups, str) else Adjacency(adjacency)
+        if not is_text(f"{population}{unit}"):
+            raise DeclarationError("The population and the unit must be proper texts.")
+        if neighbours is not Adjacency.REPLACE_ONE and not groups:
+            raise DeclarationError(f"Neighbours that '{neighbours.value}' need groups: name them with groups=(...).")
         place = Path(path)
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -114,21 +113,6 @@ class Ledger(LedgerBook):
             begin(connection, {**body, **sums_document(limit, shares, neighbours)})
         return ledger
 
-    def __reduce__(self) -> tuple[Callable[[str], "Ledger"], tuple[str]]:
-        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
-        return type(self).open, (str(self.path.absolute()),)
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> "Ledger":
-        """Open a ledger that was created before."""
-        place = Path(path)
-        if not place.is_file():
-            raise LedgerError(f"There is no ledger at {str(place)!r}. Create one with Ledger.create.")
-        ledger = cls(place)
-        if ledger.head.sequence < 1:
-            raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
-        return ledger
-
     def charge(
         self,
         guarantee: Guarantee,
@@ -152,23 +136,26 @@ class Ledger(LedgerBook):
             head, created = newest(connection), oldest(connection).body
             rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
             _check_fit(label, created, guarantee, unit, group)
-            _check_rows(connection, label, data, rows)
+            if data:
+                check_rows(connection, label, data, rows)
             if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
                 raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
-            charged = (guarantee, concentrated) if group else charged_for(guarantee, concentrated, neighbours)
+            is_plain = group or neighbours is Adjacency.REPLACE_ONE
+            charged = (guarantee, concentrated) if is_plain else charged_for(guarantee, concentrated, neighbours)
             cost = cost_of(rule, *charged)
             asked_for: Body = {
                 "label": label, "mechanism": mechanism, "unit": unit, "rows": rows,
                 "group": group, "data": data, "cost": cost.document(),
             }  # fmt: skip
-            if request is not None and (answer := _answer(connection, request, asked_for)) is not None:
+            if request is not None and (answer := answer_on_record(connection, request, asked_for)) is not None:
                 return answer
             limit = read_amount(head.body["limit"])
             shares = {name: read_amount(each) for name, each in head.body["shares"].items()}
             shares[group or EVERYONE] += cost
             spent = together(shares, neighbours)
             if not limit.covers(spent):
-                raise BudgetError(_refusal(label, cost, read_amount(head.body["spent"]), limit, self.path, rows, group))
+                before = read_amount(head.body["spent"])
+                raise BudgetError(shortfall(label, cost, before, limit, self.path, rows, group))
             if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             known = concentrated or cost_of(Accountant.ZCDP, guarantee, None)
@@ -205,73 +192,13 @@ def _rule(accountant: Accountant | str) -> Accountant:
         raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.") from None
 
 
-def _neighbours(adjacency: Adjacency, groups: Sequence[str]) -> Adjacency:
-    """Return what a ledger counts as neighbours: with groups of secret membership, exchanges between them too."""
-    asked = Adjacency(adjacency)
-    return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
-
-
-def _check_rows(connection: "Connection", label: str, data: str, rows: int) -> None:
-    """Refuse another number of rows for each unit than the same data were charged for before."""
-    before = {e.body["rows"] for e in everything(connection) if e.kind == "charge" and data and e.body["data"] == data}
-    if before - {rows}:
-        raise PublishError(
-            f"Cannot publish {label!r}: {data!r} was charged before for up to {max(before)} rows for each unit, not "
-            f"{rows}. Nothing was published and nothing was charged."
-        )
-
-
-def _check_words(population: str, unit: str, groups: Sequence[str], adjacency: Adjacency) -> None:
-    if isinstance(groups, str) or not all(isinstance(name, str) and name.strip() for name in groups):
-        raise DeclarationError("groups must be a sequence of names.")
-    if not is_text(f"{population}{unit}{''.join(groups)}") or len(set(groups)) < len(groups):
-        raise DeclarationError("The population, the unit and the groups must be proper texts, each group named once.")
-    if adjacency is not Adjacency.REPLACE_ONE and not groups:
-        raise DeclarationError(f"Neighbours that '{adjacency.value}' need groups: name them with groups=(...).")
-
-
 def _check_fit(label: str, created: Body, guarantee: Guarantee, unit: str, group: str | None) -> None:
     """Refuse a release that protects something else than the ledger does, or a group that it does not know."""
-    nowhere = "Nothing was published and nothing was charged."
     within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
     if created["unit"] != unit or not (within or guarantee.adjacency is Adjacency.REPLACE_ONE):
         raise PublishError(
             f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({created['adjacency']}), the release "
-            f"would protect {unit!r} ({guarantee.adjacency.value}). {nowhere}"
+            f"would protect {unit!r} ({guarantee.adjacency.value}). Nothing was published and nothing was charged."
         )
-    if group is not None and group not in created["groups"]:
-        raise PublishError(
-            f"Cannot publish {label!r}: {group!r} is none of the groups that this ledger was created with. {nowhere} "
-            "Ask one histogram of group x level instead: it costs its epsilon once and needs no groups."
-        )
-
-
-def _refusal(label: str, cost: Amount, spent: Amount, limit: Amount, path: Path, rows: int, group: str | None) -> str:
-    left = limit - spent
-    short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
-    name = short[0] if short else next(iter(cost.document()))
-    need, gone, most, rest = (exact_text(getattr(amount, name)) for amount in (cost, spent, limit, left))
-    most_each = f"{exact_text(getattr(left, name) / rows)} or less for each of {rows} rows"
-    lower = f"Lower {name} to {most_each}" if rows > 1 and name == "epsilon" else f"Lower {name} to {rest} or less"
-    lower = f"Lower epsilon until rho is at most {rest}" if name == "rho" else lower
-    advice = f"{lower}, or ask" if getattr(left, name) > 0 and group is None else "Ask"
-    return (
-        f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({path}). "
-        f"Nothing was published and nothing was charged. {advice} the data owner to raise the limit."
-    )
-
-
-def _answer(connection: "Connection", request: str, asked_for: Body) -> list[str] | None:
-    """Return the releases on record for a request; refuse if that was asked with other words."""
-    entries = everything(connection)
-    charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
-    for entry in entries:
-        if entry.kind == "release" and entry.body["charge"] in charges:
-            before = charges[entry.body["charge"]]
-            if {part: before.get(part) for part in asked_for} != asked_for:
-                raise PublishError(
-                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
-                    "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."
-                )
-            return list(map(str, entry.body["releases"]))
-    return None
+    if group is not None:
+        check_group(label, group, created["groups"])

@@ -1,14 +1,21 @@
 """What a ledger says: its limit, which its owner may change, what has been spent, and all entries, checked."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, probability
-from discreet.guarantees.amounts import Accountant, Amount, Budget, limit_of, read_amount, read_as
-from discreet.guarantees.chain import Body, Chain, Entry, append, everything, newest, oldest
-from discreet.guarantees.ledger_check import check_entries
+from discreet.errors import DeclarationError, LedgerError, PublishError
+from discreet.exact import Exact, exact_text, probability
+from discreet.guarantees.chain import Chain, Entry, append, everything, newest, oldest
+from discreet.guarantees.entries import Body
+from discreet.guarantees.guarantee import Accountant, Amount, Budget, limit_of, read_amount
+from discreet.guarantees.ledger_check import check_entries, read_as
 from discreet.markup import html_table
 from discreet.records.columns import is_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _MOST_IN_A_NOTEBOOK = 60
 
@@ -21,6 +28,22 @@ class LedgerBook:
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
+
+    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
+        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
+        return type(self).open, (str(self.path.absolute()),)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open a ledger that was created before."""
+        place = Path(path)
+        if not place.is_file():
+            raise LedgerError(f"There is no ledger at {str(place)!r}. Create one with Ledger.create.")
+        make: Callable[[Path], Self] = cls
+        ledger = make(place)
+        if ledger.head.sequence < 1:
+            raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
+        return ledger
 
     def _repr_html_(self) -> str:
         """Return totals and entries for a notebook; everything in it is text and nothing else."""
@@ -116,3 +139,45 @@ def _line(entry: Entry) -> tuple[str, ...]:
     about = f"entry {body['charge']}" if entry.kind == "release" else about
     cost = read_amount(body["cost"]).words() if "cost" in body else ""
     return str(entry.sequence), entry.kind, str(about), cost, read_amount(body["spent"]).words()
+
+
+def shortfall(label: str, cost: Amount, spent: Amount, limit: Amount, path: Path, rows: int, group: str | None) -> str:
+    """Say which budget does not suffice, by how much, and what to do."""
+    left = limit - spent
+    short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
+    name = short[0] if short else next(iter(cost.document()))
+    need, gone, most, rest = (exact_text(getattr(amount, name)) for amount in (cost, spent, limit, left))
+    most_each = f"{exact_text(getattr(left, name) / rows)} or less for each of {rows} rows"
+    lower = f"Lower {name} to {most_each}" if rows > 1 and name == "epsilon" else f"Lower {name} to {rest} or less"
+    lower = f"Lower epsilon until rho is at most {rest}" if name == "rho" else lower
+    advice = f"{lower}, or ask" if getattr(left, name) > 0 and group is None else "Ask"
+    return (
+        f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({path}). "
+        f"Nothing was published and nothing was charged. {advice} the data owner to raise the limit."
+    )
+
+
+def answer_on_record(connection: "Connection", request: str, asked_for: Body) -> list[str] | None:
+    """Return the releases on record for a request; refuse if that was asked with other words."""
+    entries = everything(connection)
+    charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
+    for entry in entries:
+        if entry.kind == "release" and entry.body["charge"] in charges:
+            before = charges[entry.body["charge"]]
+            if {part: before.get(part) for part in asked_for} != asked_for:
+                raise PublishError(
+                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
+                    "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."
+                )
+            return list(map(str, entry.body["releases"]))
+    return None
+
+
+def check_rows(connection: "Connection", label: str, data: str, rows: int) -> None:
+    """Refuse another number of rows for each unit than the same data were charged for before."""
+    before = {e.body["rows"] for e in everything(connection) if e.kind == "charge" and e.body["data"] == data}
+    if before - {rows}:
+        raise PublishError(
+            f"Cannot publish {label!r}: {data!r} was charged before for up to {max(before)} rows for each unit, not "
+            f"{rows}. Nothing was published and nothing was charged."
+        )

@@ -3,22 +3,24 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 from discreet.errors import LedgerError
-from discreet.guarantees.amounts import (
+from discreet.guarantees.chain import GENESIS, Entry, digest_of
+from discreet.guarantees.guarantee import (
     EVERYONE,
     Accountant,
+    Adjacency,
     Amount,
     Budget,
     nothing,
     read_amount,
-    read_as,
     sums_document,
     together,
 )
-from discreet.guarantees.chain import GENESIS, Entry, digest_of
-from discreet.guarantees.guarantee import Adjacency
 from discreet.guarantees.zcdp import zcdp_epsilon
+
+AmountT = TypeVar("AmountT", bound=Amount)
 
 
 def check_entries(entries: Sequence[Entry], path: Path) -> None:
@@ -70,3 +72,11 @@ def is_limit(accountant: Accountant, limit: Amount, declared: Budget) -> bool:
         return bool(limit == declared)
     converted = zcdp_epsilon(limit.rho, declared.delta * Fraction(9, 10)) if limit.rho > 0 else Fraction(0)
     return bool(limit.delta == declared.delta / 10 and converted <= declared.epsilon * Fraction(100_001, 100_000))
+
+
+def read_as(kind: type[AmountT], document: object) -> AmountT:
+    """Read an amount that is written in one currency whatever the accountant is."""
+    amount = read_amount(document)
+    if not isinstance(amount, kind):
+        raise LedgerError(f"An amount of a ledger is a {type(amount).__name__}, where a {kind.__name__} was written.")
+    return amount

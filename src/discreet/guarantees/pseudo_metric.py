@@ -44,6 +44,10 @@ class MetricGuarantee:
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "metric", metric)
 
+    def document(self) -> dict[str, str]:
+        """Return what is written down of it."""
+        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": self.metric}
+
     @classmethod
     def of_records(cls, guarantee: Guarantee) -> "MetricGuarantee":
         """Return what a record-level guarantee says at any number of records; only pure ones, or epsilon = 0, scale."""

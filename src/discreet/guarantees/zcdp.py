@@ -16,7 +16,6 @@ from flint import arb, ctx
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
-from discreet.mathematics.roots import lowest
 
 DIGITS, _BITS = 6, 192  # of epsilons, and of the balls that certify them
 
@@ -52,7 +51,7 @@ def _converted(cost: Fraction, allowed: Fraction) -> arb:
         excess = exp(log_excess)
         return (1 + excess) * slope + (small - log1p(excess)) / excess + log(excess) - log1p(excess)
 
-    excess = Fraction(exp(lowest(epsilon_of, -12.0, 30.0, absolute=1e-9)))
+    excess = Fraction(exp(_lowest(epsilon_of, -12.0, 30.0, absolute=1e-9)))
     step, order = ball(excess), ball(1 + excess)
     return order * ball(cost) + (-ball(allowed).log() - order.log()) / step + (step / order).log()
 
@@ -77,9 +76,17 @@ def reached_delta(rho: Fraction, epsilon: Fraction) -> arb:
         return ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
 
 
+def _lowest(function: Callable[[float], float], low: float, high: float, *, absolute: float) -> float:
+    """Return about where a function with one valley is lowest, to an absolute error."""
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": absolute})
+    return float(found.x)
+
+
 def best_log_order(rho: float, epsilon: float) -> float:
     """Return log(a - 1) of the best order a."""
-    return lowest(log_delta(rho, epsilon), -8.0, 18.0, absolute=1e-10)
+    return _lowest(log_delta(rho, epsilon), -8.0, 18.0, absolute=1e-10)
 
 
 def log_delta(rho: float, epsilon: float) -> Callable[[float], float]:

@@ -1,12 +1,14 @@
 """Read a regression under a model of the reader's own: the same records, another prior."""
 
 from dataclasses import replace
+from typing import cast
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.models.linear_regression import LinearRegression
 from discreet.reading import Case, read
 from discreet.reading.engines.moments import MomentsEngine
+from discreet.reading.moments import MomentReading
 from discreet.releases import Release
 
 
@@ -21,4 +23,5 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
         raise DeclarationError(f"{case.label!r} has no noisy moments to read: {why}.")
     if model is not None and (type(model) is not type(case.model) or model.layout != case.model.layout):
         raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
-    return RegressionPosterior(read(case if model is None else replace(case, model=model)), releases)
+    reading = read(case if model is None else replace(case, model=model))
+    return RegressionPosterior(cast(MomentReading, reading), releases)

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
+from discreet.mathematics.digits import STIRLING
 from discreet.mathematics.distributions import Dirichlet
-from discreet.mathematics.special import STIRLING
 
 Parameters = Dirichlet | Sequence[float] | Floats
 """A Dirichlet distribution, or just its parameters."""

@@ -6,47 +6,35 @@ and rho the largest zCDP parameter. A mechanism states its quantities and its no
 of a table of counts (`NoisyCounts`) states its noise alone.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
-from discreet.mechanisms.refereed_numbers import RefereedNumbers
+from discreet.mechanisms.refereed_numbers import RefereedCounts, RefereedNumbers
 from discreet.models import Categories
 from discreet.models.model import ModelT
 from discreet.noise.concentrated import concentrated_loss
+from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
-from discreet.noise.product_laplace import by_block
 from discreet.randomness import RandomBits
 
 
 class Additive(RefereedNumbers[ModelT]):
     """z = A k + u, with `quantities` A and `noise` u."""
 
-    @property
-    def length(self) -> int:
-        """Return how many whole numbers an output has."""
-        return self.quantities.length
-
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
         return self.quantities.apply(np.asarray(counts))
-
-    @property
-    @abstractmethod
-    def reason(self) -> str:
-        """Say in a few words why the guarantee holds."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -99,14 +87,6 @@ class Additive(RefereedNumbers[ModelT]):
         measured = self.measured(self.checked(counts))
         return measured + self.noise.sample(int(np.prod(measured.shape[:-1])), bits).reshape(measured.shape)
 
-    @abstractmethod
-    def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
-
-    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
-        """Return log P(output | counts), for rows of either."""
-        return self.noise.log_probability(np.asarray(output) - self.measured(counts))
-
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return one measurement for each table or other unit whose noise is independent of the rest, or one of all."""
         pieces = self.quantities.pieces()
@@ -122,7 +102,7 @@ LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyCounts(Additive[Categories]):
+class NoisyCounts(RefereedCounts, Additive[Categories]):
     """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
 
     model: Categories
@@ -141,35 +121,12 @@ class NoisyCounts(Additive[Categories]):
         """Return all cells of the table."""
         return Cells(self.model)
 
-    @property
-    def keeps_total(self) -> bool:
-        """Tell whether every output sums to the public size."""
-        return self.noise.keeps_totals[0]
-
-    def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return log g(noise), cell by cell."""
-        return self.noise.log_terms(noise, 0)
-
-    @property
-    def log_normaliser(self) -> float:
-        """Return log Z."""
-        return self.noise.log_normaliser
-
     def checked(self, counts: ArrayLike) -> Counts:
         """Return made-up counts as an array; they must sum to the public size."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must sum to the public size {self.size}.")
         return table
-
-    def outputs_near(self, margin: int) -> Counts:
-        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
-        values = range(-margin, self.size + margin + 1)
-        cells = len(self.model.cells)
-        if not self.keeps_total:
-            return np.array(list(product(values, repeat=cells)))
-        free = np.array(list(product(values, repeat=cells - 1)))
-        return np.column_stack([free, self.size - free.sum(axis=1)])
 
 
 def within_bounds(epsilon: Fraction, name: str) -> Fraction:

@@ -30,7 +30,7 @@ from discreet.mechanisms.additive import MOST_EPSILON
 from discreet.mechanisms.box_moments import Wholes
 from discreet.mechanisms.evidence import Draw, DrawnRows
 from discreet.mechanisms.mechanism import Mechanism, require_prior
-from discreet.mechanisms.quantities import Cost
+from discreet.mechanisms.parts import Cost
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.model import Model
 from discreet.randomness import RandomBits, bernoulli_exponential, wide_laplace

@@ -15,7 +15,7 @@ from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
 from discreet.models.network import Network
-from discreet.noise.product_laplace import starts
+from discreet.noise.laplace_kernel import starts
 
 _FEW_VARIABLES = 8  # up to so many, all patterns of variables that change are listed
 

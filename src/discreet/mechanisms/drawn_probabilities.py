@@ -8,8 +8,8 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.posterior_grid import coarser
-from discreet.mechanisms.quantities import Cost
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
 from discreet.models.model import Model, Parameters
 from discreet.models.readable_family import ReadableFamily

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.quantities import Cost, Measurement
+from discreet.mechanisms.parts import Cost
+from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import Parameters
 from discreet.noise.rounded import Rounded
 

@@ -20,7 +20,7 @@ from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, com
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
 from discreet.mechanisms.mechanism import Mechanism

@@ -43,7 +43,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity_ball,
 )
 from discreet.mechanisms.mechanism import Mechanism, require_prior
-from discreet.mechanisms.quantities import Cost
+from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 

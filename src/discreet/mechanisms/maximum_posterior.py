@@ -29,8 +29,8 @@ from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.mechanisms.quantities import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
 

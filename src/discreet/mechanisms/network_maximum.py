@@ -30,7 +30,7 @@ from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
 from discreet.mechanisms.mechanism import Mechanism, require_prior
 from discreet.mechanisms.network_sampling import NetworkSampling
-from discreet.mechanisms.quantities import Cost
+from discreet.mechanisms.parts import Cost
 from discreet.models.network import Network
 from discreet.randomness import FiniteLaw, RandomBits
 

@@ -27,7 +27,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.hellinger import HellingerGlobal
-from discreet.mechanisms.quantities import Cost
+from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
 

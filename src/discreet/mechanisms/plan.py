@@ -14,7 +14,7 @@ from math import inf
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, probability
 from discreet.guarantees import Evidence, Guarantee, Totals, compose, zcdp_cost
-from discreet.guarantees.amounts import Concentrated
+from discreet.guarantees.guarantee import Concentrated
 from discreet.mechanisms.mechanism import Mechanism
 
 _RULES = {

@@ -5,7 +5,7 @@ add up, so a replaced record moves A k by A e_x - A e_y for two records x and y,
 is added must hide every such change. A `Measurement` is what was published of them: z = A k + u.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,25 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats, NumbersT
-from discreet.mechanisms.parts import Part
+from discreet.mechanisms.parts import MeasuredNumbers, NumbersOfTables, Part
 from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise import NoiseLaw
-from discreet.noise.product_laplace import block_steps, starts
+from discreet.noise.laplace_kernel import by_block, starts
 
 
-class Quantities(ABC):
+class Quantities(NumbersOfTables):
     """A public matrix A of whole numbers, as an operator."""
-
-    @property
-    def parts(self) -> tuple[Part, ...] | None:
-        """Return which numbers are cells or contrasts of which table; None if they are anything else."""
-        return None
-
-    @property
-    def single_cells(self) -> Counts | None:
-        """Return which single count each number is, if each is one."""
-        return None
 
     model: Model
     """The model whose counts are measured."""
@@ -52,10 +42,6 @@ class Quantities(ABC):
         """Return A k for one or many rows of counts, whole or real."""
 
     @abstractmethod
-    def transpose(self, values: NumbersT) -> NumbersT:
-        """Return A' v for one or many rows of numbers: how a slope by measured numbers is one by counts."""
-
-    @abstractmethod
     def changes(self) -> tuple[Counts, ...] | None:
         """Return changes that stand for all that one replaced record can do; None if there are too many to list.
 
@@ -70,20 +56,9 @@ class Quantities(ABC):
             raise NotImplementedError("quantities whose changes are too many to list say how to maximise over them")
         found = []
         for change in listed:
-            steps = zip(weights, block_steps(change, blocks), strict=True)
-            terms = (weight * step**power * times for weight, own in steps for step, times in own.items())
-            found.append(sum(terms, Fraction(0)))
+            steps = by_block(np.abs(change).astype(object) ** power, blocks)  # Python's whole numbers
+            found.append(sum((weight * own.sum() for weight, own in zip(weights, steps, strict=True)), Fraction(0)))
         return max(found)
-
-    @property
-    def per_record(self) -> int:
-        """Return the largest absolute value of a number that one record can have."""
-        return 1
-
-    @property
-    def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return the columns of each table if the numbers are the cells of tables, block by block; else None."""
-        return None
 
     def pieces(self) -> "tuple[Quantities, ...]":
         """Return the same numbers as single tables, or as other units that stand alone, in the same order."""
@@ -139,27 +114,13 @@ def unit_moves(blocks: Sequence[int]) -> Counts:
     return change
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What the likelihood of one row of counts costs: about how many operations, and numbers that are held for it."""
-
-    operations: float
-    numbers: float = 1.0
-    refusal: str | None = None
-    """Why the likelihood cannot be worked out in numbers at all; None if it can."""
-
-
 @dataclass(frozen=True, eq=False)
-class Measurement:
+class Measurement(MeasuredNumbers):
     """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
 
     of: Quantities
     values: Counts
     noise: NoiseLaw
-
-    def log_likelihood(self, counts: ArrayLike) -> Floats:
-        """Return log P(values | counts) for rows of counts."""
-        return self.noise.log_probability(self.values - self.of.apply(np.asarray(counts)))
 
     def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return log g(value - number) of single measured numbers, if the noise is a product; see `NoiseLaw.log_terms`.
@@ -168,18 +129,3 @@ class Measurement:
         """
         values = self.values if places is None else self.values[np.asarray(places)]
         return self.noise.log_terms(values - np.asarray(numbers), places)
-
-    @property
-    def cost(self) -> Cost:
-        """Return what the likelihood of one row of counts costs."""
-        return Cost(50.0 * self.of.length, 4.0 * self.of.length)
-
-    def slope(self, counts: ArrayLike) -> Floats:
-        """Return about the derivative of `log_likelihood` by each count, for rows of real counts."""
-        noise = self.values - self.of.apply(np.asarray(counts, dtype=float))
-        return np.asarray(self.of.transpose(-self.noise.slope(noise)))
-
-    @property
-    def information(self) -> Floats:
-        """Return about the Fisher information of each measured number."""
-        return self.noise.information

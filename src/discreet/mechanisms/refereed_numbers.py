@@ -2,19 +2,21 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from math import ceil
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, Floats
 from discreet.certificates.listing import window
 from discreet.errors import DocumentError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Quantities
+from discreet.models import Categories
 from discreet.models.model import Model, ModelT
 from discreet.noise import NoiseLaw
-from discreet.noise.product_laplace import by_block
+from discreet.noise.laplace_kernel import by_block
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
@@ -35,6 +37,24 @@ class RefereedNumbers(Mechanism[ModelT]):
     @abstractmethod
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Say in a few words why the guarantee holds."""
+
+    @abstractmethod
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
+
+    @property
+    def length(self) -> int:
+        """Return how many whole numbers an output has."""
+        return self.quantities.length
+
+    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        return self.noise.log_probability(np.asarray(output) - self.measured(counts))
 
     @property
     def reach(self) -> float:
@@ -63,3 +83,30 @@ class RefereedNumbers(Mechanism[ModelT]):
         for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
             if keeps and (total := sum(int(value) for value in block)) != self.size:
                 raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
+
+
+class RefereedCounts(RefereedNumbers[Categories]):
+    """A noisy table of counts, as a referee sees it."""
+
+    @property
+    def keeps_total(self) -> bool:
+        """Tell whether every output sums to the public size."""
+        return self.noise.keeps_totals[0]
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return log g(noise), cell by cell."""
+        return self.noise.log_terms(noise, 0)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return log Z."""
+        return self.noise.log_normaliser
+
+    def outputs_near(self, margin: int) -> Counts:
+        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
+        values = range(-margin, self.size + margin + 1)
+        cells = len(self.model.cells)
+        if not self.keeps_total:
+            return np.array(list(product(values, repeat=cells)))
+        free = np.array(list(product(values, repeat=cells - 1)))
+        return np.column_stack([free, self.size - free.sum(axis=1)])

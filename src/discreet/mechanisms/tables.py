@@ -11,7 +11,7 @@ from discreet.arrays import Counts, NumbersT
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Cells, Quantities, unit_moves
 from discreet.models.network import Family, Network
-from discreet.noise.product_laplace import by_block
+from discreet.noise.laplace_kernel import by_block
 
 
 @dataclass(frozen=True)

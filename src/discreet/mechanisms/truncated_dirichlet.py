@@ -25,7 +25,7 @@ from flint import arb, ctx
 
 from discreet.arrays import Floats
 from discreet.exact import ball
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 from discreet.mechanisms.posterior_grid import LazyUniform
 from discreet.randomness import FiniteLaw, RandomBits
 

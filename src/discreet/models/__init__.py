@@ -12,8 +12,8 @@ from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
 from discreet.models.readable_family import ReadableFamily
-from discreet.models.statistics import Statistics
 from discreet.records import Source
+from discreet.records.counting import Statistics
 
 __all__ = [
     "BoundedFamily",

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DeclarationError
 from discreet.models.network import Network
-from discreet.records.columns import CATCH_ALL, Column, Level
+from discreet.records.bands import CATCH_ALL
+from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 
 Declared = TypeVar("Declared")

@@ -29,9 +29,9 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
 from discreet.models.contributions import one_for_each
 from discreet.models.model import Model, Parameters
-from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
+from discreet.records.counting import Statistics
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _PRECISE = 40  # steps of a continued fraction or series that no law can do without

@@ -33,13 +33,13 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
-from discreet.models.statistics import Statistics
 from discreet.records.bands import day_text
-from discreet.records.batches import sum_moments
 from discreet.records.columns import Column, is_text
+from discreet.records.counting import Statistics
 from discreet.records.frames import columns_of_frame
 from discreet.records.lists import length_of
 from discreet.records.moments import Measure, whole_column
+from discreet.records.sums import sum_moments
 from discreet.records.values import day_of
 
 MOST_COORDINATES = 40

@@ -15,8 +15,8 @@ from discreet.arrays import Counts, Floats
 from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError
 from discreet.models.moments import Bounds
-from discreet.models.statistics import Statistics
 from discreet.records.columns import Column
+from discreet.records.counting import Statistics
 
 Parameters = Floats | Mapping[str, Floats]
 """Parameters of a model: an array, or tables by the name of their variable."""

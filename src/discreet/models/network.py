@@ -22,9 +22,9 @@ from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_graph import check_graph, declared_columns, parents_first
 from discreet.models.network_prior import NetworkPrior, parameters_of
-from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
+from discreet.records.counting import Statistics
 from discreet.records.nearest import meant
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from discreet.noise.cube import Cube
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.laplace import Laplace
+from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.law import NoiseLaw
 from discreet.noise.rounded import CutTowardsZero, Floored, Rounded
 from discreet.noise.shared_radius import SharedRadius
 from discreet.noise.side_by_side import SideBySide
-from discreet.noise.zero_sum import ZeroSumLaplace
 from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
 
 __all__ = [

@@ -10,7 +10,7 @@ from flint import ctx
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.guarantees.zcdp import best_log_order, log_delta, reached_delta, zcdp_gives
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 
 SLACK = Fraction(10**9 - 1, 10**9)
 """What is used of a delta: the rest leaves room for the rounding of floats that read the guarantee."""

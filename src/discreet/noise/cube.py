@@ -22,8 +22,8 @@ from scipy.special import ndtr, softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
+from discreet.noise.laplace_kernel import Blockwise, by_block, starts
 from discreet.noise.losses import Atoms, added, atoms_of, upper_float
-from discreet.noise.product_laplace import Blockwise, by_block, starts
 from discreet.noise.radius import RadiusLaw, differences
 from discreet.randomness import RandomBits, uniform_below
 

@@ -4,7 +4,6 @@ A number that moves by c has the losses r (c - 2 j), j = 0, ..., c: all of r c w
 For c = 1 that is randomised response: +r with probability 1/(1 + e^-r), else -r.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -18,10 +17,8 @@ from scipy.special import log_ndtr
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.law import NoiseLaw
+from discreet.noise.laplace_kernel import ProductLaplace
 from discreet.noise.losses import Atoms, added
-from discreet.noise.product_laplace import ProductLaplace
-from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import RandomBits, any_laplace
 
 _STEPS = 4096  # values of a single loss that are told apart; a larger move takes the largest of several
@@ -83,13 +80,6 @@ class Laplace(ProductLaplace):
         """Return the Laplace number with the same rank as the normal one."""
         x = np.asarray(normals, dtype=float)
         return np.asarray(np.sign(x) * -(log_ndtr(-np.abs(x)) + log(2)) / self.number_rates)
-
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
-        """Return the law of sums of numbers of one rate each."""
-        from discreet.noise.summed import summed_laplace
-
-        sizes = sizes_of_sums(parts, self.sizes)
-        return None if sizes is None else summed_laplace(self, self.rates, sizes)
 
 
 @lru_cache(maxsize=64)

@@ -25,9 +25,9 @@ from scipy.special import softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
+from discreet.noise.laplace_kernel import balanced_rows, by_block, starts
 from discreet.noise.law import NoiseLaw
 from discreet.noise.losses import stated
-from discreet.noise.product_laplace import balanced_rows, by_block, starts
 from discreet.noise.radius import RadiusLaw, differences
 from discreet.randomness import RandomBits, composition, subset, uniform_below
 

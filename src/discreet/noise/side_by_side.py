@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.noise.laplace_kernel import by_block
 from discreet.noise.law import NoiseLaw
 from discreet.noise.losses import added, atoms_of
-from discreet.noise.product_laplace import by_block
 from discreet.randomness import RandomBits
 
 

@@ -25,8 +25,8 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import log_sum_of_gaussians
+from discreet.noise.laplace_kernel import balanced_rows, by_block
 from discreet.noise.law import NoiseLaw
-from discreet.noise.product_laplace import balanced_rows, by_block
 from discreet.randomness import RandomBits
 
 _LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no law here

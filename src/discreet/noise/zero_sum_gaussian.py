@@ -17,10 +17,9 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.gaussian import ProductGaussian
+from discreet.noise.laplace_kernel import ZeroSum, balanced, balanced_rows, by_block
 from discreet.noise.law import NoiseLaw
-from discreet.noise.product_laplace import balanced_rows, by_block
 from discreet.noise.summed import sizes_of_sums
-from discreet.noise.zero_sum import ZeroSum, balanced
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_gaussian
 
 _WIDE = 10.0  # from this parameter on, a sum over whole numbers is an integral to more digits than floats have

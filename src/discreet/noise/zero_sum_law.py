@@ -1,11 +1,13 @@
 """The law of Laplace noise that sums to zero: its normaliser, its variance, and the loss where units move."""
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from flint import arb, ctx
+from numpy.typing import ArrayLike
 
+from discreet.arrays import Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.noise.losses import Atoms, added
@@ -67,3 +69,22 @@ def squared_binomials(epsilon: Fraction, cells: int) -> list[arb]:
     for j in range(free):
         weights.append(weights[-1] * q * (free - j) ** 2 / (j + 1) ** 2)
     return weights
+
+
+class ZeroSumShape:
+    """Laplace noise that sums to zero in every block: how wide it is, and what it costs under zCDP."""
+
+    rates: tuple[Fraction, ...]
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each cell."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
+        blocks = np.split(np.asarray(change), np.cumsum(self.sizes)[:-1])
+        norms = (rate * int(np.abs(own).sum()) for rate, own in zip(self.rates, blocks, strict=True))
+        return sum((norm**2 for norm in norms), Fraction(0)) / 2

@@ -6,7 +6,7 @@ from fractions import Fraction
 from discreet.certificates import PrivacyLoss
 from discreet.guarantees import Budget, Concentrated, Entry, Guarantee, Ledger, Totals, compose, read_as, zcdp_epsilon
 from discreet.mechanisms import Mechanism
-from discreet.releases.document import read_mechanism
+from discreet.releases.release import read_mechanism
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from discreet.planning.certificate import Certificate
 from discreet.planning.referee import Findings, referee
 from discreet.reading import Case
 from discreet.releases import Release
-from discreet.releases.document import mechanism_document
+from discreet.releases.release import mechanism_document
 
 _ROUNDING = 1e-9
 _SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines

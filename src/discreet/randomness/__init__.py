@@ -6,13 +6,13 @@ from discreet.randomness.samplers import (
     IntArray,
     Integers,
     RandomBits,
-    SeededBits,
     SystemBits,
     bernoulli_exponential,
     discrete_laplace,
     geometric,
     uniform_below,
 )
+from discreet.randomness.seeded import SeededBits
 from discreet.randomness.wide import (
     LARGEST_PLAIN_VARIANCE,
     LEAST_PLAIN_RATE,

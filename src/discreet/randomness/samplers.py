@@ -42,21 +42,6 @@ class SystemBits:
         return "SystemBits()"
 
 
-class SeededBits:
-    """Repeatable bits for simulation. Never private: whoever knows the seed can subtract the noise."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self._generator = np.random.Philox(seed)
-
-    def words(self, count: int) -> NDArray[np.uint64]:
-        """Return `count` independent uniform 64-bit words."""
-        return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
-
-    def __repr__(self) -> str:
-        return f"SeededBits({self.seed})"
-
-
 def uniform_below(bound: int, count: int, bits: RandomBits) -> Integers:
     """Draw integers uniform on {0, ..., bound - 1}: cut words to the needed length, redraw those that are too large."""
     if bound == 1:

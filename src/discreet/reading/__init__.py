@@ -1,8 +1,19 @@
 """How what was published is read: the true counts behind it, by the first engine that can."""
 
-from discreet.reading.case import Case
-from discreet.reading.engines.engine import MOST_NUMBERS, MOST_OPERATIONS, Engine, Exactness, Work
-from discreet.reading.read import ENGINES, engine_for, exactness_of, read, refusal_of, why_not_exact, why_unreadable
+from discreet.reading.case import (
+    MOST_NUMBERS,
+    MOST_OPERATIONS,
+    Case,
+    Engine,
+    Exactness,
+    Work,
+    engine_for,
+    read,
+    refusal_of,
+    why_unreadable,
+)
+from discreet.reading.engines import ENGINES
+from discreet.reading.exactness import exactness_of, why_not_exact
 
 __all__ = [
     "ENGINES",

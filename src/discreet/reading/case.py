@@ -1,29 +1,39 @@
-"""A case: what a reader has, checked once. Releases of the same records, a model, and the reader's own prior.
+"""A case is what a reader has, checked once; the first engine that does not refuse it reads it.
 
 Engines see nothing but a case: which numbers were published about which tables, through which law. Before anything is
 published the same questions are asked of a case without outputs, so what decides about a charge is public by
-construction.
+construction. It also comes out alike on every machine: work is counted from sizes, levels and rates of noise, never in
+seconds. One operation is about what adding a product to an array costs, some nanoseconds; work that numpy cannot do in
+long arrays counts more.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
-from typing import Generic
+from typing import ClassVar, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
-from discreet.mechanisms.quantities import Cost, Measurement
+from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
-from discreet.reading.published import Published
+from discreet.reading.likelihoods import Likely
+from discreet.reading.published import Published, Reading
+
+MOST_OPERATIONS = 2e11
+"""A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
+
+MOST_NUMBERS = 2e8
+"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md states it too."""
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class Observed(Likely):
     """One output as engines see it, with the mechanism's own likelihood; `output` is None before it was drawn."""
 
     mechanism: Mechanism
@@ -41,17 +51,6 @@ class Observed:
         return self.mechanism.evidence(np.zeros(0, dtype=np.int64) if self.output is None else self.output)
 
     @property
-    def costs(self) -> tuple[Cost, ...]:
-        """Return what the likelihood of one row of counts costs, part by part."""
-        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
-        return tuple(part.cost for part in parts)
-
-    @property
-    def likelihood_refusal(self) -> str | None:
-        """Tell why the likelihood cannot be worked out in numbers, or nothing if it can."""
-        return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
-
-    @property
     def measurements(self) -> tuple[Measurement, ...]:
         """Return what was measured; nothing if it is a choice or a draw."""
         return self.evidence if isinstance(self.evidence, tuple) else ()
@@ -60,11 +59,6 @@ class Observed:
     def draw(self) -> Draw | None:
         """Return the draw, if it is one."""
         return self.evidence if isinstance(self.evidence, Draw) else None
-
-    def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:
-        """Return log P(output | counts) for rows of counts."""
-        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
-        return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,20 +101,14 @@ class Case(Generic[ModelT]):
         return tuple(measurement for each in self.observed for measurement in each.measurements)
 
     @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Return all that was drawn."""
+        return tuple(each.draw for each in self.observed if each.draw is not None)
+
+    @property
     def is_measured(self) -> bool:
         """Tell whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)
-
-    def strengthened(self, strengths: object) -> list["Case"]:
-        """Return the case under several multiples of the prior."""
-        if not isinstance(strengths, Sequence) or isinstance(strengths, str) or not strengths:
-            raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
-        if not hasattr(self.model, "strengthened"):
-            raise DeclarationError(
-                f"strengths are for Dirichlet priors, of categories and of networks; this is a "
-                f"{type(self.model).__name__}. Give a family's reader another prior."
-            )
-        return [replace(self, model=self.model.strengthened(float(strength))) for strength in strengths]
 
 
 def _check(releases: Sequence[Published]) -> None:
@@ -138,3 +126,112 @@ def _check(releases: Sequence[Published]) -> None:
                 f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records: "
                 "their columns, levels, graphs or sizes differ, or only one of them is simulated."
             )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals.
+
+    >>> Work("summing 3 tables", operations=1e6, numbers=1e3).refusal
+    >>> Work("summing 3 tables", operations=4e11, numbers=1e3).refusal
+    'summing 3 tables takes about 4e+11 operations, and at most 2e+11 are allowed'
+    """
+
+    of: str
+    operations: float
+    numbers: float = 0.0
+
+    @property
+    def refusal(self) -> str | None:
+        """Tell why this is too much, or nothing if it is not."""
+        if self.operations > MOST_OPERATIONS:
+            return (
+                f"{self.of} takes about {self.operations:.0e} operations, and at most {MOST_OPERATIONS:.0e} are allowed"
+            )
+        if self.numbers > MOST_NUMBERS:
+            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {MOST_NUMBERS:.0e} are allowed"
+        return None
+
+
+class Exactness(Enum):
+    """How well a case is read, the best way first."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    APPROXIMATE = "approximate"
+
+
+class Engine(ABC):
+    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs."""
+
+    models: ClassVar[tuple[type, ...]]
+    """The models whose cases it reads."""
+
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+
+    @abstractmethod
+    def misfit(self, case: Case) -> str | None:
+        """Tell why this engine is not made for a case, whatever its size; nothing if it is."""
+
+    @abstractmethod
+    def work(self, case: Case) -> Work:
+        """Return how much work reading a case is that fits."""
+
+    @abstractmethod
+    def read(self, case: Case) -> Reading:
+        """Return what a case that is not refused tells about the true counts, moments or parameters."""
+
+    def refusal(self, case: Case) -> str | None:
+        """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""
+        return self.misfit(case) or self.work(case).refusal
+
+
+ENGINES: list[Engine] = []
+"""All engines, in the order in which they are asked, as `reading.engines` lists them; one of your own may be added."""
+
+
+def engine_for(case: Case) -> Engine | None:
+    """Return the first engine that does not refuse a case, or nothing if all do."""
+    return next((engine for engine in engines_of(case) if engine.refusal(case) is None), None)
+
+
+def refusal_of(case: Case) -> str | None:
+    """Tell why no engine reads a case, or nothing if one does. No output is looked at.
+
+    The reason is that of the engine that reads the most: the last that would fit but for the work, else the last that
+    does not only approximate.
+    """
+    misfits, too_much = [], []
+    for engine in engines_of(case):
+        if (misfit := engine.misfit(case)) is not None:
+            misfits.append((engine.exactness is Exactness.APPROXIMATE, misfit))
+        elif (work := engine.work(case).refusal) is not None:
+            too_much.append(work)
+        else:
+            return None
+    if not misfits and not too_much:
+        return f"no reading is known for a {type(case.model).__name__}"
+    return too_much[-1] if too_much else sorted(misfits, key=lambda each: not each[0])[-1][1]
+
+
+def why_unreadable(mechanism: Mechanism) -> str | None:
+    """Tell why nobody could read a release by this mechanism, or nothing if it can be read: public facts alone decide.
+
+    >>> from discreet.mechanisms import GeometricHistogram
+    >>> from discreet.models import Categories
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> why_unreadable(GeometricHistogram(coin, size=100, epsilon=1))
+    """
+    return refusal_of(Case.before(mechanism))
+
+
+def read(case: Case) -> Reading:
+    """Return what a case tells, by the first engine that does not refuse it."""
+    if (engine := engine_for(case)) is None:
+        raise DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.")
+    return engine.read(case)
+
+
+def engines_of(case: Case) -> list[Engine]:
+    """Return the engines that read cases of this model."""
+    return [engine for engine in ENGINES if isinstance(case.model, engine.models)]

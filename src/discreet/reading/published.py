@@ -1,4 +1,4 @@
-"""What a reader has of a release: how it was made, what was drawn, and under which name."""
+"""What a reader has of a release (how it was made, what was drawn, under which name), and what a reading gives."""
 
 from typing import Protocol
 
@@ -32,3 +32,19 @@ class Published(Protocol):
     @property
     def simulated(self) -> bool:
         """Tell whether it is a simulation."""
+
+
+class Reading(Protocol):
+    """What an engine gives; posteriors know the rest."""
+
+    @property
+    def model(self) -> Model:
+        """Return the model with the reader's prior."""
+
+    @property
+    def method(self) -> str:
+        """Say in words how it was read."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior), not a number where it is not known."""

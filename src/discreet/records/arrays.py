@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.records.columns import Column
-from discreet.records.tables import Codes, code_kind
+from discreet.records.counting import Codes, code_kind
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, day_of, text_of
 
 Array = NDArray[np.generic]

@@ -19,11 +19,11 @@ from discreet.records.arrays import (
     days_within,
     numbers_of_values,
 )
-from discreet.records.batches import BatchSource
+from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
+from discreet.records.counting import Codes, code_kind
 from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
-from discreet.records.tables import Codes, code_kind
 from discreet.records.values import DAY, NUMBER
 
 if TYPE_CHECKING:

@@ -1,11 +1,14 @@
-"""Bands of numbers and of days: their edges, and the names that they have unless others are declared."""
+"""Bands of numbers and of days: their edges, their names unless others are declared, and what falls into them."""
 
 import itertools
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from datetime import date
+from typing import Self
 
 from discreet.errors import DeclarationError
-from discreet.records.values import LARGEST_WHOLE, day_of
+from discreet.records.values import LARGEST_WHOLE, day_of, number_of, text_of
 
 
 def edges_of(name: str, edges: Sequence[object]) -> tuple[tuple[float, ...], bool]:
@@ -47,3 +50,88 @@ def day_text(day: float) -> str:
     '2026-01-31'
     """
     return date.fromordinal(int(day) + 719163).isoformat()
+
+
+CATCH_ALL = "other"
+"""The level of what no other level declares, unless another is named."""
+
+
+class Banded(ABC):
+    """What a column says of its bands, and of single values; its levels are declared where it is defined."""
+
+    name: str
+    levels: tuple[str | int, ...]
+    outside: str | int
+    edges: tuple[float, ...]
+    dates: bool
+
+    @property
+    @abstractmethod
+    def home(self) -> int:
+        """Return the place of the level for undeclared and missing values."""
+
+    @property
+    @abstractmethod
+    def codes(self) -> dict[str, int]:
+        """Return the place of each level, by every text that means it."""
+
+    @classmethod
+    def banded(
+        cls,
+        name: str,
+        edges: Sequence[float | str | date],
+        outside: str = CATCH_ALL,
+        names: Sequence[str] | None = None,
+    ) -> Self:
+        """Return a column of numbers, or of days, that fall into declared bands; the last includes its upper edge.
+
+        `names` are the names of the bands. What is no number (or no day), or lies in no band, goes to `outside`.
+
+        >>> from discreet.records import Column
+        >>> Column.banded("age", (0, 18, 65, 120)).levels
+        ('0 to under 18', '18 to under 65', '65 to 120', 'other')
+        >>> Column.banded("admitted", ("2026-01-01", "2026-07-01", "2026-12-31"), names=("first", "second")).levels
+        ('first', 'second', 'other')
+        """
+        places, are_days = edges_of(name, edges)
+        make: Callable[..., Self] = cls
+        column = make(name, names_of(name, places, are_days, names), outside)
+        object.__setattr__(column, "edges", places)
+        object.__setattr__(column, "dates", are_days)
+        return column
+
+    def renamed(self, name: str) -> Self:
+        """Return the same levels or bands under another name."""
+        if not self.edges:
+            make: Callable[..., Self] = type(self)
+            return make(name, self.levels, self.outside)
+        edges = [day_text(edge) for edge in self.edges] if self.dates else self.edges
+        return type(self).banded(name, edges, str(self.outside), self.band_names)
+
+    @property
+    def band_names(self) -> tuple[str, ...]:
+        """Return the names of the bands, without the level for everything else."""
+        return tuple(str(level) for level in self.levels[: len(self.edges) - 1])
+
+    def __repr__(self) -> str:
+        if not self.edges:
+            return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
+        edges = tuple(day_text(edge) for edge in self.edges) if self.dates else self.edges
+        own = self.band_names
+        named = "" if own == band_names(self.edges, self.dates) else f", names={own!r}"
+        return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
+
+    def code(self, value: object) -> int:
+        """Return the place of the level to which a value belongs. Every value belongs to one."""
+        place = self.declares(value)
+        return self.home if place is None else place
+
+    def declares(self, value: object) -> int | None:
+        """Return the place of the level that declares a value, or None if none does."""
+        if not self.edges:
+            text = text_of(value)
+            return None if text is None else self.codes.get(text)
+        number = day_of(value) if self.dates else number_of(value)
+        if number is None or not self.edges[0] <= number <= self.edges[-1]:
+            return None
+        return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1

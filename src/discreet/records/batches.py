@@ -16,10 +16,8 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
-from discreet.records.moments import MomentPlan, Wholes, moments_of
+from discreet.records.counting import clusters, count_codes, margins
 from discreet.records.source import Batch, Source
-from discreet.records.strangers import strangers_in
-from discreet.records.tables import clusters, count_codes, margins
 
 Found = TypeVar("Found")
 
@@ -33,11 +31,8 @@ def as_source(data: object) -> Source:
     return source_of(data)
 
 
-class BatchSource(ABC):
-    """Records in batches."""
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(<records>)"
+class CountedBatches(ABC):
+    """Records in batches, counted."""
 
     @abstractmethod
     def names(self) -> list[str]:
@@ -50,7 +45,7 @@ class BatchSource(ABC):
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
         columns = list(dict.fromkeys(column for family in families for column in family))
-        self._require([column.name for column in columns])
+        self.require([column.name for column in columns])
         return answered(lambda: self._count(families, columns), "count them")
 
     def _count(self, families: Sequence[Sequence[Column]], columns: list[Column]) -> list[Counts]:
@@ -62,18 +57,8 @@ class BatchSource(ABC):
                 table += count_codes(codes, cluster)
         return margins(families, together, tables)
 
-    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
-        """Return the sum of every product of the plan, and the number of records."""
-        names = list(dict.fromkeys(factor.column for factor in plan.factors))
-        self._require(names)
-        return answered(lambda: moments_of(self.batches(names), plan), "sum them")
-
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
-        self._require([column.name])
-        return answered(lambda: strangers_in(self.batches([column.name]), column, most), "look for undeclared values")
-
-    def _require(self, names: Sequence[str]) -> None:
+    def require(self, names: Sequence[str]) -> None:
+        """Refuse if a declared column is missing."""
         require_columns(set(names), answered(self.names, "say which columns there are"))
 
 
@@ -130,11 +115,3 @@ def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
     if found is None:
         raise SourceError(f"{place.name!r} cannot be read as what its name says. The engine's words are withheld.")
     return found
-
-
-def sum_moments(data: object, plan: MomentPlan) -> tuple[Wholes, int]:
-    """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
-    source = as_source(data)
-    if not hasattr(source, "sum_moments"):
-        raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
-    return source.sum_moments(plan)

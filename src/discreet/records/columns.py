@@ -7,24 +7,31 @@ noticed by it. Every engine makes these codes first, by comparing bytes or numbe
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 
-from discreet.errors import DeclarationError
-from discreet.records.bands import band_names, day_text, edges_of, names_of
-from discreet.records.values import LARGEST_WHOLE, day_of, number_of, text_of
+import msgspec
+
+from discreet.documents import convert
+from discreet.errors import DeclarationError, DocumentError
+from discreet.records.bands import CATCH_ALL, Banded, day_text
+from discreet.records.values import LARGEST_WHOLE
 
 Level = str | int
 """The name of a level: text, a whole number or a truth value."""
 
-CATCH_ALL = "other"
+
+class _Written(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    levels: list[str | int | bool]
+    outside: str | int | bool
+    edges: list[float] = []
+    dates: bool = False
 
 
-@dataclass(frozen=True, init=False, eq=False)
-class Column:
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Column(Banded):
     """A categorical column with declared levels.
 
     `outside` names the level that takes undeclared and missing values; left out, it is 'other'. It becomes a level of
@@ -62,34 +69,18 @@ class Column:
             object.__setattr__(self, field, value)
 
     @classmethod
-    def banded(
-        cls,
-        name: str,
-        edges: Sequence[float | str | date],
-        outside: str = CATCH_ALL,
-        names: Sequence[str] | None = None,
-    ) -> "Column":
-        """Return a column of numbers, or of days, that fall into declared bands; the last includes its upper edge.
-
-        `names` are the names of the bands. What is no number (or no day), or lies in no band, goes to `outside`.
-
-        >>> Column.banded("age", (0, 18, 65, 120)).levels
-        ('0 to under 18', '18 to under 65', '65 to 120', 'other')
-        >>> Column.banded("admitted", ("2026-01-01", "2026-07-01", "2026-12-31"), names=("first", "second")).levels
-        ('first', 'second', 'other')
-        """
-        places, are_days = edges_of(name, edges)
-        column = cls(name, names_of(name, places, are_days, names), outside)
-        object.__setattr__(column, "edges", places)
-        object.__setattr__(column, "dates", are_days)
+    def from_document(cls, value: object) -> "Column":
+        """Return the column that a document describes; its levels must be those that its declaration gives."""
+        read = convert(value, _Written)
+        if read.edges:
+            edges = [day_text(edge) for edge in read.edges] if read.dates else read.edges
+            names = [str(level) for level in read.levels[: len(edges) - 1]]
+            column = cls.banded(read.name, edges, str(read.outside), names)
+        else:
+            column = cls(read.name, tuple(read.levels), read.outside)
+        if column.levels != tuple(read.levels):
+            raise DocumentError(f"The levels of {read.name!r} are not those that its declaration gives.")
         return column
-
-    def renamed(self, name: str) -> "Column":
-        """Return the same levels or bands under another name."""
-        if not self.edges:
-            return Column(name, self.levels, self.outside)
-        edges = [day_text(edge) for edge in self.edges] if self.dates else self.edges
-        return Column.banded(name, edges, str(self.outside), self.band_names)
 
     @cached_property
     def _identity(self) -> tuple[object, ...]:
@@ -106,19 +97,6 @@ class Column:
     def __hash__(self) -> int:
         return self._hash
 
-    def __repr__(self) -> str:
-        if not self.edges:
-            return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
-        edges = tuple(day_text(edge) for edge in self.edges) if self.dates else self.edges
-        own = self.band_names
-        named = "" if own == band_names(self.edges, self.dates) else f", names={own!r}"
-        return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
-
-    @property
-    def band_names(self) -> tuple[str, ...]:
-        """Return the names of the bands, without the level for everything else."""
-        return tuple(str(level) for level in self.levels[: len(self.edges) - 1])
-
     @cached_property
     def home(self) -> int:
         """Return the place of the level for undeclared and missing values."""
@@ -128,21 +106,6 @@ class Column:
     def codes(self) -> dict[str, int]:
         """Return the place of each level, by every text that means it."""
         return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
-
-    def code(self, value: object) -> int:
-        """Return the place of the level to which a value belongs. Every value belongs to one."""
-        place = self.declares(value)
-        return self.home if place is None else place
-
-    def declares(self, value: object) -> int | None:
-        """Return the place of the level that declares a value, or None if none does."""
-        if not self.edges:
-            text = text_of(value)
-            return None if text is None else self.codes.get(text)
-        number = day_of(value) if self.dates else number_of(value)
-        if number is None or not self.edges[0] <= number <= self.edges[-1]:
-            return None
-        return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
 
 
 def _check_levels(name: str, levels: tuple[object, ...]) -> None:

@@ -21,11 +21,11 @@ from discreet.errors import SourceError
 from discreet.records.arrays import Array
 from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
+from discreet.records.counting import Cluster, clusters, count_codes, margins
 from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number
 from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
-from discreet.records.tables import Cluster, clusters, count_codes, margins
 
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.errors import SourceError
-from discreet.records.batches import BatchSource
+from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
+from discreet.records.counting import Codes
 from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
-from discreet.records.tables import Codes
 
 
 class ListSource(BatchSource):

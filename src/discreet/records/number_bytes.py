@@ -1,18 +1,21 @@
 """Numbers and days in fields of bytes, found by NumPy in many fields at once."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.records.arrays import Values, days_of_dates
-from discreet.records.bytes import Fields
+
+if TYPE_CHECKING:
+    from discreet.records.delimited import Fields
 
 _LONGEST_NUMBER, _LONGEST_DAY = 56, 32  # bytes, as multiples of eight
 
 
-def numbers_of_bytes(fields: Fields) -> Floats:
+def numbers_of_bytes(fields: "Fields") -> Floats:
     """Return the number that every field means, as `values.number_of` reads texts; not-a-number for none."""
     letters = _letters(fields, _LONGEST_NUMBER)
     fits = _accepted(letters, fields.lengths, *_number_machine())
@@ -20,7 +23,7 @@ def numbers_of_bytes(fields: Fields) -> Floats:
     return texts.astype(np.float64)
 
 
-def days_of_bytes(fields: Fields) -> Values:
+def days_of_bytes(fields: "Fields") -> Values:
     """Return the day that every field means, as `values.day_of` reads texts."""
     letters = _letters(fields, _LONGEST_DAY)
     fits = _accepted(letters, fields.lengths, *_day_machine())
@@ -30,7 +33,7 @@ def days_of_bytes(fields: Fields) -> Values:
     return days_of_dates(*(np.where(fits, part, 0) for part in (year, month, day)))
 
 
-def _letters(fields: Fields, longest: int) -> NDArray[np.uint8]:
+def _letters(fields: "Fields", longest: int) -> NDArray[np.uint8]:
     """Return the first bytes of every field, one row for each."""
     needed = max(2, min(longest, int(fields.lengths.max(initial=0)) + 7) // 8)
     found = np.empty((len(fields.starts), needed), dtype="<u8")

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.records.arrays import Kind, Values, codes_of, days_of_moments, numbers_of_values
-from discreet.records.batches import BatchSource
+from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
+from discreet.records.counting import Codes
 from discreet.records.lists import codes_of_objects
 from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
-from discreet.records.tables import Codes
 
 if TYPE_CHECKING:
     import pandas

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts, Floats
 from discreet.records.arrays import Array
 from discreet.records.columns import Column
+from discreet.records.counting import Codes
 from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes
-from discreet.records.tables import Codes
 
 
 class Source(Protocol):

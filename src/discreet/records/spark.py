@@ -21,10 +21,10 @@ from discreet.errors import SourceError
 from discreet.records.arrow import ArrowBatch
 from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
+from discreet.records.counting import Cluster, Codes, clusters, count_codes, margins
 from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.source import Batch
 from discreet.records.strangers import is_stranger, shown
-from discreet.records.tables import Cluster, Codes, clusters, count_codes, margins
 
 if TYPE_CHECKING:
     import pyarrow

@@ -13,15 +13,23 @@ import numpy as np
 
 from discreet.documents import Document, DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
-from discreet.failpoints import reached
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
+from discreet.guarantees.chain import reached
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.models.model import ModelT
 from discreet.randomness import SystemBits
 from discreet.reading import why_unreadable
-from discreet.releases.document import mechanism_document, read_mechanism
-from discreet.releases.release import LONGEST_LABEL, NO_READING, Release, is_label, within_group
+from discreet.releases.on_record import recorded
+from discreet.releases.release import (
+    LONGEST_LABEL,
+    NO_READING,
+    Release,
+    is_label,
+    mechanism_document,
+    read_mechanism,
+    within_group,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +101,7 @@ def publish_parts(
         concentrated=charge.concentrated, group=group, data=data,
     )  # fmt: skip
     if isinstance(receipt, list):
-        return _recorded(receipt, parts, charge.label, ledger)
+        return recorded(receipt, parts, charge.label, ledger)
     reached("charged")
     outputs = _draw(parts, bits)
     reached("drawn")
@@ -108,17 +116,6 @@ def publish_parts(
     ]
     _record(ledger, receipt, releases, charge.label)
     reached("recorded")
-    return releases
-
-
-def _recorded(texts: Sequence[str], parts: Sequence[Part[ModelT]], label: str, ledger: Ledger) -> list[Release[ModelT]]:
-    """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
-    releases = [Release.from_json(text) for text in texts]
-    if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
-        raise LedgerError(
-            f"{str(ledger.path)!r} records something else for {label!r} than was paid for: it was edited. Nothing was "
-            "published and nothing was charged. Check it with `discreet ledger`."
-        )
     return releases
 
 

@@ -5,20 +5,24 @@ equality: a later version may say the same in other words. Signatures stand outs
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Generic
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.documents import Document, canonical_json
-from discreet.errors import DeclarationError
+from discreet.documents import (
+    Document,
+    Documented,
+    DocumentedMechanism,
+    DocumentedModel,
+    Kinds,
+    canonical_json,
+    document_of,
+    read_document,
+)
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
-from discreet.guarantees.chain import digest_of
-from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.model import ModelT
 from discreet.records.columns import is_text
-from discreet.releases.document import guarantee_document, mechanism_document
+from discreet.releases.release_face import ReleaseFace, Signature
 from discreet.version import __version__
 
 LONGEST_LABEL = 500
@@ -29,18 +33,15 @@ NO_READING = "none"
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
 
+MECHANISMS: dict[str, type[Documented]] = DocumentedMechanism.kinds.newest
+"""The newest version of every mechanism that a document may name. A mechanism joins by registering its kind."""
 
-@dataclass(frozen=True)
-class Signature:
-    """A signature of a release's text without signatures: public key and value in hexadecimal digits."""
-
-    algorithm: str
-    key: str
-    value: str
+MODELS: dict[str, type[Documented]] = DocumentedModel.kinds.newest
+"""The newest version of every model that a document may name."""
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Generic[ModelT]):
+class Release(ReleaseFace[ModelT]):
     """What was published under a guarantee: the mechanism, its output, and the receipt of the charge.
 
     `reason` is the reason of the guarantee as it was written when the release was made, `reading` is "none" if the
@@ -60,16 +61,6 @@ class Release(Generic[ModelT]):
     reading: str | None = None
     signatures: tuple[Signature, ...] = field(default=(), compare=False)
 
-    def __repr__(self) -> str:
-        kind = "simulated release" if self.simulated else "release"
-        return f"<{kind} {self.label!r}: {self.mechanism!r}, output {self.output}>"
-
-    def _repr_html_(self) -> str:
-        """Return the public facts for a notebook; everything in it is text and nothing else."""
-        title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
-        facts = {"made by": repr(self.mechanism), "guarantee": repr(self.guarantee), "protects": self.unit.description}
-        return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
-
     @property
     def guarantee(self) -> Guarantee:
         """Return what this release promises."""
@@ -80,26 +71,12 @@ class Release(Generic[ModelT]):
         """Return the model under which it is read: the one whose statistics were published, or the reader's own."""
         return self.mechanism.model if self.reader_model is None else self.reader_model
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Return the noisy output as an array. It is not the truth: read it with `infer`."""
-        return np.array(self.output, dtype=np.int64)
-
-    @property
-    def digest(self) -> str:
-        """Return the fingerprint of the canonical text, without signatures."""
-        return digest_of(self.unsigned())
-
-    def to_json(self) -> str:
-        """Return the one canonical text of this release."""
-        written = [{"algorithm": each.algorithm, "key": each.key, "value": each.value} for each in self.signatures]
-        return canonical_json(self._document() | ({"signatures": written} if written else {}))
-
     def unsigned(self) -> str:
         """Return the canonical text that is recorded and may be signed: all but the signatures."""
-        return canonical_json(self._document())
+        return canonical_json(self.document())
 
-    def _document(self) -> Document:
+    def document(self) -> Document:
+        """Return all but the signatures as a document."""
         receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
         optional = {"group": self.group, "reading": self.reading}
         return {
@@ -115,25 +92,6 @@ class Release(Generic[ModelT]):
             "receipt": receipt,
         }
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> "Release":
-        """Read a release, strictly: what the document promises must be what its mechanism gives."""
-        from discreet.releases.strict_reading import read_release  # which makes what is declared here
-
-        return read_release(text)
-
-    def with_prior(self, prior: object) -> "Release[ModelT]":
-        """Return the same release, read under another prior.
-
-        How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.
-        """
-        model = self.mechanism.model
-        if not hasattr(model, "with_prior"):
-            raise DeclarationError(
-                f"The prior of a {type(model).__name__} is part of its model; it is not replaced by with_prior."
-            )
-        return replace(self, reader_model=model.with_prior(prior))
-
 
 def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
     """Return a guarantee as it holds for the records of one group: neighbours differ in a record of that group."""
@@ -143,3 +101,47 @@ def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
 def is_label(text: object) -> bool:
     """Tell whether something may serve as a label: a proper text, neither empty nor endless."""
     return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LABEL and is_text(text)
+
+
+def model_document(model: object) -> Document:
+    """Return a model as a document."""
+    if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
+        raise DocumentError(
+            f"A release about a {type(model).__name__} cannot be written: documents know {', '.join(sorted(MODELS))}. "
+            "A family of your own is for planning, checking and rehearsal."
+        )
+    return document_of(model)
+
+
+def mechanism_document(mechanism: Mechanism) -> Document:
+    """Return a mechanism as a document: its kind and its public fields."""
+    return document_of(mechanism) | {"model": model_document(mechanism.model)}
+
+
+def read_mechanism(document: object) -> Mechanism:
+    """Return the mechanism that a document describes."""
+    found = restored(document, DocumentedMechanism.kinds)
+    if not isinstance(found, Mechanism):
+        raise DocumentError(f"A {type(found).__name__} is no mechanism.")
+    return found
+
+
+def restored(document: object, kinds: Kinds) -> Documented:
+    """Return what a document describes; what its constructor refuses is a document that cannot be read."""
+    try:
+        return read_document(document, kinds)
+    except DeclarationError as problem:
+        raise DocumentError(str(problem)) from None
+
+
+def guarantee_document(guarantee: Guarantee, reason: str | None = None) -> Document:
+    """Return a guarantee as a document, for the reason that was given when it was first written."""
+    metric = guarantee.metric
+    document: Document = {
+        "epsilon": exact_text(guarantee.epsilon),
+        "delta": exact_text(guarantee.delta),
+        "adjacency": guarantee.adjacency.value,
+        "evidence": guarantee.evidence.value,
+        "reason": guarantee.reason if reason is None else reason,
+    }
+    return document if metric is None else document | {"metric": metric.document()}

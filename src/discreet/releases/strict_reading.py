@@ -6,14 +6,25 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from discreet.documents import Document, read_json
+from discreet.documents import Document, Documented, DocumentedModel, convert, read_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.mechanisms import Mechanism
 from discreet.records.columns import is_text
-from discreet.releases.document import convert, guarantee_document, mechanism_document, read_mechanism
-from discreet.releases.release import LONGEST_LABEL, LONGEST_REASON, SCHEMA, Release, Signature, is_label, within_group
+from discreet.releases.release import (
+    LONGEST_LABEL,
+    LONGEST_REASON,
+    SCHEMA,
+    Release,
+    guarantee_document,
+    is_label,
+    mechanism_document,
+    read_mechanism,
+    restored,
+    within_group,
+)
+from discreet.releases.release_face import Signature
 
 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
@@ -145,3 +156,8 @@ def read_release(text: str | bytes) -> Release:
         reading=read.reading if isinstance(read.reading, str) else None,
         signatures=_read_signatures(read.signatures),
     )  # fmt: skip
+
+
+def read_model(document: object) -> Documented:
+    """Return the model that a document describes."""
+    return restored(document, DocumentedModel.kinds)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from discreet.errors import DeclarationError
-from discreet.records.columns import CATCH_ALL
+from discreet.records.bands import CATCH_ALL
 from discreet.records.nearest import meant
 
 Number = str | int | float

@@ -21,8 +21,7 @@ from discreet.planning.suggest import suggest
 from discreet.reading import why_unreadable
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
-from discreet.releases.document import MODELS
-from discreet.releases.release import NO_READING
+from discreet.releases.release import MODELS, NO_READING
 from discreet.study.file import QUESTION_KEYS, DeclaredQuestion, Prior
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import named_mechanism

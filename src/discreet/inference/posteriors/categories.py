@@ -5,6 +5,7 @@ probabilities and ratios are exact. Other functions of theta are summarised by e
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -17,12 +18,12 @@ from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
-from discreet.inference.posteriors.row import Row, event_row
+from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.table import TablePosterior, levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.models import Cell
 from discreet.models.model import MadeUp
 from discreet.records.columns import Column, Level, level_text
@@ -48,7 +49,7 @@ class CategoriesPosterior(TablePosterior):
         """Return the rows of some cells; no others are worked out."""
         laws = [self._sum(np.array([place])) for place in places]
         names = [self.event_of(self.model.cells[place]) for place in places]
-        return tuple(event_row(name, "", law, level) for name, law in zip(names, laws, strict=True))
+        return tuple(Row(name, "", *law.summary(level), PROBABILITY) for name, law in zip(names, laws, strict=True))
 
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
         """Return the log densities of some cells' made-up probabilities, and what exact counts would give."""
@@ -131,6 +132,51 @@ class CategoriesPosterior(TablePosterior):
             words = ", ".join(f"{name} {known}" for name, known in zip(names, group, strict=False))
             found.append(Line(own, mean, *interval, words))
         return tuple(found)
+
+    def _by_cell(self, value: Callable[[int], T]) -> dict[Cell, T]:
+        return {cell: value(place) for place, cell in enumerate(self.model.cells)}
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
+        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
+
+    @property
+    def strength_probabilities(self) -> tuple[float, ...]:
+        """Return the posterior probability of each strength of the prior, in the order in which they were given."""
+        return tuple(float(share) for share in self._shares)
+
+    @cached_property
+    def _means(self) -> Floats:
+        terms = [
+            share * (r.model.concentration + r.mean_counts) / (r.model.concentration.sum() + self.size)
+            for share, r in zip(self._shares, self.readings, strict=True)
+        ]
+        return np.asarray(sum(terms))
+
+    @cached_property
+    def mean(self) -> dict[Cell, float]:
+        """Return the expected probability of every cell; it is also the chance that the next record falls there."""
+        return self._by_cell(lambda place: float(self._means[place]))
+
+    @property
+    def sd(self) -> dict[Cell, float]:
+        """Return the standard deviation of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].sd)
+
+    @property
+    def median(self) -> dict[Cell, float]:
+        """Return the median of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].median)
+
+    def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
+        """Return the equal-tailed interval of every cell's probability."""
+        return self._by_cell(lambda place: self._marginals[place].interval(level))
+
+    @property
+    def equivalent_records(self) -> float:
+        """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
+        return min(float(self.size), sum(self.closest_dirichlet.concentration) - sum(self.model.prior))
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the shortest interval of every cell's probability."""

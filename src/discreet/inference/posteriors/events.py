@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import Law, Row, event_row
+from discreet.inference.posteriors.row import PROBABILITY, Law, Row
 from discreet.models.model import ModelT
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
@@ -40,13 +40,13 @@ class EventPosterior(Posterior[ModelT]):
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
         law = self.probability(event) if given is None else self.conditional(event, given)
-        return event_row(event, given or "", law, level)
+        return Row(event, given or "", *law.summary(level), PROBABILITY)
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
         column = column_named(self.columns, by)
         return tuple(
-            event_row(str(event), f"{by}={text_of(known)}", self._rate(event, column, place), level)
+            Row(str(event), f"{by}={text_of(known)}", *self._rate(event, column, place).summary(level), PROBABILITY)
             for place, known in enumerate(column.levels)
         )
 

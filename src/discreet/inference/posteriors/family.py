@@ -12,10 +12,11 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.inference.posteriors.account import Account, levels_in_words
-from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.posterior import Posterior, posterior_of
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.model import Model
 from discreet.models.readable_family import ReadableFamily
 from discreet.reading.families import FamilyReading
 from discreet.releases import Release
@@ -27,6 +28,7 @@ class FamilyPosterior(Posterior[ReadableFamily]):
     """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
 
     subject = "a family with one parameter"
+    is_told_at_once = True
 
     def __init__(self, reading: FamilyReading, releases: Sequence[Release[ReadableFamily]]) -> None:
         super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
@@ -182,3 +184,10 @@ def _in_words(law: object) -> str:
     declared = {each.name: getattr(law, each.name) for each in fields(law)} if is_dataclass(law) else {}
     known = [f"{name} {exact_text(value)}" for name, value in declared.items() if value is not None]
     return f"{name} with {' and '.join(known)}" if known else name
+
+
+@posterior_of.register
+def _(
+    reading: FamilyReading, readings: object, model: Model, releases: Sequence[Release[ReadableFamily]]
+) -> FamilyPosterior:
+    return FamilyPosterior(reading, releases)

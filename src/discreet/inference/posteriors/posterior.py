@@ -7,6 +7,7 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Generic
@@ -21,7 +22,7 @@ from discreet.inference.posteriors.pictures import Graph, Intervals
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
-from discreet.models.model import MadeUp, ModelT
+from discreet.models.model import MadeUp, Model, ModelT
 from discreet.records.columns import Column
 from discreet.releases.release import Release
 
@@ -45,6 +46,8 @@ class Posterior(ABC, Generic[ModelT]):
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
     """
 
+    is_told_at_once: ClassVar[bool] = False
+    """Whether `information` takes no time, so that a reader is warned if it is little."""
     subject: ClassVar[str]
     """What it is about, in words: 'a table of categories'."""
     answers: ClassVar[frozenset[str]] = frozenset()
@@ -168,3 +171,9 @@ class Posterior(ABC, Generic[ModelT]):
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
         return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, simulated + self.heading, self.method)
+
+
+@singledispatch
+def posterior_of(reading: object, readings: Sequence[object], model: Model, releases: Sequence[Release]) -> Posterior:
+    """Return the posterior that shows readings of this kind, one for each strength of the prior."""
+    raise DeclarationError(f"No posterior shows a {type(reading).__name__}.")

@@ -63,9 +63,3 @@ def decimals_of(width: float) -> int:
     [0, 1, 3]
     """
     return max(0, min(15, 1 - floor(log10(width)))) if width > 0 and isfinite(width) else 3
-
-
-def event_row(event: str, given: str, law: Law, level: float) -> Row:
-    """Return the law of a probability as a row."""
-    share = law.share_between(level)
-    return Row(event, given, law.mean, law.median, *law.interval(level), law.sd, share, PROBABILITY)

@@ -4,27 +4,26 @@ theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true count
 is a mixture of Betas, and means and intervals are exact.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from scipy.special import digamma, logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.inference.posteriors.events import EventPosterior
-from discreet.inference.posteriors.row import Row, event_row
-from discreet.mathematics.distributions import BetaMixture, Dirichlet, Interval
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.mathematics.distributions import BetaMixture, Dirichlet
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
 
-T = TypeVar("T")
-
 
 class TablePosterior(EventPosterior[Categories]):
     """What a reader knows about the probabilities of the cells, one by one, with the noise accounted for."""
+
+    is_told_at_once = True
 
     def __init__(
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
@@ -36,7 +35,7 @@ class TablePosterior(EventPosterior[Categories]):
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each cell, with the event that it is as its name."""
         return tuple(
-            event_row(self.event_of(cell), "", law, level)
+            Row(self.event_of(cell), "", *law.summary(level), PROBABILITY)
             for cell, law in zip(self.model.cells, self._marginals, strict=True)
         )
 
@@ -47,53 +46,13 @@ class TablePosterior(EventPosterior[Categories]):
         words = [f"{name}={known}" for name, known in zip(names, levels, strict=True)]
         return levels[0] if len(names) == 1 else ", ".join(words)
 
-    def _by_cell(self, value: Callable[[int], T]) -> dict[Cell, T]:
-        return {cell: value(place) for place, cell in enumerate(self.model.cells)}
-
     @cached_property
     def _log_evidences(self) -> Floats:
         return np.array([reading.log_evidence for reading in self.readings])
 
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
-        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
-
-    @property
-    def strength_probabilities(self) -> tuple[float, ...]:
-        """Return the posterior probability of each strength of the prior, in the order in which they were given."""
-        return tuple(float(share) for share in self._shares)
-
-    @cached_property
-    def _means(self) -> Floats:
-        terms = [
-            share * (r.model.concentration + r.mean_counts) / (r.model.concentration.sum() + self.size)
-            for share, r in zip(self._shares, self.readings, strict=True)
-        ]
-        return np.asarray(sum(terms))
-
-    @cached_property
-    def mean(self) -> dict[Cell, float]:
-        """Return the expected probability of every cell; it is also the chance that the next record falls there."""
-        return self._by_cell(lambda place: float(self._means[place]))
-
     @cached_property
     def _marginals(self) -> tuple[BetaMixture, ...]:
         return tuple(self._sum(np.array([place])) for place in range(len(self.model.cells)))
-
-    @property
-    def sd(self) -> dict[Cell, float]:
-        """Return the standard deviation of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].sd)
-
-    @property
-    def median(self) -> dict[Cell, float]:
-        """Return the median of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].median)
-
-    def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
-        """Return the equal-tailed interval of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].interval(level))
 
     def _sum(self, places: Counts) -> BetaMixture:
         parts = []
@@ -114,11 +73,6 @@ class TablePosterior(EventPosterior[Categories]):
             terms = (marginals * digamma(alpha[:, None] + counts)).sum(axis=1)
             logs += share * (terms - digamma(alpha.sum() + self.size))
         return Dirichlet.with_mean_logs(logs)
-
-    @property
-    def equivalent_records(self) -> float:
-        """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
-        return min(float(self.size), sum(self.closest_dirichlet.concentration) - sum(self.model.prior))
 
     @property
     def information(self) -> float:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, logit, logsumexp, zeta
+from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, logit, zeta
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
+from discreet.mathematics.distributions.proportions import Proportion, Proportions
 
 _STEPS = 100  # enough for halving alone
 _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
@@ -47,8 +48,8 @@ def tails(level: float) -> tuple[float, float]:
     return (1 - level) / 2, (1 + level) / 2
 
 
-@dataclass(frozen=True, eq=False)
-class BetaMixture:
+@dataclass(frozen=True, eq=False, repr=False)
+class BetaMixture(Proportion):
     """The distribution sum_k weights_k Beta(a_k, b_k) on [0, 1].
 
     >>> uniform = BetaMixture(np.array([1.0]), np.array([1.0]), np.array([1.0]))
@@ -59,9 +60,6 @@ class BetaMixture:
     weights: Floats
     a: Floats
     b: Floats
-
-    def __repr__(self) -> str:
-        return f"BetaMixture(mean={self.mean:.4g}, sd={self.sd:.4g}, 90 % interval {self.interval(0.9)})"
 
     @property
     def mean(self) -> float:
@@ -84,11 +82,6 @@ class BetaMixture:
     def sd(self) -> float:
         """Return the standard deviation."""
         return float(np.sqrt(sum(self.variances)))
-
-    @property
-    def mean_log(self) -> float:
-        """Return the expectation of the logarithm."""
-        return float(self.weights @ (digamma(self.a) - digamma(self.a + self.b)))
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(value <= x)."""
@@ -162,18 +155,6 @@ class BetaMixture:
         low, high = self.quantile(tails(level))
         return Interval(float(low), float(high))
 
-    def highest_density(self, level: float = 0.9) -> Interval:
-        """Return the shortest interval of this probability."""
-        first, last = self.quantile([1e-4, 1 - 1e-4])
-        x = np.concatenate([[0.0], np.linspace(first, last, 200), [1.0]])
-        below = np.maximum.accumulate(self.cdf(x))
-        left = np.linspace(0, 2 * tails(level)[0], 401)
-        widths = np.interp(left + level, below, x) - np.interp(left, below, x)
-        # where the interval begins is found on a grid, as widths hardly change there; its two ends are exact
-        best = float(left[int(widths.argmin())])
-        low, high = self.quantile([best, min(1.0, best + level)])
-        return Interval(float(low), float(high))
-
     def width_if_counts_were_known(self, level: float = 0.9) -> float:
         """Return the mean width of the interval that each component alone would give."""
         keep = self.weights > 1e-9
@@ -184,14 +165,13 @@ class BetaMixture:
         """Return the share of the interval's width that comes from not knowing the component."""
         return max(0.0, 1 - self.width_if_counts_were_known(level) / self.interval(level).width)
 
-    def sample(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw independent values."""
-        chosen = generator.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
-        return generator.beta(self.a[chosen], self.b[chosen])
+    def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:
+        """Return mean, median, both ends of the interval, standard deviation, and the share that is due to privacy."""
+        return self.mean, self.median, *self.interval(level), self.sd, self.share_between(level)
 
 
 @dataclass(frozen=True, init=False)
-class Dirichlet:
+class Dirichlet(Proportions):
     """Probabilities of m categories with density ~ prod_i theta_i^(concentration_i - 1).
 
     >>> Dirichlet((5, 5)).mean
@@ -206,28 +186,14 @@ class Dirichlet:
             raise DeclarationError("A Dirichlet distribution needs at least two parameters, all finite and above 0.")
         object.__setattr__(self, "concentration", values)
 
-    @property
-    def _array(self) -> Floats:
-        return np.array(self.concentration)
-
-    @property
-    def mean(self) -> Floats:
-        """Return the expectations."""
-        return np.asarray(self._array / self._array.sum())
-
     def marginal(self, place: int) -> BetaMixture:
         """Return the distribution of one probability."""
         a = self.concentration[place]
         return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
 
-    def log_density(self, theta: Floats) -> Floats:
-        """Return the logarithm of the density at probabilities that sum to 1 (last axis)."""
-        constant = gammaln(self._array.sum()) - gammaln(self._array).sum()
-        return np.asarray(constant + ((self._array - 1) * np.log(theta)).sum(axis=-1))
-
-    def sample(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw independent vectors of probabilities."""
-        return generator.dirichlet(self._array, size=count)
+    @property
+    def _array(self) -> Floats:
+        return np.array(self.concentration)
 
     def divergence_from(self, other: "Dirichlet") -> float:
         """Return the Kullback-Leibler divergence KL(self || other) = E_self[log density of self - that of other]."""
@@ -243,15 +209,6 @@ class Dirichlet:
         """
         total = _total_for(mean_logs)
         return cls(_inverse_digamma(mean_logs + digamma(total)))
-
-
-def log_dirichlet_rows(shapes: Floats, generator: np.random.Generator) -> Floats:
-    """Draw logarithms of probabilities, one Dirichlet for each row; none vanishes, however small its shape is.
-
-    A Gamma(a) number is a Gamma(a + 1) number times U^(1/a), and Gamma numbers divided by their sum are Dirichlet.
-    """
-    logs = np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
-    return np.asarray(logs - logsumexp(logs, axis=-1, keepdims=True))
 
 
 def _total_for(mean_logs: Floats) -> float:

@@ -50,6 +50,10 @@ class Sampled:
         low, high = np.quantile(self.draws, tails(level))
         return Interval(float(low), float(high))
 
+    def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:
+        """Return mean, median, both ends of the interval, standard deviation, and no share that is due to privacy."""
+        return self.mean, self.median, *self.interval(level), self.sd, None
+
     def share_between(self, level: float = 0.9) -> None:
         """Return nothing: draws of a quantity do not tell how wide its interval would be with known counts."""
         return

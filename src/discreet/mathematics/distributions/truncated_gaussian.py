@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.mathematics.roots import root
+from discreet.mathematics.digits import root
 
 _BATCH = 256
 

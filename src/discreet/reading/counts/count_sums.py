@@ -20,9 +20,8 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.mathematics.roots import tilted_to
-from discreet.mathematics.special import log_gamma_ratio
-from discreet.reading.engines.engine import MOST_NUMBERS
+from discreet.mathematics.digits import log_gamma_ratio, tilted_to
+from discreet.reading.case import MOST_NUMBERS
 
 Spectrum = NDArray[np.complex128]
 
@@ -40,7 +39,7 @@ class CountSums:
     """Sums of counts with a known total, given the logarithm of each cell's own weight.
 
     `log_weight(places, counts)` returns log f_i(k) for arrays of cells and counts; `low` and `high` say where to look
-    first, `reach` how fast weights fall off beyond.
+    first, `reach` how fast weights fall off beyond. `first` is the first count of each cell's window.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class CountSums:
         counts = first[:, None] + steps
         logs = self._log_weight(np.arange(self._cells)[:, None], np.minimum(counts, self.total))
         logs = np.where(counts <= last[:, None], logs, -np.inf)
-        self._first, self._width = first, width
+        self.first, self._width = first, width
         balanced = tilted_to(logs, steps, self._rest, absolute=1e-9, relative=0.01)
         self._tilt, self._log_sums, self._weights = balanced.tilt, balanced.log_sums, balanced.weights
         self._spread, self._means = float(np.sqrt(balanced.variance)), balanced.means
@@ -134,11 +133,6 @@ class CountSums:
         joint = np.concatenate(parts)
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
-    @property
-    def first(self) -> Counts:
-        """Return the first count of each cell's window."""
-        return self._first
-
     @cached_property
     def log_sum(self) -> float:
         """Return log sum_k prod_i f_i(k_i) over all counts with the known total."""
@@ -149,14 +143,12 @@ class CountSums:
         """Return the possible sums of some cells' counts, and their probabilities."""
         if len(places) == 1:
             cell = int(places[0])
-            return self._trimmed(self._first[cell] + np.arange(self._width), self.marginals[cell])
-        inner, outer = self._law(self._spectrum(places)), self._law(self._spectrum(self._without(places)))
+            return self._trimmed(self.first[cell] + np.arange(self._width), self.marginals[cell])
+        others = np.setdiff1d(np.arange(self._cells), places)
+        inner, outer = self._law(self._spectrum(places)), self._law(self._spectrum(others))
         steps = self._around(places)
         weights = inner[steps % self.length] * outer[(self._rest - steps) % self.length]
-        return self._trimmed(int(self._first[places].sum()) + steps, weights / weights.sum())
-
-    def _without(self, places: Counts) -> Counts:
-        return np.setdiff1d(np.arange(self._cells), places)
+        return self._trimmed(int(self.first[places].sum()) + steps, weights / weights.sum())
 
     def _around(self, places: Counts) -> Counts:
         """Return one period of steps around the expected sum of some cells."""

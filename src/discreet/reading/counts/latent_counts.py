@@ -26,7 +26,7 @@ class LatentCounts(CountSums):
         Where there are more than 400,000 pairs, 20,000 exact draws of them stand for all.
         """
         (sums_one, chances), (sums_two, others) = self.sum_of(one), self.sum_of(two)
-        rest = self._without(np.concatenate([one, two]))
+        rest = np.setdiff1d(np.arange(self._cells), np.concatenate([one, two]))
         if not rest.size:
             return sums_one, self.total - sums_one, chances
         sums_one = sums_one[chances > _TRIM_PAIRS * chances.max()]
@@ -36,7 +36,7 @@ class LatentCounts(CountSums):
             equal = np.full(_DRAWN_PAIRS, 1 / _DRAWN_PAIRS)
             return tables[:, one].sum(axis=1), tables[:, two].sum(axis=1), equal
         laws = [self._law(self._spectrum(group)) for group in (one, two, rest)]
-        steps_one, steps_two = (s - int(self._first[g].sum()) for s, g in ((sums_one, one), (sums_two, two)))
+        steps_one, steps_two = (s - int(self.first[g].sum()) for s, g in ((sums_one, one), (sums_two, two)))
         weights = laws[0][steps_one[:, None] % self.length] * laws[1][steps_two % self.length]
         weights *= laws[2][(self._rest - steps_one[:, None] - steps_two) % self.length]
         rows, columns = np.nonzero(weights > _TRIM_PAIRS * weights.max())
@@ -58,7 +58,7 @@ class LatentCounts(CountSums):
         drawn = np.empty((count, self._cells), dtype=np.int64)
         for cell in reversed(range(self._cells)):
             step = self._steps(cell, before[cell], left, generator) if cell else left  # the first cell takes the rest
-            drawn[:, cell] = self._first[cell] + step
+            drawn[:, cell] = self.first[cell] + step
             left = left - step
         return drawn
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import log_dirichlet_rows
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.models.network import Network
 
 if TYPE_CHECKING:

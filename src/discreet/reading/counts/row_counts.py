@@ -12,8 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.roots import tilted_to
-from discreet.mathematics.special import log_gamma_ratio
+from discreet.mathematics.digits import log_gamma_ratio, tilted_to
 
 _LEAST = 1e-290  # weights below are zero: products of two of them would be anyway
 _STEEPEST = 50.0

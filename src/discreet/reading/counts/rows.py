@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.special import log_gamma_ratio
+from discreet.mathematics.digits import log_gamma_ratio
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts

@@ -6,12 +6,11 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.models.network import Network
-from discreet.reading.case import Case, Observed
+from discreet.reading.case import Case, Engine, Exactness, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.chains import CHAINS, LONGEST, SampledCounts
 from discreet.reading.counts.latent_tables import Families, Fit
 from discreet.reading.drawn import RowKernel, coarse
-from discreet.reading.engines.engine import Engine, Exactness, Work
 from discreet.reading.readings import NetworkReading
 
 MOST_COMBINATIONS = 2**10

@@ -6,10 +6,9 @@ import numpy as np
 
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.network import Network
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.cube import FARTHEST, CubeClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant
 from discreet.reading.readings import NetworkReading
 

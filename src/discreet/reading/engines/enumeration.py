@@ -6,9 +6,8 @@ from discreet.arrays import Floats
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.models import Categories
-from discreet.reading.case import Case, Observed
+from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.enumerated import EnumeratedCounts, most_tables
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.readings import TableReading
 
 _PART = 4e6  # numbers that one call of a likelihood may make

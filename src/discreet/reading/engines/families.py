@@ -7,9 +7,8 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.models.bounded_family import BoundedFamily
 from discreet.models.readable_family import ReadableFamily
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.record_totals import RecordTotals
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.families import CELLS, FamilyReading, read_parameter
 
 _LAWS = ("support", "log_mass", "guess", "log_density")
@@ -41,5 +40,4 @@ class FamiliesEngine(Engine):
         law: Any = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
         if not all(hasattr(law, name) for name in _LAWS):
             raise DeclarationError("The prior of a family's parameter is a law, such as GammaLaw or NormalLaw.")
-        draws = [observed.draw for observed in case.observed if observed.draw is not None]
-        return read_parameter(model, case.size, draws, law, case.label)
+        return read_parameter(model, case.size, case.draws, law, case.label)

@@ -6,8 +6,7 @@ import numpy as np
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.case import Case
-from discreet.reading.engines.engine import Engine, Exactness, Work
+from discreet.reading.case import Case, Engine, Exactness, Work
 from discreet.reading.ensemble import Ensemble
 from discreet.reading.moments import FreshNoise, MomentDensity, MomentReading
 
@@ -33,6 +32,12 @@ class MomentsEngine(Engine):
                 "`coefficients` gives it in the units of the table"
             )
         return None if all(m.noise.has_density for m in case.measurements) else "its noise has no density"
+
+    def unsuited(self, case: Case) -> str | None:
+        """Tell why this engine is not made for a case: for its model, or for its evidence; nothing if it is."""
+        if not isinstance(case.model, self.models):
+            return f"it is about a {type(case.model).__name__}"
+        return self.misfit(case)
 
     def work(self, case: Case) -> Work:
         """Return the work of all rounds: they stop at a fixed amount."""

@@ -11,11 +11,10 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.models.network import Network
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass
 from discreet.reading.counts.row_counts import log_prior_factors
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.reading.readings import EXACTLY, NetworkReading
 
@@ -52,7 +51,7 @@ class NaiveBayesEngine(Engine):
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
-        drawn = [observed.draw.rows for observed in case.observed if observed.draw is not None]
+        drawn = [draw.rows for draw in case.draws]
         linear = any(
             RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
         )

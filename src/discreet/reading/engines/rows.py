@@ -1,10 +1,9 @@
 """Graphs that are too large for chains, row by row: an approximation, for tables with noise of any law."""
 
 from discreet.models.network import Network
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Exactness, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.rows import ApproximateCounts
-from discreet.reading.engines.engine import Engine, Exactness, Work
 from discreet.reading.readings import NetworkReading
 
 

@@ -5,9 +5,8 @@ from math import comb, prod
 import numpy as np
 
 from discreet.models.network import Network
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.shared_radius import JointCounts, products, usual_radius
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.readings import NetworkReading
 
 _EACH = 40 / 3  # operations that one product costs

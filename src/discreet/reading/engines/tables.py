@@ -8,15 +8,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.roots import root
-from discreet.mathematics.special import log_gamma_ratio
+from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case, Observed
+from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_sums import SPARE, log_prior
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 
@@ -40,10 +38,8 @@ class TablesEngine(Engine):
 
     def work(self, case: Case) -> Work:
         """Return the size of the windows, and about three transforms of each."""
-        cells, width = (
-            len(case.model.cells),
-            min(case.size + 1.0, max(_width(each, case.size) for each in case.observed)),
-        )
+        cells = len(case.model.cells)
+        width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
         operations = 100 * cells * length * np.log2(length + 2)
         widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
@@ -51,15 +47,14 @@ class TablesEngine(Engine):
 
     def read(self, case: Case) -> TableReading:
         """Return the exact joint posterior of all counts."""
-        kernels = [_kernel(each, case, None) for each in case.observed]
-        linear = any(kernel.is_linear for kernel in kernels)
-        if not linear:
+        kernels = _kernels(case, None)
+        if not any(kernel.is_linear for kernel in kernels):
             return _read(case, kernels, EXACTLY)
         if (enumeration := EnumerationEngine()).refusal(case) is None:
             return enumeration.read(case)
 
         def read(expected: Floats | None) -> tuple[TableReading, Floats]:
-            found = _read(case, [_kernel(each, case, expected) for each in case.observed], LINEAR)
+            found = _read(case, _kernels(case, expected), LINEAR)
             return found, found.mean_counts
 
         settled: TableReading = until_settled(read, True)
@@ -115,30 +110,10 @@ class MeasuredCells:
         return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
 
 
-class _Together:
-    """All measurements of one output."""
-
-    is_linear = False
-
-    def __init__(self, parts: Sequence[MeasuredCells]) -> None:
-        self._parts = parts
-        self.low, self.high = (
-            np.min([part.low for part in parts], axis=0),
-            np.max([part.high for part in parts], axis=0),
-        )
-        self.reach = min(part.reach for part in parts)
-        self.log_constant = sum(part.log_constant for part in parts)
-
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
-        return np.asarray(sum(part(places, counts) for part in self._parts))
-
-
-def _kernel(observed: Observed, case: Case, expected: Floats | None) -> _Kernel:
-    if (draw := observed.draw) is not None:
-        return DrawnCells(draw.rows[0], case.size, expected)
-    cells = len(case.model.cells)
-    parts = [MeasuredCells(measurement, cells, case.size) for measurement in observed.measurements]
-    return parts[0] if len(parts) == 1 else _Together(parts)
+def _kernels(case: Case, expected: Floats | None) -> list[_Kernel]:
+    cells, size = len(case.model.cells), case.size
+    drawn: list[_Kernel] = [DrawnCells(draw.rows[0], size, expected) for draw in case.draws]
+    return [*drawn, *(MeasuredCells(measurement, cells, size) for measurement in case.measurements)]
 
 
 def _misfit(observed: Observed) -> str | None:

@@ -3,9 +3,8 @@
 import numpy as np
 
 from discreet.models.network import Network
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.tree_counts import TreeCounts, TreeNode, products
-from discreet.reading.engines.engine import Engine, Work
 from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.reading.readings import NetworkReading
 

@@ -1,10 +1,12 @@
-"""Noise that sums to zero in every block, so that totals are published as they are.
+"""Laplace noise by blocks: its probability falls by e^-rate for every unit, free, or tied so that totals are kept.
 
-Independent noise, conditioned on every block summing to zero. With the Laplace kernel and rate epsilon/2,
+The log kernel is -sum_i r_i |u_i|, with one rate for each block of numbers. Tied noise is conditioned on every block
+summing to zero, so that totals are published as they are. With the rate epsilon/2,
 
     P(u) = e^(-epsilon d(u)) / Z,   d(u) = ||u||_1 / 2,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon:
 
-noise in the shape of one person's influence on a histogram, as moving a unit between two cells has d = 1.
+noise in the shape of one person's influence on a histogram, as moving a unit between two cells has d = 1. `Blockwise`
+and `ZeroSum` are noise of any shape that goes by blocks, and is tied.
 """
 
 from abc import abstractmethod
@@ -12,24 +14,111 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
+from discreet.noise.laplace_shape import LaplaceShape
 from discreet.noise.law import NoiseLaw
-from discreet.noise.product_laplace import Blockwise, ProductLaplace, balanced_rows, by_block
 from discreet.noise.radial import radial_noise
-from discreet.noise.summed import sizes_of_sums
-from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser
-from discreet.randomness import (
-    RandomBits,
-    bernoulli_exponential,
-    discrete_laplace,
-)
+from discreet.noise.zero_sum_law import ZeroSumShape, loss_of_moves, normaliser
+from discreet.randomness import RandomBits, bernoulli_exponential, discrete_laplace
 
 _FEW_CELLS = 50  # up to here balancing is accepted often enough
+
+
+def starts(blocks: Sequence[int]) -> Counts:
+    """Return where each block begins."""
+    return np.cumsum([0, *blocks[:-1]])
+
+
+def by_block(values: NumbersT, blocks: Sequence[int]) -> list[NumbersT]:
+    """Return the blocks of rows of numbers."""
+    return np.split(values, np.cumsum(blocks)[:-1], axis=-1)
+
+
+def balanced_rows(noise: Counts | Floats, blocks: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell of each row whether every block sums to zero; real numbers may miss it by rounding."""
+    sums = np.abs(np.add.reduceat(noise, starts(blocks), axis=-1))
+    return np.asarray((sums <= (1e-6 if noise.dtype.kind == "f" else 0)).all(axis=-1))
+
+
+def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice] | None:
+    """Return which blocks make up consecutive pieces of so many numbers; None if a block is cut."""
+    edges = np.cumsum([0, *blocks]).tolist()
+    ends = np.cumsum([0, *lengths]).tolist()
+    if ends[-1] != edges[-1] or not set(ends) <= set(edges):
+        return None
+    places = [edges.index(end) for end in ends]
+    return [slice(first, last) for first, last in pairwise(places)]
+
+
+class Blockwise(NoiseLaw):
+    """Noise with one parameter for each block of numbers, independent from block to block."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the parameter of each block."""
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers have each parameter."""
+        return self.sizes
+
+    @property
+    def is_product(self) -> bool:
+        """Tell that the kernel is a product over numbers."""
+        return True
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block."""
+        make: Callable[..., NoiseLaw] = type(self)
+        runs = runs_of_blocks(lengths, self.sizes)
+        return None if runs is None else tuple(make(self.parameters[run], self.sizes[run]) for run in runs)
+
+
+@dataclass(frozen=True)
+class ProductLaplace(LaplaceShape, Blockwise):
+    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
+
+    rates: tuple[Fraction, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers there are in all."""
+        return sum(self.sizes)
+
+    @cached_property
+    def number_rates(self) -> Floats:
+        """Return the rate of each number."""
+        return np.repeat([float(rate) for rate in self.rates], self.sizes)
+
+    @property
+    def reach(self) -> Floats:
+        """Return how many units of noise in each number cost a factor e."""
+        return 1 / self.number_rates
+
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return -r |u|."""
+        rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
+        return np.asarray(np.abs(np.asarray(noise)) * -rates)
+
+    @property
+    def norm_weights(self) -> tuple[Fraction, ...]:
+        """Return the rates."""
+        return self.rates
 
 
 class ZeroSum(Blockwise):
@@ -55,7 +144,7 @@ class ZeroSum(Blockwise):
 
 
 @dataclass(frozen=True)
-class ZeroSumLaplace(ZeroSum, ProductLaplace):
+class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
     """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
 
     >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
@@ -78,38 +167,11 @@ class ZeroSumLaplace(ZeroSum, ProductLaplace):
         pairs = zip(self.rates, self.sizes, strict=True)
         return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
 
-    @cached_property
-    def variance(self) -> Floats:
-        """Return the variance of each cell."""
-        pairs = zip(self.rates, self.sizes, strict=True)
-        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
-
-    def rho(self, change: ArrayLike) -> Fraction:
-        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
-        norms = (rate * int(np.abs(own).sum()) for rate, own in self._moved(change))
-        return sum((norm**2 for norm in norms), Fraction(0)) / 2
-
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
-        sizes = dict(enumerate(self.sizes))
-        moved = by_block(np.asarray(change), self.sizes)
-        kinds = [
-            (rate, sizes[place], int(np.abs(own).sum()))
-            for place, (rate, own) in enumerate(zip(self.rates, moved, strict=True))
-        ]
+        blocks = by_block(np.asarray(change), self.sizes)
+        kinds = zip(self.rates, self.sizes, (int(np.abs(own).sum()) for own in blocks), strict=True)
         return loss_of_moves(tuple(sorted(kind for kind in kinds if kind[2])))
-
-    def _moved(self, change: ArrayLike) -> list[tuple[Fraction, NDArray[np.generic]]]:
-        return [
-            pair for pair in zip(self.rates, by_block(np.asarray(change), self.sizes), strict=True) if np.any(pair[1])
-        ]
-
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
-        """Return the law of sums inside blocks: it is the product of the sums' laws, conditioned in the same way."""
-        from discreet.noise.summed import summed_laplace
-
-        sizes = sizes_of_sums(parts, self.sizes)
-        return None if sizes is None else summed_laplace(self, self.rates, sizes)
 
 
 def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tuple[Fraction, int], Counts]:

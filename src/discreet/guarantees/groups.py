@@ -1,0 +1,73 @@
+"""Several records at once: a person with several rows, and groups of public size with releases of their own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, fields
+from fractions import Fraction
+
+from flint import arb
+
+from discreet.errors import DeclarationError, PublishError
+from discreet.exact import ball, rounded_up
+from discreet.guarantees.guarantee import EVERYONE, Adjacency, Amount, Concentrated, Guarantee
+from discreet.records.columns import is_text
+
+
+def for_several(guarantee: Guarantee, rows: int) -> Guarantee:
+    """Return what holds for a person with up to `rows` records (group privacy).
+
+    epsilon becomes rows * epsilon and delta becomes delta * sum_{i < rows} e^(i epsilon), rounded up.
+    """
+    growth = sum((ball(guarantee.epsilon * i).exp() for i in range(rows)), arb(0))
+    grown = float((growth * ball(guarantee.delta)).upper()) if guarantee.delta else 0.0
+    delta = rounded_up(grown) if grown < 1 else Fraction(1)
+    if delta >= 1:
+        raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
+    reason = f"{guarantee.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
+    return Guarantee(guarantee.epsilon * rows, delta, guarantee.adjacency, guarantee.evidence, reason)
+
+
+def charged_for(
+    guarantee: Guarantee, concentrated: Concentrated | None, adjacency: Adjacency
+) -> tuple[Guarantee, Concentrated | None]:
+    """Return what a release about everyone costs on a ledger with this adjacency: an exchange changes two records."""
+    if adjacency is not Adjacency.REPLACE_OR_EXCHANGE:
+        return guarantee, concentrated
+    doubled = guarantee.for_rows(2)
+    exact_rho = concentrated is not None and not concentrated.delta
+    return doubled, Concentrated(4 * concentrated.rho, Fraction(0)) if concentrated and exact_rho else None
+
+
+def with_groups(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
+    """Return the total of what was spent on everyone and on disjoint groups.
+
+    A record that cannot leave its group touches one of them; an exchange between groups touches two, and what is about
+    everyone is then charged for two records (see `charged_for`). The largest shares count.
+    """
+    touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
+    groups = [amount for name, amount in shares.items() if name != EVERYONE]
+    return shares[EVERYONE] + _largest(groups, touched, type(shares[EVERYONE]))
+
+
+def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Amount:
+    columns = zip(*(astuple(amount) for amount in amounts), strict=True) if amounts else [()] * len(fields(kind))
+    return kind(*(sum(sorted(column, reverse=True)[:number], Fraction(0)) for column in columns))
+
+
+def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
+    """Return what a ledger with groups counts as neighbours: exchanges between them too if membership is secret."""
+    if isinstance(groups, str) or not all(isinstance(name, str) and name.strip() for name in groups):
+        raise DeclarationError("groups must be a sequence of names.")
+    if not is_text("".join(groups)) or len(set(groups)) < len(groups):
+        raise DeclarationError("The groups must be proper texts, each named once.")
+    asked = Adjacency(adjacency)
+    return Adjacency.REPLACE_OR_EXCHANGE if asked is Adjacency.REPLACE_ONE else asked
+
+
+def check_group(label: str, group: str, known: Sequence[str]) -> None:
+    """Refuse a group that a ledger does not know."""
+    if group not in known:
+        raise PublishError(
+            f"Cannot publish {label!r}: {group!r} is none of the groups that this ledger was created with. Nothing was "
+            "published and nothing was charged. Ask one histogram of group x level instead: it costs its epsilon once "
+            "and needs no groups."
+        )

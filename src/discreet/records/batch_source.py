@@ -1,0 +1,24 @@
+"""What else records in batches are asked for: sums of products, and values that no level declares."""
+
+from discreet.records.batches import CountedBatches, answered
+from discreet.records.columns import Column
+from discreet.records.moments import MomentPlan, Wholes, moments_of
+from discreet.records.strangers import strangers_in
+
+
+class BatchSource(CountedBatches):
+    """Records in batches."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<records>)"
+
+    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
+        """Return the sum of every product of the plan, and the number of records."""
+        names = list(dict.fromkeys(factor.column for factor in plan.factors))
+        self.require(names)
+        return answered(lambda: moments_of(self.batches(names), plan), "sum them")
+
+    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
+        self.require([column.name])
+        return answered(lambda: strangers_in(self.batches([column.name]), column, most), "look for undeclared values")

@@ -1,0 +1,25 @@
+"""What was paid for before is given again, and nothing is charged."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from discreet.errors import LedgerError
+from discreet.guarantees import Ledger
+from discreet.models.model import ModelT
+from discreet.releases.release import Release
+
+if TYPE_CHECKING:
+    from discreet.releases.publish import Part
+
+
+def recorded(
+    texts: Sequence[str], parts: Sequence["Part[ModelT]"], label: str, ledger: Ledger
+) -> list[Release[ModelT]]:
+    """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
+    releases = [Release.from_json(text) for text in texts]
+    if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
+        raise LedgerError(
+            f"{str(ledger.path)!r} records something else for {label!r} than was paid for: it was edited. Nothing was "
+            "published and nothing was charged. Check it with `discreet ledger`."
+        )
+    return releases

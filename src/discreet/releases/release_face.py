@@ -1,0 +1,98 @@
+"""A release as its readers handle it: as JSON with signatures, by its fingerprint, on a page, under another prior."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.documents import Document, canonical_json
+from discreet.errors import DeclarationError
+from discreet.guarantees import Guarantee, Unit
+from discreet.guarantees.chain import digest_of
+from discreet.markup import html_table
+from discreet.mechanisms import Mechanism
+from discreet.models.model import ModelT
+
+if TYPE_CHECKING:
+    from discreet.releases.release import Release
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A signature of a release's text without signatures: public key and value in hexadecimal digits."""
+
+    algorithm: str
+    key: str
+    value: str
+
+
+class ReleaseFace(Generic[ModelT]):
+    """What is asked of a release once it is there; its public facts are declared where it is defined."""
+
+    mechanism: Mechanism[ModelT]
+    output: tuple[int, ...]
+    label: str
+    unit: Unit
+    simulated: bool
+    signatures: tuple[Signature, ...]
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """Return what this release promises."""
+
+    @abstractmethod
+    def document(self) -> Document:
+        """Return all but the signatures as a document."""
+
+    @abstractmethod
+    def unsigned(self) -> str:
+        """Return the canonical text that is recorded and may be signed: all but the signatures."""
+
+    def __repr__(self) -> str:
+        kind = "simulated release" if self.simulated else "release"
+        return f"<{kind} {self.label!r}: {self.mechanism!r}, output {self.output}>"
+
+    def _repr_html_(self) -> str:
+        """Return the public facts for a notebook; everything in it is text and nothing else."""
+        title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
+        facts = {"made by": repr(self.mechanism), "guarantee": repr(self.guarantee), "protects": self.unit.description}
+        return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return the noisy output as an array. It is not the truth: read it with `infer`."""
+        return np.array(self.output, dtype=np.int64)
+
+    @property
+    def digest(self) -> str:
+        """Return the fingerprint of the canonical text, without signatures."""
+        return digest_of(self.unsigned())
+
+    def to_json(self) -> str:
+        """Return the one canonical text of this release."""
+        written = [{"algorithm": each.algorithm, "key": each.key, "value": each.value} for each in self.signatures]
+        return canonical_json(self.document() | ({"signatures": written} if written else {}))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Release":
+        """Read a release, strictly: what the document promises must be what its mechanism gives."""
+        from discreet.releases.strict_reading import read_release  # which makes what is declared here
+
+        return read_release(text)
+
+    def with_prior(self, prior: object) -> Self:
+        """Return the same release, read under another prior.
+
+        How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.
+        """
+        model = self.mechanism.model
+        if not hasattr(model, "with_prior"):
+            raise DeclarationError(
+                f"The prior of a {type(model).__name__} is part of its model; it is not replaced by with_prior."
+            )
+        remade: Callable[..., Self] = replace
+        return remade(self, reader_model=model.with_prior(prior))
