@@ -13,7 +13,7 @@ guarantees need not trust any floating-point function.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
@@ -27,6 +27,7 @@ from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gamm
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
+from discreet.models.asked import Asked, written_name
 from discreet.models.contributions import one_for_each
 from discreet.models.model import Model, Parameters
 from discreet.models.statistics import Statistics
@@ -295,7 +296,10 @@ class BoundedFamily(Model):
     is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the parameter.
     """
 
-    is_of_one_column = True
+    @classmethod
+    def asked_as(cls) -> Mapping[str, Asked]:
+        """Return its kind, whose keys are its fields; the column's name is the key `column`, as in other questions."""
+        return {written_name(cls.document_kind): Asked(cls, called={"name": "column"})}
 
     @property
     @abstractmethod

@@ -21,6 +21,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.special import log_gamma_ratio
+from discreet.models.asked import Asked, Declared, DeclaredPrior
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of, some_of
 from discreet.models.model import MadeUp, Model, Parameters
@@ -74,6 +75,15 @@ class Categories(Model, kind="Categories"):
             raise DeclarationError(f"Crossing these columns gives {count} cells; at most {MOST_CELLS} are allowed.")
         object.__setattr__(self, "prior", _prior(1 if prior is None else prior, self.cells))
         object.__setattr__(self, "is_prior_declared", prior is not None)
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name, with columns for its key."""
+        return {"categories": Asked(cls._asked)}
+
+    @classmethod
+    def _asked(cls, declared: Declared, columns: Sequence[str], prior: DeclaredPrior = 1) -> "Categories":
+        return cls(list(declared.levels("columns", columns).values()), prior=prior)
 
     def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""

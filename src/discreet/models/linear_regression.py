@@ -30,6 +30,7 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
@@ -145,6 +146,13 @@ class LinearRegression(Model, kind="LinearRegression"):
         ranges: tuple[Bounds, ...] = values.pop("bounds")
         bounds = {r.name: tuple(day_text(float(b)) if r.dates else b for b in (r.low, r.high)) for r in ranges}
         return cls(bounds=bounds, missing={r.name: r.missing for r in ranges}, **values)
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name, with a formula for its key."""
+        from discreet.models.formulas import asked_regression
+
+        return {"regression": Asked(asked_regression)}
 
     @cached_property
     def ranges(self) -> dict[str, Bounds]:

@@ -7,13 +7,14 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError
+from discreet.models.asked import Asked, written_name
 from discreet.models.moments import Bounds
 from discreet.models.statistics import Statistics
 from discreet.records.columns import Column
@@ -39,10 +40,18 @@ class MadeUp:
 class Model(DocumentedModel, ABC):
     """What is learnt: public declarations that turn records into statistics, with a prior."""
 
-    is_of_one_column: ClassVar[bool] = False
-    """Whether it is about one column, so that a study asks for it by that and by its own keys."""
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+
+    @classmethod
+    def registered(cls) -> dict[str, "type[Model]"]:
+        """Return the newest version of every model that documents may name, by its kind."""
+        return {kind: made for kind, made in sorted(cls.kinds.newest.items()) if issubclass(made, Model)}
+
+    @classmethod
+    def asked_as(cls) -> Mapping[str, Asked]:
+        """Return by which names a study asks for such a model, and what makes it; else by its kind, and its fields."""
+        return {written_name(cls.document_kind): Asked(cls)}
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
