@@ -26,7 +26,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "show", "sklearn", "session", "as_published"),
+    ("study", "show", "sklearn", "session", "as_published"),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dc
 from discreet.reading import Exactness, exactness_of, why_not_exact
-from discreet.template import template
+from discreet.study.template import template
 
 STUDY = """
 [data]
