@@ -13,7 +13,6 @@ from pathlib import Path
 from start import STARTS, cpu_seconds
 
 import discreet as dc
-from discreet.releases.document import MECHANISMS
 
 ROOT = Path(dc.__file__).parent
 KINDS_LIVE_IN = {"mechanisms", "models", "published", "inference", "reading", "posteriors", "noise"}
@@ -77,7 +76,7 @@ def main() -> None:
     anys = sum(name == "Any" for tree in TREES.values() for name in names(tree))
     print(f"Any: {anys} (at most 150 wanted)")
     print("Files that name a mechanism:")
-    for mechanism in sorted(MECHANISMS):
+    for mechanism in sorted(dc.Mechanism.registered()):
         files = named_in(mechanism)
         print(f"  {len(files):3} {mechanism}: {', '.join(files)}")
     print(f"Public names: {len(dc.__all__)} (about 40 wanted)")

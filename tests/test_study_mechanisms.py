@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line import main
+from discreet.models import Model
 from discreet.planning import accuracy_curve
-from discreet.releases.document import MECHANISMS, MODELS
 
 STUDY = """
 [data]
@@ -106,7 +106,7 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def test_every_registered_mechanism_is_asked_here() -> None:
-    assert {name.partition(".")[0] for name in ASKED} == set(MECHANISMS)
+    assert {name.partition(".")[0] for name in ASKED} == set(dc.Mechanism.registered())
 
 
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
@@ -178,7 +178,7 @@ def test_a_family_is_asked_with_its_own_keys(tmp_path: Path, name: str) -> None:
 
 def test_every_registered_family_is_asked_here() -> None:
     assert {type(model).__name__ for _, model in FAMILIES.values()} == {
-        kind for kind, made in MODELS.items() if hasattr(made, "neighbours")
+        kind for kind, made in Model.registered().items() if hasattr(made, "neighbours")
     }
 
 

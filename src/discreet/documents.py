@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Self
 
 from discreet.errors import DocumentError
+from discreet.on_demand import everything_registered
 
 Document = dict[str, object]
 """An object of JSON: its values are looked at before they are used."""
@@ -76,6 +77,8 @@ class Kinds:
     def named(self, document: Mapping[str, object]) -> "type[Documented]":
         """Return the class that a document names, or refuse it in words."""
         kind, version = document.get("kind"), document.get("version", 1)
+        if isinstance(kind, str) and kind not in self.newest:
+            everything_registered()
         newest = self.newest.get(kind) if isinstance(kind, str) else None
         if newest is None:
             known = ", ".join(sorted(self.newest))

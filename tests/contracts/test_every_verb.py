@@ -14,7 +14,6 @@ import pytest
 import discreet as dc
 from discreet.planning import accuracy_curve, cell_variances, expected_accuracy
 from discreet.reading import why_unreadable
-from discreet.releases.document import MECHANISMS
 from discreet.show.charts import posterior_chart
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv
@@ -103,7 +102,7 @@ def declared(mechanism: Any) -> Iterator[tuple[str, object]]:
 
 @pytest.mark.usefixtures("short_runs")
 @pytest.mark.parametrize("place", PLACES, ids=[f"{type(model).__name__}-{n}" for n, model in enumerate(MODELS)])
-@pytest.mark.parametrize("kind", sorted(MECHANISMS))
+@pytest.mark.parametrize("kind", sorted(dc.Mechanism.registered()))
 def test_every_verb_works_or_refuses_in_words(kind: str, place: int, tmp_path: Path) -> None:
     mechanism = made(kind, MODELS[place], SIZE)
     if mechanism is None:  # refused in words

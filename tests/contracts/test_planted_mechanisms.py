@@ -13,7 +13,8 @@ from flint import arb
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal
-from discreet.releases.document import MECHANISMS
+
+MECHANISMS = dc.Mechanism.registered()
 
 ADDITIVE = sorted(name for name, kind in MECHANISMS.items() if hasattr(kind, "measured"))
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")

@@ -23,7 +23,7 @@ from discreet import mechanisms as by
 from discreet.models import InverseGamma, Poisson
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
-from discreet.releases.document import MECHANISMS, mechanism_document
+from discreet.releases.document import mechanism_document
 
 SIZE = 24
 PATIENTS: dict[str, list[Any]] = {
@@ -287,7 +287,7 @@ def main() -> None:
     expected = {
         "software": f"discreet {dc.__version__}",
         "level": 0.9,
-        "mechanism_kinds": sorted(MECHANISMS),
+        "mechanism_kinds": sorted(dc.Mechanism.registered()),
         "model_kinds": ["Categories", "Exponential", "LinearRegression", "Network", "NormalMean", "Poisson"],
         "releases": corpus.releases,
         "ledgers": corpus.ledgers,

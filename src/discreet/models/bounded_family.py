@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from flint import arb, ctx
@@ -33,6 +33,9 @@ from discreet.models.model import Model, Parameters
 from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.family import FamilyPosterior
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _PRECISE = 40  # steps of a continued fraction or series that no law can do without
@@ -288,7 +291,7 @@ def _log_mass(below: Curve, above: Curve, log_density: Curve, cell: tuple[Floats
         return np.asarray(np.where((plain > _CANCELLED * tail) & (tail > 0), np.log(plain), smooth))
 
 
-class BoundedFamily(Model):
+class BoundedFamily(Model["FamilyPosterior"]):
     """A family with one parameter and bounded records; see the module for what each part is for.
 
     `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import isfinite, prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,13 +29,16 @@ from discreet.models.statistics import Statistics
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.categories import CategoriesPosterior
+
 Prior = float | Sequence[float] | Mapping[Cell, float]
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, init=False)
-class Categories(Model, kind="Categories"):
+class Categories(Model["CategoriesPosterior"], kind="Categories"):
     """The distribution of one categorical column, or of several columns crossed.
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`

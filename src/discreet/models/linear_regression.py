@@ -20,7 +20,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,9 @@ from discreet.records.frames import columns_of_frame
 from discreet.records.lists import length_of
 from discreet.records.moments import Measure, whole_column
 from discreet.records.values import day_of
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.regression import RegressionPosterior
 
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
@@ -68,7 +71,7 @@ class InverseGamma:
 
 
 @dataclass(frozen=True, init=False)
-class LinearRegression(Model, kind="LinearRegression"):
+class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     """The regression of one bounded column on others.
 
     `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of

@@ -31,6 +31,8 @@ from discreet.records.nearest import meant
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
+    from discreet.inference.posteriors.network import NetworkPosterior
+
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
 _LARGEST_PART = 32  # kinds of records of a part of a network
@@ -40,7 +42,7 @@ Family = tuple[str, ...]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(Model, kind="Network"):
+class Network(Model["NetworkPosterior"], kind="Network"):
     """A directed graph without cycles over categorical variables.
 
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before

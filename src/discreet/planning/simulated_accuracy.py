@@ -1,6 +1,7 @@
 """What to expect of a release that is too large to be written out: averages over made-up studies."""
 
 from math import sqrt
+from typing import cast
 
 import numpy as np
 from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots_legendre
@@ -110,4 +111,4 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
 def reading_of(mechanism: Mechanism, output: Counts, model: Categories) -> TableReading:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
     observed = Observed(mechanism, np.asarray(output, dtype=np.int64), "planned")
-    return read(Case(model, mechanism.size, (observed,)))
+    return cast(TableReading, read(Case(model, mechanism.size, (observed,))))  # what engines for Categories give

@@ -2,10 +2,9 @@
 
 from discreet.reading.case import Case
 from discreet.reading.engines.engine import MOST_NUMBERS, MOST_OPERATIONS, Engine, Exactness, Work
-from discreet.reading.read import ENGINES, engine_for, exactness_of, read, refusal_of, why_not_exact, why_unreadable
+from discreet.reading.read import engine_for, exactness_of, read, refusal_of, why_not_exact, why_unreadable
 
 __all__ = [
-    "ENGINES",
     "MOST_NUMBERS",
     "MOST_OPERATIONS",
     "Case",

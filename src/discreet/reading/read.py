@@ -1,39 +1,10 @@
 """Which engine reads a case, asked before anything is charged and again when it is read: one list, the best first."""
 
-from typing import overload
-
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.models import BoundedFamily, Categories, LinearRegression, Network
+from discreet.on_demand import everything_registered
 from discreet.reading.case import Case
-from discreet.reading.engines.chains import ChainsEngine
-from discreet.reading.engines.cube import CubeEngine
 from discreet.reading.engines.engine import Engine, Exactness, Reading
-from discreet.reading.engines.enumeration import EnumerationEngine
-from discreet.reading.engines.families import FamiliesEngine
-from discreet.reading.engines.moments import MomentsEngine
-from discreet.reading.engines.naive_bayes import NaiveBayesEngine
-from discreet.reading.engines.rows import RowsEngine
-from discreet.reading.engines.shared_radius import SharedRadiusEngine
-from discreet.reading.engines.tables import TablesEngine
-from discreet.reading.engines.trees import TreesEngine
-from discreet.reading.families import FamilyReading
-from discreet.reading.moments import MomentReading
-from discreet.reading.readings import NetworkReading, TableReading
-
-ENGINES: list[Engine] = [
-    TablesEngine(),
-    EnumerationEngine(),
-    NaiveBayesEngine(),
-    CubeEngine(),
-    SharedRadiusEngine(),
-    TreesEngine(),
-    ChainsEngine(),
-    RowsEngine(),
-    MomentsEngine(),
-    FamiliesEngine(),
-]
-"""All engines, in the order in which they are asked; one for a model of your own may be added."""
 
 
 def engine_for(case: Case) -> Engine | None:
@@ -85,22 +56,6 @@ def why_not_exact(mechanism: Mechanism) -> str | None:
     return None if None in reasons or not reasons else reasons[-1]
 
 
-@overload
-def read(case: Case[Categories]) -> TableReading: ...
-
-
-@overload
-def read(case: Case[Network]) -> NetworkReading: ...
-
-
-@overload
-def read(case: Case[LinearRegression]) -> MomentReading: ...
-
-
-@overload
-def read(case: Case[BoundedFamily]) -> FamilyReading: ...
-
-
 def read(case: Case) -> Reading:
     """Return what a case tells, by the first engine that does not refuse it."""
     if (engine := engine_for(case)) is None:
@@ -109,4 +64,7 @@ def read(case: Case) -> Reading:
 
 
 def _of_its_model(case: Case) -> list[Engine]:
-    return [engine for engine in ENGINES if isinstance(case.model, engine.models)]
+    """Return the engines for a model in the order of the places that they state."""
+    everything_registered()
+    known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
+    return [kind() for kind, _ in known if isinstance(case.model, kind.models)]

@@ -19,24 +19,19 @@ from discreet.exact import exact, exact_text
 from discreet.guarantees import Guarantee
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.mechanisms import Mechanism
+from discreet.models import Model
 from discreet.records.bands import day_text
 from discreet.records.columns import Column
 
 Converted = TypeVar("Converted")
-
-MECHANISMS: dict[str, type[Documented]] = DocumentedMechanism.kinds.newest
-"""The newest version of every mechanism that a document may name. A mechanism joins by registering its kind."""
-
-MODELS: dict[str, type[Documented]] = DocumentedModel.kinds.newest
-"""The newest version of every model that a document may name."""
 
 
 def model_document(model: object) -> Document:
     """Return a model as a document."""
     if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
         raise DocumentError(
-            f"A release about a {type(model).__name__} cannot be written: documents know {', '.join(sorted(MODELS))}. "
-            "A family of your own is for planning, checking and rehearsal."
+            f"A release about a {type(model).__name__} cannot be written: documents know "
+            f"{', '.join(Model.registered())}. A family of your own is for planning, checking and rehearsal."
         )
     return document_of(model)
 

@@ -98,6 +98,7 @@ def _word(plain: set[object]) -> str:
     """Say in words what one value is that is no list and no table."""
     if not plain:
         return ""
-    if plain in ({int}, {str}, {bool}):
-        return {int: "a whole number", str: "a text", bool: "true or false"}[plain.pop()]
+    for kind, word in ((int, "a whole number"), (str, "a text"), (bool, "true or false")):
+        if plain == {kind}:
+            return word
     return "a number, or text for an exact one" if str in plain else "a number"

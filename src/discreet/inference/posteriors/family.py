@@ -23,13 +23,17 @@ from discreet.releases import Release
 Several = Sequence[float] | Floats
 
 
-class FamilyPosterior(Posterior[ReadableFamily]):
+class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
     """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
 
     subject = "a family with one parameter"
+    is_information_at_hand = True
 
-    def __init__(self, reading: FamilyReading, releases: Sequence[Release[ReadableFamily]]) -> None:
-        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
+    def __init__(
+        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilyReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (reading,) = readings
         self.reading, self.prior = reading, reading.prior
         self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
         self._masses, self._mean_total = reading.log_masses, reading.mean_total

@@ -39,7 +39,7 @@ _DRAWS = 4_000
 _SEED = 0
 
 
-class NetworkPosterior(EventPosterior[Network]):
+class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     """What a reader knows about the probabilities of a network, with the noise accounted for."""
 
     subject = "a network"

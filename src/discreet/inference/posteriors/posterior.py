@@ -45,6 +45,13 @@ class Posterior(ABC, Generic[ModelT]):
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
     """
 
+    registered: ClassVar[dict[type, type["Posterior"]]] = {}
+    """Which posterior shows readings of a kind; one registers by `class NewPosterior(Posterior[NewModel], shows=...)`.
+
+    It is made of the model, the releases, and one reading for each strength of the prior.
+    """
+    is_information_at_hand: ClassVar[bool] = False
+    """Whether `information` takes no further work: then a reader is warned at once if there is little."""
     subject: ClassVar[str]
     """What it is about, in words: 'a table of categories'."""
     answers: ClassVar[frozenset[str]] = frozenset()
@@ -53,6 +60,11 @@ class Posterior(ABC, Generic[ModelT]):
     model: ModelT
     releases: tuple[Release[ModelT], ...]
     size: int
+
+    def __init_subclass__(cls, shows: type | None = None) -> None:
+        super().__init_subclass__()
+        if shows is not None:
+            Posterior.registered[shows] = cls
 
     @abstractmethod
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:

@@ -39,13 +39,19 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(Posterior[LinearRegression]):
+class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
 
-    def __init__(self, reading: MomentReading, releases: Sequence[Release[LinearRegression]]) -> None:
-        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
+    def __init__(
+        self,
+        model: LinearRegression,
+        releases: Sequence[Release[LinearRegression]],
+        readings: Sequence[MomentReading],
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (reading,) = readings
         self.reading, self.density, self.chains = reading, reading.density, reading.chains
         self._states = reading.states
 

@@ -1,1 +1,1 @@
-"""The engines, each of which reads some cases; `reading.read` asks them in order."""
+"""The engines, each of which reads some cases. A file in this room registers its engine by stating its place."""

@@ -71,12 +71,24 @@ class Reading(Protocol):
 
 
 class Engine(ABC):
-    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs."""
+    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs.
+
+    An engine registers by stating its place among those of its models, `class NewEngine(Engine, place=10)`: those with
+    a lower place are asked first.
+    """
+
+    registered: ClassVar[dict[type["Engine"], int]] = {}
+    """Every engine with its place."""
 
     models: ClassVar[tuple[type, ...]]
     """The models whose cases it reads."""
 
     exactness: ClassVar[Exactness] = Exactness.EXACT
+
+    def __init_subclass__(cls, place: int | None = None) -> None:
+        super().__init_subclass__()
+        if place is not None:
+            Engine.registered[cls] = place
 
     @abstractmethod
     def misfit(self, case: Case) -> str | None:
