@@ -11,7 +11,7 @@ from discreet.reading import Case, Exactness, engine_for, read, refusal_of
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
-Told = TypeVar("Told")
+Told = TypeVar("Told", bound=Posterior)
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 
 
@@ -36,11 +36,11 @@ def infer(*releases: Release[Model[Told]], prior: object = None, strengths: Sequ
     if strengths is not None and (engine := engine_for(case)) and engine.exactness is not Exactness.EXACT:
         raise DeclarationError("strengths are weighted by evidence, which is known for what is read exactly only.")
     readings = [read(each) for each in cases]
-    found = next((shown for kind, shown in Posterior.registered.items() if isinstance(readings[0], kind)), None)
-    if found is None:
+    found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
+    if not found:
         raise DeclarationError(f"No posterior shows a {type(readings[0]).__name__}. Nothing was read.")
-    posterior = found(case.model, releases, readings)
-    if found.is_information_at_hand:
+    posterior: Told = found[0](case.model, releases, readings)
+    if posterior.is_information_at_hand:
         _warn_of_little(posterior)
     return posterior
 

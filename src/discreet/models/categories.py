@@ -21,7 +21,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.special import log_gamma_ratio
-from discreet.models.asked import Asked, Declared, DeclaredPrior
+from discreet.models.asked import Asked, Declared
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of, some_of
 from discreet.models.model import MadeUp, Model, Parameters
@@ -85,7 +85,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return {"categories": Asked(cls._asked)}
 
     @classmethod
-    def _asked(cls, declared: Declared, columns: Sequence[str], prior: DeclaredPrior = 1) -> "Categories":
+    def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = 1) -> "Categories":
         return cls(list(declared.levels("columns", columns).values()), prior=prior)
 
     def document_values(self) -> dict[str, object]:

@@ -5,7 +5,7 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
@@ -45,10 +45,11 @@ class Posterior(ABC, Generic[ModelT]):
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
     """
 
-    registered: ClassVar[dict[type, type["Posterior"]]] = {}
+    registered: ClassVar[dict[type, Callable[..., Any]]] = {}
     """Which posterior shows readings of a kind; one registers by `class NewPosterior(Posterior[NewModel], shows=...)`.
 
-    It is made of the model, the releases, and one reading for each strength of the prior.
+    It is made of the model, the releases, and one reading for each strength of the prior. Its type is the one that the
+    model names.
     """
     is_information_at_hand: ClassVar[bool] = False
     """Whether `information` takes no further work: then a reader is warned at once if there is little."""
