@@ -9,8 +9,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
+
+import discreet as dc
 
 PROJECT = Path(__file__).parents[2]
 FILES = sorted((PROJECT / "examples" / "new_model").glob("*.py"))
@@ -152,6 +155,25 @@ def run(words: Sequence[str], folder: Path, *paths: Path) -> subprocess.Complete
 def test_a_new_model_goes_the_whole_road_from_its_three_files(folder: Path) -> None:
     done = run(["-W", "error", "-c", ROAD], folder, FILES[0].parent)
     assert done.returncode == 0, done.stderr
+
+
+def test_three_files_in_the_rooms_of_the_house_are_found_and_no_other_file_is_edited(folder: Path) -> None:
+    house = folder / "house" / "discreet"
+    copytree(Path(dc.__file__).parent, house, ignore=ignore_patterns("__pycache__"))
+    for name, room in (
+        ("successes", "models"),
+        ("noisy_total", "mechanisms"),
+        ("successes_reading", "inference/posteriors"),
+    ):
+        text = (FILES[0].parent / f"{name}.py").read_text()
+        (house / room / f"{name}.py").write_text(
+            text.replace("from successes import", "from discreet.models.successes import")
+        )
+    asked = "import discreet as dc; print(dc.infer(dc.Study('study.toml').publish('hits')), dc.__file__)"
+    done = run(["-W", "error", "-c", asked], folder, house.parent)
+    assert done.returncode == 0, done.stderr
+    assert "success in hits" in done.stdout
+    assert str(house) in done.stdout
 
 
 def announced(folder: Path, value: str) -> Path:

@@ -6,15 +6,19 @@ a key that it does not know, or a value of another type, is refused in words.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Generic, TypeVar, Union, get_args, get_origin
 
 from discreet.errors import DeclarationError
+from discreet.exact import exact
 from discreet.records.nearest import meant
 
 Made = TypeVar("Made")
+_ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Fraction: (int, float, str), None: (NoneType,)}
+"""What a value may be beside the declared type."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +60,19 @@ class Maker(Generic[Made]):
                 if missing != ["delta"]
                 else f"{self.name} needs a delta, such as '1e-7'."
             )
-        return self.make(**self.fixed, **{self.keys[key].name: _frozen(value) for key, value in given.items()})
+        return self.make(**self.fixed, **{self.keys[key].name: self._value(key, value) for key, value in given.items()})
+
+    def _value(self, key: str, value: object) -> object:
+        """Return a list as a tuple, as what keys make is frozen, and an exact number where one is declared."""
+        if self.keys[key].annotation is Fraction and isinstance(value, str | int | float):
+            return exact(value, key)
+        return tuple(value) if isinstance(value, list) else value
 
     def _unknown(self, key: str, others: Iterable[str]) -> str:
         if key == "delta":
             return f"{self.name} takes no delta: its guarantee is pure."
         known = f"takes {', '.join(self.keys)}" if self.keys else "takes no further keys"
         return f"{key!r} is no key of {self.name}, which {known}.{meant(key, (*self.keys, *others))}"
-
-
-def _frozen(value: object) -> object:
-    """Return a list as a tuple: what keys make is frozen."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _fits(value: object, kind: object) -> bool:
@@ -79,7 +84,7 @@ def _fits(value: object, kind: object) -> bool:
         return isinstance(value, list) and all(_fits(each, parts[0]) for each in value)
     if get_origin(kind) in (Mapping, dict):
         return isinstance(value, dict) and all(_fits(each, parts[1]) for each in value.values())
-    return type(value) is (NoneType if kind is None else kind) or (kind is float and type(value) is int)
+    return type(value) in (kind, *_ALSO.get(kind, ()))
 
 
 def _words(kind: object) -> str:
@@ -101,4 +106,4 @@ def _word(plain: set[object]) -> str:
     for kind, word in ((int, "a whole number"), (str, "a text"), (bool, "true or false")):
         if plain == {kind}:
             return word
-    return "a number, or text for an exact one" if str in plain else "a number"
+    return "a number, or text for an exact one" if plain & {str, Fraction} else "a number"
