@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
-from discreet.releases.release import MECHANISMS
 
 TWO, THREE = (0, 1), (0, 1, 2)
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -63,7 +62,7 @@ MAKERS: dict[str, Any] = {
 
 def made(kind: str, model: Any, size: int = 30) -> Any:
     """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse."""
-    new: Any = MECHANISMS[kind]
+    new: Any = dc.Mechanism.registered()[kind]
     build = MAKERS.get(kind, lambda m, n: new(m, size=n, epsilon=1, **FACTS.get(kind, {})))
     try:
         return build(model, SIZES.get(kind, size))

@@ -64,7 +64,8 @@ def test_features_of_several_levels_and_words_are_learnt() -> None:
     classifier = PrivateNaiveBayes(epsilon=20, classes=("no", "yes"), feature_levels=levels)
     classifier.fit(words[:600], np.array(["no", "yes"])[y[:600]])
     assert (classifier.predict(words[600:]) == np.array(["no", "yes"])[y[600:]]).mean() > 0.85
-    assert type(classifier.release_.mechanism).__name__ == "FamilyHistograms"
+    assert type(classifier.release_.mechanism).__name__ == "JointHistograms"
+    assert classifier.release_.mechanism == dc.suggest(classifier.network_, 600, 20).mechanism
 
 
 def test_the_ledger_is_charged_and_refuses_when_it_is_spent(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 import discreet as dc
 from discreet.planning import accuracy_curve, cell_variances
 from discreet.reading import why_unreadable
-from discreet.releases.release import MECHANISMS
 from discreet.show.charts import posterior_chart
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv
@@ -110,7 +109,7 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_runs", "few_draws")
 @pytest.mark.parametrize("place", PLACES, ids=[f"{type(model).__name__}-{n}" for n, model in enumerate(MODELS)])
-@pytest.mark.parametrize("kind", sorted(MECHANISMS))
+@pytest.mark.parametrize("kind", sorted(dc.Mechanism.registered()))
 def test_every_verb_works_or_refuses_in_words(kind: str, place: int, tmp_path: Path) -> None:
     mechanism = made(kind, MODELS[place], SIZE)
     if mechanism is None:  # refused in words

@@ -13,7 +13,8 @@ from flint import arb
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal, Mechanism
-from discreet.releases.release import MECHANISMS
+
+MECHANISMS = dc.Mechanism.registered()
 
 ADDITIVE = [name for name, kind in Mechanism.registered().items() if kind.measured is not Mechanism.measured]
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")

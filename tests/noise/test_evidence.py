@@ -9,14 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.errors import DeclarationError
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
-from discreet.releases.release import MECHANISMS
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")
@@ -97,7 +96,7 @@ def rows_of_records(model: dc.Categories | dc.Network) -> NDArray[np.int64]:
 
 
 def test_every_mechanism_that_a_document_may_name_is_registered_and_in_this_suite() -> None:
-    assert set(EVERY) == set(MECHANISMS) == set(Mechanism.kinds.newest)
+    assert set(EVERY) == set(dc.Mechanism.registered()) == set(Mechanism.kinds.newest)
     for name, mechanism in EVERY.items():
         assert Mechanism.kinds.newest[name] is type(mechanism)
         assert (mechanism.document_kind, mechanism.document_version) == (name, 1)
