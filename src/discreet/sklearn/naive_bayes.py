@@ -13,7 +13,7 @@ from discreet.exact import Exact
 from discreet.guarantees import Ledger
 from discreet.inference import NetworkPosterior, infer
 from discreet.models.network import Network
-from discreet.planning import suggest
+from discreet.planning.suggest import suggest_for_fitting
 from discreet.records.columns import Column, Level
 from discreet.sklearn.records import Columns, as_levels, labelled, names_of, published, unlabelled
 
@@ -50,7 +50,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, labels = labelled(self, X, y)
         size = len(labels)
         self.network_ = Network.naive_bayes(_TARGET, names_of(self.n_features_in_), self._levels())
-        mechanism = suggest(self.network_, size, self.epsilon).mechanism
+        mechanism = suggest_for_fitting(self.network_, size, self.epsilon).mechanism
         target = self.network_.variables[0]
         secret = self.network_.statistics(self._columns(table) | {_TARGET: as_levels(labels, target.levels)})
         label = f"naive Bayes of {self.n_features_in_} features"
