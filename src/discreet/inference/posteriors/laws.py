@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.exact import whole
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Share
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.reading.own_sums import OwnSums
+from discreet.reading.readings import TableReading
 
 
 class Laws(ABC):
@@ -34,6 +36,44 @@ class Laws(ABC):
     @abstractmethod
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw logarithms of the probabilities of disjoint groups (columns), jointly."""
+
+
+class JointAnswers(Laws):
+    """What all cells read together say beside shares, under one prior or several of different strength."""
+
+    readings: tuple[TableReading, ...]
+    shares: Floats
+    """The posterior probability of each strength."""
+
+    def between(self, one: Counts, two: Counts) -> BetaMixture:
+        """Return the law of the share that one group has of two."""
+        parts = []
+        for share, reading in zip(self.shares, self.readings, strict=True):
+            alpha = reading.model.concentration
+            sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
+            parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
+        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def count(self, places: Counts) -> CountDistribution:
+        """Return the law of the group's true count."""
+        pairs = zip(self.shares.tolist(), self.readings, strict=True)
+        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in pairs])
+
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        """Draw all cells, and add up groups."""
+        logs = self.log_cells(count, seed)
+        return np.stack([logsumexp(logs[:, group], axis=1) for group in groups], axis=1)
+
+    def log_cells(self, count: int, seed: int | None) -> Floats:
+        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
+        generator = np.random.default_rng(seed)
+        numbers = generator.multinomial(count, self.shares / self.shares.sum())
+        parts = []
+        for number, reading in zip(numbers, self.readings, strict=True):
+            if number:
+                shapes = reading.model.concentration + reading.counts.draw(int(number), generator)
+                parts.append(log_dirichlet_rows(shapes, generator))
+        return np.asarray(generator.permutation(np.concatenate(parts)))
 
 
 class OwnLaws(Laws):

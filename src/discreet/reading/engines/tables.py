@@ -22,7 +22,7 @@ _RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be re
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 
-class TablesEngine(Engine):
+class TablesEngine(Engine, place=10):
     """Sums over all tables by a fast Fourier transform: cells are independent but for the known total.
 
     Two cells whose draws can be listed are left to enumeration, which knows the mass of grid cells to all digits.
@@ -32,7 +32,7 @@ class TablesEngine(Engine):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse noise that is no product over cells, choices, and draws that are truncated or on a coarse grid."""
-        if len(case.model.cells) == 2 and few_records(case) and any(each.draw is not None for each in case.observed):
+        if len(case.model.cells) == 2 and any(each.draw is not None for each in case.observed) and few_records(case):
             return "draws of two probabilities are read table by table"
         return next((why for each in case.observed if (why := _misfit(each)) is not None), None)
 
