@@ -27,6 +27,7 @@ from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import Interval, Sampled
 from discreet.models import Categories, Cell
 from discreet.reading.case import Case
+from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.records.columns import Level
 from discreet.releases import Release
@@ -249,7 +250,8 @@ class PooledRates(Posterior[Categories]):
             inside = (steps >= 0) & (steps < lengths[places])
             return np.where(inside, table[places, np.where(inside, steps, 0)], -np.inf)
 
-        sizes = LatentCounts(log_weight, starts, starts + lengths - 1, 0.0, self.size)
+        weights = CellWeights(np.ones(len(starts)), log_weight)
+        sizes = LatentCounts(weights, starts, starts + lengths - 1, 0.0, self.size)
         jacobian = np.log(mu) + np.log1p(-mu) + log_kappa - 2 * np.log1p(kappa)
         return _Point(mu, kappa, sizes.log_sum + float(jacobian), sizes, tuple(hits))
 
