@@ -17,7 +17,7 @@ max(1, (a + e)/(e + 1)) a step to the right and is at most max(1, its value at e
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,9 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.mathematics.digits import log_gamma_ratio, tilted_to
 from discreet.reading.case import MOST_NUMBERS
-from discreet.reading.counts.low_frequencies import MANY, LowFrequencies, leave_one_out
+
+if TYPE_CHECKING:
+    from discreet.reading.counts.low_frequencies import LowFrequencies
 
 Spectrum = NDArray[np.complex128]
 
@@ -36,6 +38,8 @@ _MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to
 _LOST = 1e-12  # and is widened until no more than this share of the sum over all tables lies outside
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
 _ALIASED = 1e-17  # of the total's probability: what may come back around the circle
+MANY = 64
+"""Tables of more cells are read through low frequencies."""
 SPARE = 4.0
 """Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
@@ -140,8 +144,10 @@ class CountSums:
         return np.asarray(rfft(self._weights, self.length, axis=1))
 
     @cached_property
-    def low(self) -> LowFrequencies:
+    def low(self) -> "LowFrequencies":
         """Return the transforms of many cells at the few frequencies that matter."""
+        from discreet.reading.counts.low_frequencies import LowFrequencies  # which stand on what is here
+
         return LowFrequencies(self._weights, self.length, self._spread)
 
     def _spectrum(self, places: Counts) -> Spectrum:
@@ -209,3 +215,16 @@ def log_prior(alpha: Floats, counts: Counts) -> Floats:
     if (alpha == 1).all():
         return np.zeros(np.broadcast(alpha, counts).shape)
     return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
+
+
+def leave_one_out(spectra: Spectrum) -> Spectrum:
+    """Return for each row the product of all other rows: products from the left times products from the right."""
+    result = np.empty_like(spectra)
+    result[0] = 1
+    for row in range(1, len(spectra)):
+        np.multiply(result[row - 1], spectra[row - 1], out=result[row])
+    running = np.ones_like(spectra[0])
+    for row in reversed(range(len(spectra))):
+        result[row] *= running
+        running *= spectra[row]
+    return result

@@ -13,17 +13,13 @@ For a few cells this would be wrong: the transform of Laplace noise falls like t
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import rfft
 
 from discreet.arrays import Counts, Floats
+from discreet.reading.counts.count_sums import MANY, Spectrum, leave_one_out
 
-MANY = 64
-"""Tables of more cells are read through low frequencies."""
 _LEFT_OUT = 1e-17  # of the probability of the known total
 _BLOCK = 2_000_000  # numbers that are worked on together
-
-Spectrum = NDArray[np.complex128]
 
 
 class LowFrequencies:
@@ -95,16 +91,3 @@ class LowFrequencies:
             np.multiply(self._weights[part], np.maximum(0.0, laws), out=found[part])
         found /= found.sum(axis=1, keepdims=True)
         return found
-
-
-def leave_one_out(spectra: Spectrum) -> Spectrum:
-    """Return for each row the product of all other rows: products from the left times products from the right."""
-    result = np.empty_like(spectra)
-    result[0] = 1
-    for row in range(1, len(spectra)):
-        np.multiply(result[row - 1], spectra[row - 1], out=result[row])
-    running = np.ones_like(spectra[0])
-    for row in reversed(range(len(spectra))):
-        result[row] *= running
-        running *= spectra[row]
-    return result

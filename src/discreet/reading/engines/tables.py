@@ -12,9 +12,8 @@ from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
-from discreet.reading.counts.count_sums import SPARE, CellWeights
+from discreet.reading.counts.count_sums import MANY, SPARE, CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
-from discreet.reading.counts.low_frequencies import MANY
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
