@@ -8,7 +8,7 @@ from discreet.mathematics.distributions.summaries import batch_of, summaries
 
 
 def law(first: float, weights: list[float], total: float) -> BetaMixture:
-    a = first + np.arange(len(weights))
+    a = np.asarray(first + np.arange(len(weights)), dtype=np.float64)
     shares = np.array(weights) / sum(weights)
     return BetaMixture(shares, a, total - a)
 
