@@ -12,8 +12,9 @@ from discreet.inference.posteriors.posterior import Posterior, posterior_of
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.models import BoundedFamily, Categories, LinearRegression, Network
 from discreet.reading import Case, read, refusal_of
+from discreet.reading.published import Reading
 from discreet.reading.readings import TableReading
-from discreet.reading.strengths import strengthened
+from discreet.reading.strengths import LEARNT, learnt, read_strengths, strengthened
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
@@ -51,9 +52,12 @@ def infer(*releases: Release, prior: object = None, strengths: Sequence[float] |
     `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one parameter. The first
     engine that can read the releases does; its `method` says how.
 
-    `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior,
-    each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
-    as if they were true: intervals made that way cover far less than they say.
+    Where no prior is declared, shares and rates are read from their own noisy sums, and all cells together under a
+    prior whose strength is learnt (`posterior.table`). `prior` is the reader's own, which then answers everything, or
+    one by name: "declared" is the holder's, "learnt" gives `posterior.table`, "none" reads as if none was declared.
+    `strengths` averages over several strengths of the prior, each weighted by its evidence: the prior's parameters are
+    multiplied by each of them. Never plug noisy counts in as if they were true: intervals made that way cover far less
+    than they say.
     """
     case = Case.of(releases, prior)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
@@ -61,8 +65,18 @@ def infer(*releases: Release, prior: object = None, strengths: Sequence[float] |
             f"{case.label!r} has no posterior, as its holder declared when it was published (reading = "
             f"{NO_READING!r}): {why}. Nothing was read."
         )
-    readings = [read(each) for each in ([case] if strengths is None else strengthened(case, strengths))]
-    return _told(posterior_of(readings[0], readings, case.model, releases))
+    if strengths is not None and not case.model.is_prior_declared:
+        case = Case.of(releases, 1)
+    readings = _readings(case, strengths)
+    posterior = posterior_of(readings[0], readings, case.model, releases)
+    return _told(posterior.table if isinstance(prior, str) and prior == LEARNT else posterior)
+
+
+def _readings(case: Case, strengths: Sequence[float] | None) -> list[Reading]:
+    """Return one reading, or one for each prior that evidence shall weigh."""
+    if strengths is not None:
+        return read_strengths(strengthened(case, strengths))
+    return read_strengths(learnt(case)) if case.model.is_prior_open else [read(case)]
 
 
 @posterior_of.register
@@ -73,7 +87,7 @@ def _(
 
 
 def _told(posterior: Posterior) -> Posterior:
-    """Return a posterior, with a warning if what it tells is known at once, and is mostly the prior."""
+    """Return a posterior, with a warning if what it tells is known at once and mostly the prior, or is in doubt."""
     if posterior.is_told_at_once and posterior.information is not None and posterior.information < _LITTLE:
         warnings.warn(
             f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what "
@@ -81,4 +95,6 @@ def _told(posterior: Posterior) -> Posterior:
             LittleInformationWarning,
             stacklevel=3,
         )
+    for doubt in posterior.doubts() if posterior.is_told_at_once else ():
+        warnings.warn(doubt, stacklevel=3)
     return posterior

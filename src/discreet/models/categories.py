@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import isfinite, prod
+from math import ceil, isfinite, log2, prod
 from typing import ClassVar
 
 import numpy as np
@@ -33,8 +33,8 @@ class Categories(CategoryQuestions, kind="Categories"):
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
     is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell; None says that
-    none is declared, which is read as 1 in each cell. `outside` names the level for undeclared and missing values (see
-    `Column`).
+    none is declared: readers learn its strength, and mechanisms that draw from a posterior take 1. `outside` names the
+    level for undeclared and missing values (see `Column`).
 
     >>> Categories("smoking", levels=("never", "former", "current"), prior=1, outside="never")
     Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)
@@ -54,7 +54,7 @@ class Categories(CategoryQuestions, kind="Categories"):
         self,
         columns: str | Column | Sequence[str | Column],
         levels: Levels | None = None,
-        prior: Prior | None = 1,
+        prior: Prior | None = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
         given = (columns,) if isinstance(columns, str | Column) else tuple(columns)
@@ -88,6 +88,18 @@ class Categories(CategoryQuestions, kind="Categories"):
     def with_prior(self, prior: Prior | None) -> "Categories":
         """Return the same model under another prior."""
         return Categories(self.columns, prior=prior)
+
+    @property
+    def is_prior_open(self) -> bool:
+        """Tell whether the strength of the prior is to be learnt; that of two levels is not, they are uniform."""
+        return not self.is_prior_declared and len(self.cells) > 2
+
+    def proposals(self, is_evidence_known: bool) -> "tuple[Categories, ...]":
+        """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""
+        cells = len(self.cells)
+        steps = ceil(log2(cells / 2))
+        weak = [(2 / cells) ** (1 - step / steps) for step in range(steps + 1)] if is_evidence_known and steps else [1]
+        return tuple(self.with_prior(value) for value in weak)
 
     def strengthened(self, strength: float) -> "Categories":
         """Return the same model with all parameters of its prior multiplied."""

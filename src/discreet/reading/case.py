@@ -83,7 +83,9 @@ class Case(Generic[ModelT]):
         observed = tuple(Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label) for r in releases)
         if prior is None or not hasattr(first.model, "with_prior"):
             return Case(first.model, first.mechanism.size, observed, prior)
-        return Case(first.model.with_prior(prior), first.mechanism.size, observed)
+        from discreet.reading.strengths import model_under  # which reads what stands here
+
+        return Case(model_under(first, prior), first.mechanism.size, observed)
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Case":

@@ -1,10 +1,53 @@
-"""A case under several strengths of the prior, which its evidence weighs."""
+"""A case under several priors, which its evidence weighs: the reader's strengths, or those among which one learns.
 
-from collections.abc import Sequence
+Where no prior was declared nobody knows how many records it should be worth. Of a table of m cells the total weight is
+learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`).
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from discreet.errors import DeclarationError
-from discreet.reading.case import Case, Exactness, engine_for
+from discreet.models.model import Model
+from discreet.reading.case import Case, Exactness, engine_for, read
+from discreet.reading.published import Published, Reading
+
+DECLARED, LEARNT, NONE = "declared", "learnt", "none"
+"""Priors by name: the holder's, one whose strength is learnt, and none, as if the holder had declared none."""
+
+
+def model_under(release: Published, prior: object) -> Model:
+    """Return a release's model under the reader's own prior, or one by name."""
+    if prior == DECLARED:
+        if not release.mechanism.model.is_prior_declared:
+            raise DeclarationError(
+                f"{release.label!r} was published without a prior, so there is none to read it under. Nothing was "
+                "read. Give a prior, such as 1 for every parameter."
+            )
+        declared: Model = release.mechanism.model
+        return declared
+    if isinstance(prior, str) and prior not in (LEARNT, NONE):
+        raise DeclarationError(
+            f"A prior is a number, one for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got {prior!r}. Nothing was "
+            "read."
+        )
+    under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Case.of` asked
+    return under(None if isinstance(prior, str) else prior)
+
+
+def learnt(case: Case) -> list[Case]:
+    """Return a case under every prior that may be meant where none was declared.
+
+    Which of them is meant is learnt by evidence, so where that is not known only one is proposed.
+    """
+    engine = engine_for(case)
+    is_known = engine is not None and engine.exactness is Exactness.EXACT
+    return [replace(case, model=model) for model in case.model.proposals(is_known)]
+
+
+def read_strengths(cases: Sequence[Case]) -> list[Reading]:
+    """Read a case under each of several priors."""
+    return [read(case) for case in cases]
 
 
 def strengthened(case: Case, strengths: object) -> list[Case]:

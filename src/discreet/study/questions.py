@@ -6,14 +6,14 @@ the one that suits its model, chosen by declarations alone, and the reason is ke
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.models import Categories, EquivalentSize, LinearRegression, Network
 from discreet.models.model import Model
 from discreet.models.moments import Bounds
@@ -103,6 +103,16 @@ class Question:
         return why_unreadable(self.mechanism)
 
 
+def with_ones(question: Question) -> Question:
+    """Return a question as version 0.1 asked it: there a prior that was not declared was 1 everywhere.
+
+    What was paid for then is given again, not charged anew.
+    """
+    if question.model.is_prior_declared or not isinstance(question.model, Categories | Network):
+        return question
+    return replace(question, mechanism=with_fields(question.mechanism, model=question.model.with_prior(1)))
+
+
 def read_question(
     name: str,
     declared: DeclaredQuestion,
@@ -188,8 +198,8 @@ def _regression(
 def _model(name: str, declared: DeclaredQuestion, columns: Mapping[str, Column], folder: Path) -> Categories | Network:
     if declared.columns is not None:
         known = _declared(name, "columns", declared.columns, columns)
-        prior: Any = 1.0 if declared.prior is None else declared.prior
-        return Categories(list(known.values()), prior=None if prior == _NO_PRIOR else prior)
+        prior: Any = None if declared.prior == _NO_PRIOR else declared.prior
+        return Categories(list(known.values()), prior=prior)
     if declared.target is not None and declared.features is not None:
         levels = _declared(name, "target", [declared.target], columns)
         levels |= _declared(name, "features", declared.features, columns)
@@ -217,7 +227,7 @@ def _declared(name: str, key: str, wanted: list[str], columns: Mapping[str, Colu
 def _prior(prior: Prior | None, levels: Mapping[str, Column]) -> Any:
     """Return the prior of a network: a number, a table by variable, an equivalent size, or none."""
     if prior is None or prior == _NO_PRIOR:
-        return None if prior else 1.0
+        return None
     if isinstance(prior, list):
         raise DeclarationError("The prior of a network is one number, a table by variable, or { equivalent_size = 1 }.")
     if not isinstance(prior, dict) or set(prior) != {_EQUIVALENT_SIZE} or _EQUIVALENT_SIZE in levels:

@@ -170,6 +170,33 @@ class BetaMixture(Proportion):
         return self.mean, self.median, *self.interval(level), self.sd, self.share_between(level)
 
 
+class Share(BetaMixture):
+    """A share that was uniform beforehand, k + 1 and n - k + 1 for counts k: its interval is opened to 0, or to 1.
+
+    Equal tails never hold 0, so they would miss every share that is almost nothing. The lower end is 0 where the
+    shortest interval of the level holds 0. The density has one peak, so that is where it is no higher at the end of
+    [0, quantile(level)] than at 0, where it is sum_k w_k b_k over k = 0. The upper end is 1 likewise.
+
+    >>> none_of_ten = Share(np.array([1.0]), np.array([1.0]), np.array([11.0]))
+    >>> str(none_of_ten.interval(0.9)), str(none_of_ten.equal_tails(0.9))
+    ('0 to 0.2384', '0.004652 to 0.2384')
+    """
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, opened to 0 or 1 if that cannot be excluded."""
+        low, high = self.equal_tails(level)
+        turned = Share(self.weights, self.b, self.a)
+        return Interval(0.0 if self._holds_zero(level) else low, 1.0 if turned._holds_zero(level) else high)
+
+    def equal_tails(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, which holds neither 0 nor 1."""
+        return super().interval(level)
+
+    def _holds_zero(self, level: float) -> bool:
+        at_zero = float(self.weights[self.a == 1] @ self.b[self.a == 1])
+        return at_zero > 0 and float(self.log_density(self.quantile(level))) <= np.log(at_zero)
+
+
 @dataclass(frozen=True, init=False)
 class Dirichlet(Proportions):
     """Probabilities of m categories with density ~ prod_i theta_i^(concentration_i - 1).
