@@ -101,7 +101,7 @@ class Totals:
 
 
 def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals:
-    """Return what mechanisms cost together at one delta, for up to `rows` records of a unit; equal ones are asked once."""
+    """Return what mechanisms cost together at one delta, for up to `rows` records of a unit; each is asked once."""
     allowed = probability(delta, "delta")
     deltas = rho = leak = Fraction(0)
     epsilons: list[Fraction] = []

@@ -209,6 +209,17 @@ class MixtureBatch:
         logs = [part.log_density(logit(np.asarray(x, dtype=float))) for part in self.parts]
         return np.asarray(np.logaddexp.reduce(logs))
 
+    @property
+    def densities_at_ends(self) -> tuple[Floats, Floats]:
+        """Return the densities at 0 and at 1 of rows whose parameters are 1 or more: Beta(1, b) has b at 0."""
+        zero, one = np.zeros(self.count), np.zeros(self.count)
+        for part in self.parts:
+            a = part.start[:, None] + np.arange(part.weights.shape[1])
+            b = part.total[:, None] - a
+            zero += np.where(a == 1, part.weights * b, 0.0).sum(axis=1)
+            one += np.where(b == 1, part.weights * a, 0.0).sum(axis=1)
+        return zero, one
+
     def quantile(self, probability: float) -> Floats:
         """Return the x of each row with P(value <= x) = probability."""
         return np.asarray(expit(self.logit_quantiles([probability])[0][0]))
