@@ -22,6 +22,7 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case
+from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.own_sums import summed_measurements
 from discreet.releases import Release
@@ -78,7 +79,8 @@ def sizes_under(groups: Sequence[Group], size: int, mu: float, kappa: float) -> 
         inside = (steps >= 0) & (steps < lengths[places])
         return np.where(inside, table[places, np.where(inside, steps, 0)], -inf)
 
-    return Sizes(mu, kappa, LatentCounts(log_weight, starts, starts + lengths - 1, 0.0, size), tuple(hits))
+    weights = CellWeights(np.ones(len(starts)), log_weight)
+    return Sizes(mu, kappa, LatentCounts(weights, starts, starts + lengths - 1, 0.0, size), tuple(hits))
 
 
 class BetaBinomials:

@@ -79,6 +79,12 @@ class OwnSums:
             self._known[key] = self._read(groups)
         return self._known[key]
 
+    def cells(self, places: Counts) -> tuple[Counts, Floats] | None:
+        """Return windows of counts of single cells and their probabilities, if cells are alike; else nothing."""
+        from discreet.reading.own_cells import own_cells  # which stands on what is here
+
+        return own_cells(self._case, places)
+
     def _read(self, groups: Sequence[Counts]) -> Parts:
         cells = len(self._case.model.cells)
         labels = np.full(cells, len(groups))

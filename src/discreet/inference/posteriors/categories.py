@@ -5,7 +5,7 @@ probabilities and ratios are exact. Other functions of theta are summarised by e
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -27,6 +27,7 @@ from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
 from discreet.reading.readings import TableReading
@@ -53,9 +54,9 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
         """Return the log densities of some cells' made-up probabilities, and what exact counts would give."""
         known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
-        laws = [(self.laws.share(np.array([place])), known.marginal(place), truth[place]) for place in places]
-        pairs = np.array([(own.log_density(at), exact.log_density(at)) for own, exact, at in laws])
-        return pairs[:, 0], pairs[:, 1]
+        at = truth[list(places)]
+        exact = [known.marginal(place).log_density(x) for place, x in zip(places, at, strict=True)]
+        return self.laws.cells(places).log_density(at), np.array(exact)
 
     def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
         return self.conditional(event, [self.model.cells[cell] for cell in self._groups(column)[place]])
@@ -107,12 +108,12 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return how many exactly known records would tell as much, and what is left open by sampling and by noise."""
-        parts = [law.variances for law in self._cells]
+        within, between = np.sqrt(self.cell_laws.variances)
         names = [self.event_of(cell) for cell in self.model.cells]
         return {
             "equivalent_records": self.equivalent_records,
-            "sampling_sd": {name: sampling**0.5 for name, (sampling, _) in zip(names, parts, strict=True)},
-            "privacy_sd": {name: privacy**0.5 for name, (_, privacy) in zip(names, parts, strict=True)},
+            "sampling_sd": dict(zip(names, within.tolist(), strict=True)),
+            "privacy_sd": dict(zip(names, between.tolist(), strict=True)),
         }
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
@@ -173,8 +174,8 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
             found.append(Line(own, mean, *interval, words))
         return tuple(found)
 
-    def _by_cell(self, value: Callable[[int], T]) -> dict[Cell, T]:
-        return {cell: value(place) for place, cell in enumerate(self.model.cells)}
+    def _by_cell(self, values: Iterable[T]) -> dict[Cell, T]:
+        return dict(zip(self.model.cells, values, strict=True))
 
     @property
     def log_evidence(self) -> float:
@@ -189,21 +190,22 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     @cached_property
     def mean(self) -> dict[Cell, float]:
         """Return the expected probability of every cell; it is also the chance that the next record falls there."""
-        return self._by_cell(lambda place: float(self.joint_means[place]))
+        return self._by_cell(self.joint_means.tolist())
 
     @property
     def sd(self) -> dict[Cell, float]:
         """Return the standard deviation of every cell's probability."""
-        return self._by_cell(lambda place: self._cells[place].sd)
+        return self._by_cell(self.cell_laws.sd.tolist())
 
     @property
     def median(self) -> dict[Cell, float]:
         """Return the median of every cell's probability."""
-        return self._by_cell(lambda place: self._cells[place].median)
+        return self._by_cell(self.cell_laws.median.tolist())
 
     def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the equal-tailed interval of every cell's probability."""
-        return self._by_cell(lambda place: self._cells[place].interval(level))
+        low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
+        return self._by_cell(map(Interval, low.tolist(), high.tolist()))
 
     @property
     def equivalent_records(self) -> float:
@@ -212,11 +214,13 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the shortest interval of every cell's probability."""
-        return self._by_cell(lambda place: self._cells[place].highest_density(level))
+        return self._by_cell(self.cell_laws.row(place).highest_density(level) for place in range(len(self.model.cells)))
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
         """Return the share of each interval's width that is due to privacy: what exact counts would save."""
-        return self._by_cell(lambda place: self._cells[place].share_between(level))
+        low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
+        shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / (high - low))
+        return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:
         """Return the distribution of an event's probability."""

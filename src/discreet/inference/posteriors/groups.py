@@ -13,6 +13,7 @@ from discreet.inference.posteriors.events import column_named
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.table import TablePosterior
+from discreet.mathematics.distributions.summaries import summaries
 from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
 from discreet.records.columns import Column, level_text
@@ -33,15 +34,15 @@ class GroupPosterior(TablePosterior):
 
     def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of some cells; no others are worked out."""
-        return self.rows_of(places, [self.laws.share(np.array([place])) for place in places], level)
+        return self.rows_of(places, self.laws.cells(places), level)
 
     def margin(self, column: str, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for the share of each level of a column, whatever the others are, from its own sum."""
         own = column_named(self.columns, column)
         groups = self._groups(own)
-        laws = [self.laws.share(places) for places in groups]
+        found = summaries([self.laws.share(places) for places in groups], level)
         names = [f"{column}={level_text(known)}" for known in own.levels]
-        return tuple(Row(name, "", *law.summary(level), PROBABILITY) for name, law in zip(names, laws, strict=True))
+        return tuple(Row(name, "", *figures, PROBABILITY) for name, figures in zip(names, found, strict=True))
 
     def _groups(self, column: Column) -> list[Counts]:
         """Return the places of the cells of each level of a column."""

@@ -13,7 +13,9 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.exact import whole
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Share
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
+from discreet.mathematics.distributions.summaries import batch_of
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 
@@ -24,6 +26,17 @@ class Laws(ABC):
     @abstractmethod
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
+
+    @property
+    def are_opened(self) -> bool:
+        """Tell whether intervals of shares are opened to 0 and 1."""
+        return False
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells as rows of one batch: all are counts behind one total."""
+        found = batch_of([self.share(np.array([place])) for place in places])
+        assert found is not None
+        return found
 
     @abstractmethod
     def between(self, one: Counts, two: Counts) -> BetaMixture:
@@ -87,6 +100,18 @@ class OwnLaws(Laws):
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
         return Share(weights, _one_more(counts), _one_more(self._size - counts))
+
+    @property
+    def are_opened(self) -> bool:
+        """Tell that they are, as every share was uniform beforehand."""
+        return True
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells, all at once where cells are alike."""
+        if (found := self._sums.cells(np.asarray(places, dtype=np.int64))) is None:
+            return super().cells(places)
+        first, weights = found
+        return MixtureBatch([Part.of(weights, 1.0 + first, self._size + 2.0)])
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two, from three sums."""

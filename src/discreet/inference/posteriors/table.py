@@ -17,6 +17,8 @@ from discreet.inference.posteriors.laws import JointAnswers, Laws
 from discreet.inference.posteriors.outweighed import outweighed_level
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions.summaries import summaries_of
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
@@ -40,6 +42,20 @@ class JointLaws(JointAnswers):
             inside = alpha[places].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
         return self._kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    @property
+    def are_opened(self) -> bool:
+        """Tell whether these are shares that were uniform beforehand."""
+        return self._kind is Share
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells, one part for each prior."""
+        chosen, parts = np.asarray(places, dtype=np.int64), []
+        for share, reading in zip(self.shares, self.readings, strict=True):
+            first, alpha = reading.counts.first[chosen], reading.model.concentration
+            total = float(alpha.sum() + reading.counts.total)
+            parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
+        return MixtureBatch(parts)
 
     def average(self, values: Sequence[Floats]) -> Floats:
         """Return the mean of what each strength says, weighted by evidence."""
@@ -65,13 +81,14 @@ class TablePosterior(EventPosterior[Categories]):
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each cell, with the event that it is as its name: means add up, intervals are its own."""
-        return self.rows_of(range(len(self.model.cells)), self._cells, level)
+        return self.rows_of(range(len(self.model.cells)), self.cell_laws, level)
 
-    def rows_of(self, places: Sequence[int], laws: Sequence[BetaMixture], level: float) -> tuple[Row, ...]:
+    def rows_of(self, places: Sequence[int], laws: MixtureBatch, level: float) -> tuple[Row, ...]:
         """Return rows of some cells with these laws."""
         names = [self.event_of(self.model.cells[place]) for place in places]
-        figures = zip(names, self.joint_means[list(places)].tolist(), laws, strict=True)
-        return tuple(Row(name, "", mean, *law.summary(level)[1:], PROBABILITY) for name, mean, law in figures)
+        found = summaries_of(laws, level, self.laws.are_opened)
+        figures = zip(names, self.joint_means[list(places)].tolist(), found, strict=True)
+        return tuple(Row(name, "", mean, *summary[1:], PROBABILITY) for name, mean, summary in figures)
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""
@@ -81,8 +98,9 @@ class TablePosterior(EventPosterior[Categories]):
         return levels[0] if len(names) == 1 else ", ".join(words)
 
     @cached_property
-    def _cells(self) -> tuple[BetaMixture, ...]:
-        return tuple(self.laws.share(np.array([place])) for place in range(len(self.model.cells)))
+    def cell_laws(self) -> MixtureBatch:
+        """Return the laws of all cells."""
+        return self.laws.cells(range(len(self.model.cells)))
 
     @cached_property
     def joint_means(self) -> Floats:
