@@ -35,11 +35,12 @@ class JointLaws(Laws):
         self.readings, self._kind = tuple(readings), kind
         self.log_evidences = np.array([reading.log_evidence for reading in readings])
         self.shares = np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
 
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
         parts = []
-        for share, reading in zip(self.shares, self.readings, strict=True):
+        for share, reading in self.weighed:
             alpha = reading.model.concentration
             sums, weights = reading.counts.sum_of(places)
             inside, total = alpha[places].sum(), alpha.sum()
@@ -54,7 +55,7 @@ class JointLaws(Laws):
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, one part for each prior."""
         chosen, parts = np.asarray(places, dtype=np.int64), []
-        for share, reading in zip(self.shares, self.readings, strict=True):
+        for share, reading in self.weighed:
             first, alpha = reading.counts.first[chosen], reading.model.concentration
             parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, _total(reading)))
         return MixtureBatch(parts)
@@ -62,7 +63,7 @@ class JointLaws(Laws):
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two."""
         parts = []
-        for share, reading in zip(self.shares, self.readings, strict=True):
+        for share, reading in self.weighed:
             alpha = reading.model.concentration
             sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
             parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
@@ -70,8 +71,7 @@ class JointLaws(Laws):
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
-        pairs = zip(self.shares.tolist(), self.readings, strict=True)
-        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in pairs])
+        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in self.weighed])
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw all cells, and add up groups."""
@@ -81,9 +81,10 @@ class JointLaws(Laws):
     def log_cells(self, count: int, seed: int | None) -> Floats:
         """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
         generator = np.random.default_rng(seed)
-        numbers = generator.multinomial(count, self.shares / self.shares.sum())
+        shares = np.array([share for share, _ in self.weighed])
+        numbers = generator.multinomial(count, shares / shares.sum())
         parts = []
-        for number, reading in zip(numbers, self.readings, strict=True):
+        for number, (_, reading) in zip(numbers, self.weighed, strict=True):
             if number:
                 shapes = reading.model.concentration + reading.counts.draw(int(number), generator)
                 parts.append(log_dirichlet_rows(shapes, generator))
@@ -148,14 +149,15 @@ class TablePosterior(EventPosterior[Categories]):
     @cached_property
     def joint_means(self) -> Floats:
         """Return the expected probability of every cell, all read together: they add up."""
-        pairs = zip(self.joint.shares, self.readings, strict=True)
-        return np.asarray(sum(share * (r.model.concentration + r.mean_counts) / _total(r) for share, r in pairs))
+        return np.asarray(
+            sum(share * (r.model.concentration + r.mean_counts) / _total(r) for share, r in self.joint.weighed)
+        )
 
     @cached_property
     def closest_dirichlet(self) -> Dirichlet:
         """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
         logs = np.zeros(len(self.model.cells))
-        for share, reading in zip(self.joint.shares, self.readings, strict=True):
+        for share, reading in self.joint.weighed:
             alpha, marginals = reading.model.concentration, reading.counts.marginals
             counts = reading.counts.first[:, None] + np.arange(marginals.shape[1])
             logs += share * ((marginals * digamma(alpha[:, None] + counts)).sum(axis=1) - digamma(_total(reading)))
@@ -164,8 +166,7 @@ class TablePosterior(EventPosterior[Categories]):
     @cached_property
     def mean_prior(self) -> Floats:
         """Return the prior's parameters: of several strengths the mean, weighted by their evidence."""
-        pairs = zip(self.joint.shares, self.readings, strict=True)
-        return np.asarray(sum(share * reading.model.concentration for share, reading in pairs))
+        return np.asarray(sum(share * reading.model.concentration for share, reading in self.joint.weighed))
 
     def doubts(self) -> tuple[Warning, ...]:
         """Return the level of a column that the prior outweighs, if all cells are read together and there is one."""
