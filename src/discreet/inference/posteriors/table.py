@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import digamma, logsumexp
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.inference.posteriors.events import EventPosterior
@@ -156,12 +156,7 @@ class TablePosterior(EventPosterior[Categories]):
     @cached_property
     def closest_dirichlet(self) -> Dirichlet:
         """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
-        logs = np.zeros(len(self.model.cells))
-        for share, reading in self.joint.weighed:
-            alpha, marginals = reading.model.concentration, reading.counts.marginals
-            counts = reading.counts.first[:, None] + np.arange(marginals.shape[1])
-            logs += share * ((marginals * digamma(alpha[:, None] + counts)).sum(axis=1) - digamma(_total(reading)))
-        return Dirichlet.with_mean_logs(logs)
+        return Dirichlet.with_mean_logs(self.joint.cells(range(len(self.model.cells))).mean_log)
 
     @cached_property
     def mean_prior(self) -> Floats:

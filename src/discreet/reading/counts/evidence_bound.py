@@ -15,7 +15,7 @@ from discreet.reading.case import Case
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.engines.tables import log_prior_total
 
-_MARGIN = 45.0  # windows reach this many factors e beyond the noisy counts
+_MARGIN = 20.0  # windows reach this many factors e beyond the noisy counts; what lies outside is added
 
 
 def log_bound(case: Case) -> float:
