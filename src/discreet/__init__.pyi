@@ -41,7 +41,6 @@ from discreet.errors import (
 from discreet.errors import ConvergenceWarning as ConvergenceWarning
 from discreet.errors import LittleInformationWarning as LittleInformationWarning
 from discreet.errors import MisfitWarning as MisfitWarning
-from discreet.errors import PriorOutweighsWarning as PriorOutweighsWarning
 from discreet.guarantees import Accountant, Budget, Guarantee, Ledger, Unit, compose
 from discreet.guarantees import Adjacency as Adjacency
 from discreet.guarantees import Concentrated as Concentrated

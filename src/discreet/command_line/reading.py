@@ -135,8 +135,8 @@ def infer(
     notes = [str(warning.message) for warning in seen]
     if as_json:
         found = {name: [asdict(row) for row in rows] for name, rows in answers.items()}
-        found |= {"differ": None if difference is None else difference.document()}
-        return show_json(document_of(posterior, level) | found | {"statements": judged, "warnings": notes})
+        said = {"differ": None if difference is None else difference.document()}
+        return show_json(document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes})
     show_warnings(notes)
     show_reading(posterior, level)
     titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled", "margin": f"each level of {column}"}

@@ -9,20 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import ceil, isfinite, log2, prod
+from math import isfinite, prod
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DeclarationError, SecretError
-from discreet.models.category_questions import CategoryQuestions
+from discreet.models.category_questions import CategoryQuestions, Prior
 from discreet.models.events import Cell, some_of
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
 
-Prior = float | Sequence[float] | Mapping[Cell, float]
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
 
@@ -93,13 +92,6 @@ class Categories(CategoryQuestions, kind="Categories"):
     def is_prior_open(self) -> bool:
         """Tell whether the strength of the prior is to be learnt; that of two levels is not, they are uniform."""
         return not self.is_prior_declared and len(self.cells) > 2
-
-    def proposals(self, is_evidence_known: bool) -> "tuple[Categories, ...]":
-        """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""
-        cells = len(self.cells)
-        steps = ceil(log2(cells / 2))
-        weak = [(2 / cells) ** (1 - step / steps) for step in range(steps + 1)] if is_evidence_known and steps else [1]
-        return tuple(self.with_prior(value) for value in weak)
 
     def strengthened(self, strength: float) -> "Categories":
         """Return the same model with all parameters of its prior multiplied."""

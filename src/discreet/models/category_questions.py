@@ -1,8 +1,9 @@
 """What is asked of a table of categories beside its counts: chances, made-up records, neighbours, and its words."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from typing import Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil, log2
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +14,19 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.asked import Asked, Declared
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.records.columns import Column
 
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.categories import CategoriesPosterior
 
-class CategoryQuestions(Model):
+Prior = float | Sequence[float] | Mapping[Cell, float]
+
+
+class CategoryQuestions(Model["CategoriesPosterior"]):
     """The answers of a table with a Dirichlet prior; its columns, cells and counts are declared where it is defined."""
 
     columns: tuple[Column, ...]
@@ -54,6 +61,16 @@ class CategoryQuestions(Model):
             return "None"
         return f"{self.prior[0]:g}" if len(set(self.prior)) == 1 else repr(self.prior)
 
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name by which a study asks for it, with columns for its key."""
+        return {"categories": Asked(cls._asked)}
+
+    @classmethod
+    def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = None) -> Self:
+        make: Callable[..., Self] = cls
+        return make(list(declared.levels("columns", columns).values()), prior=prior)
+
     @property
     def counted(self) -> tuple[Column, ...]:
         """Return what is counted, whatever the prior is."""
@@ -81,6 +98,17 @@ class CategoryQuestions(Model):
         size, total = rows.sum(axis=-1), alpha.sum()
         cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
         return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
+
+    def proposals(self, is_evidence_known: bool) -> tuple[Self, ...]:
+        """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""
+        cells = len(self.cells)
+        steps = ceil(log2(cells / 2))
+        weak = [(2 / cells) ** (1 - step / steps) for step in range(steps + 1)] if is_evidence_known and steps else [1]
+        return tuple(self.with_prior(value) for value in weak)
+
+    @abstractmethod
+    def with_prior(self, prior: float) -> Self:
+        """Return the same model under another prior."""
 
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
         """Return what a record can add to the counts, at most so many rows, and whether these are all."""

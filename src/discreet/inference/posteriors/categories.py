@@ -13,40 +13,39 @@ import numpy as np
 from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
-from discreet.inference.posteriors.events import column_named
+from discreet.inference.posteriors.groups import GroupPosterior
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.outweighed import outweighed
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
-from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.inference.posteriors.table import TablePosterior, levels_of
+from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.mathematics.distributions.summaries import ends_of, summaries
+from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
+from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level, level_text
 
 T = TypeVar("T")
 _DRAWS = 20_000
-_WIDE = 0.75  # an interval of a share that is wider is mostly the prior's, whose own is 0.9
 
 
-class CategoriesPosterior(TablePosterior):
+class CategoriesPosterior(GroupPosterior, shows=TableReading):
     """What a reader knows about the probabilities of the cells, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
     """
 
     subject = "a table of categories"
-    answers = TablePosterior.answers | {"probability_that", "pooled", "differ", "margin"}
+    is_information_at_hand = True
+    answers = GroupPosterior.answers | {"probability_that", "pooled"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
@@ -235,39 +234,6 @@ class CategoriesPosterior(TablePosterior):
                 warnings.warn(doubt, stacklevel=2)
         return law
 
-    def margin(self, column: str, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for the share of each level of a column, whatever the others are, from its own sum."""
-        own = column_named(self.columns, column)
-        groups = self._groups(own)
-        found = summaries([self.laws.share(places) for places in groups], level)
-        names = [f"{column}={level_text(known)}" for known in own.levels]
-        return tuple(Row(name, "", *figures, PROBABILITY) for name, figures in zip(names, found, strict=True))
-
-    def _groups(self, column: Column) -> list[Counts]:
-        """Return the places of the cells of each level of a column."""
-        shape = [len(each.levels) for each in self.model.columns]
-        codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
-        return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
-
-    def asked(self, event: str, rows: Sequence[Row]) -> None:
-        """Warn where own sums leave a share almost as open as it was: then the noise has drowned its cells."""
-        wide = [row for row in rows if row.high - row.low > _WIDE]
-        if wide and isinstance(self.laws, OwnLaws):
-            first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
-            which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
-            warnings.warn(
-                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. Ask "
-                "about fewer cells, pool groups, or publish the margin itself or with a larger epsilon.",
-                LittleInformationWarning,
-                stacklevel=4,
-            )
-
-    def differ(self, event: object, by: str) -> Difference:
-        """Return whether the rate of an event differs between the levels of a column: a probability and a sentence."""
-        groups, inside = self._groups(column_named(self.columns, by)), self.model.places(event)
-        rates = [_rate(self.joint_means, places, inside) for places in groups]
-        return difference_between_groups(self.model, self.releases, event, by, np.array(rates))
-
     def conditional(self, event: object, given: object) -> BetaMixture:
         """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
         among = self.model.places(given)
@@ -384,11 +350,6 @@ class CategoriesPosterior(TablePosterior):
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
         places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
-
-
-def _rate(means: Floats, places: Counts, inside: Counts) -> float:
-    """Return the expected share of an event in a group, from the means of all cells."""
-    return float(means[np.intersect1d(places, inside)].sum() / means[places].sum())
 
 
 def _exponential(logs: Floats) -> Floats:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.exact import whole
@@ -16,6 +17,7 @@ from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.summaries import batch_of
 from discreet.reading.own_sums import OwnSums
+from discreet.reading.readings import TableReading
 
 
 class Laws(ABC):
@@ -47,6 +49,43 @@ class Laws(ABC):
     @abstractmethod
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw logarithms of the probabilities of disjoint groups (columns), jointly."""
+
+
+class JointAnswers(Laws):
+    """What all cells read together say beside shares, under one prior or several of different strength."""
+
+    weighed: list[tuple[float, TableReading]]
+    """The posterior probability of each strength that has any, and its reading."""
+
+    def between(self, one: Counts, two: Counts) -> BetaMixture:
+        """Return the law of the share that one group has of two."""
+        parts = []
+        for share, reading in self.weighed:
+            alpha = reading.model.concentration
+            sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
+            parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
+        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def count(self, places: Counts) -> CountDistribution:
+        """Return the law of the group's true count."""
+        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in self.weighed])
+
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        """Draw all cells, and add up groups."""
+        logs = self.log_cells(count, seed)
+        return np.stack([logsumexp(logs[:, group], axis=1) for group in groups], axis=1)
+
+    def log_cells(self, count: int, seed: int | None) -> Floats:
+        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
+        generator = np.random.default_rng(seed)
+        shares = np.array([share for share, _ in self.weighed])
+        numbers = generator.multinomial(count, shares / shares.sum())
+        parts = []
+        for number, (_, reading) in zip(numbers, self.weighed, strict=True):
+            if number:
+                shapes = reading.model.concentration + reading.counts.draw(int(number), generator)
+                parts.append(log_dirichlet_rows(shapes, generator))
+        return np.asarray(generator.permutation(np.concatenate(parts)))
 
 
 class OwnLaws(Laws):

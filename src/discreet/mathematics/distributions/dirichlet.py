@@ -171,26 +171,20 @@ class BetaMixture(Proportion):
 
 
 class Share(BetaMixture):
-    """A share that was uniform beforehand, k + 1 and n - k + 1 for counts k: its interval is opened to 0, or to 1.
+    """A share that was uniform beforehand: its interval is opened to 0, or 1, where the shortest of its level holds it.
 
-    Equal tails never hold 0, so they would miss every share that is almost nothing. The lower end is 0 where the
-    shortest interval of the level holds 0. The density has one peak, so that is where it is no higher at the end of
-    [0, quantile(level)] than at 0, where it is sum_k w_k b_k over k = 0. The upper end is 1 likewise.
+    Equal tails never hold 0, and miss shares of almost nothing. The density has one peak, so 0 is held if it is no
+    higher at the end of [0, quantile(level)] than at 0, where it is w_0 (n + 1).
 
-    >>> none_of_ten = Share(np.array([1.0]), np.array([1.0]), np.array([11.0]))
-    >>> str(none_of_ten.interval(0.9)), str(none_of_ten.equal_tails(0.9))
-    ('0 to 0.2384', '0.004652 to 0.2384')
+    >>> str(Share(np.ones(1), np.ones(1), np.array([11.0])).interval(0.9))  # none of ten
+    '0 to 0.2384'
     """
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability, opened to 0 or 1 if that cannot be excluded."""
-        low, high = self.equal_tails(level)
+        low, high = super().interval(level)
         turned = Share(self.weights, self.b, self.a)
         return Interval(0.0 if self._holds_zero(level) else low, 1.0 if turned._holds_zero(level) else high)
-
-    def equal_tails(self, level: float = 0.9) -> Interval:
-        """Return the equal-tailed interval of this probability, which holds neither 0 nor 1."""
-        return super().interval(level)
 
     def _holds_zero(self, level: float) -> bool:
         at_zero = float(self.weights[self.a == 1] @ self.b[self.a == 1])
@@ -212,11 +206,6 @@ class Dirichlet(Proportions):
         if len(values) < 2 or not all(np.isfinite(value) and value > 0 for value in values):
             raise DeclarationError("A Dirichlet distribution needs at least two parameters, all finite and above 0.")
         object.__setattr__(self, "concentration", values)
-
-    def marginal(self, place: int) -> BetaMixture:
-        """Return the distribution of one probability."""
-        a = self.concentration[place]
-        return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
 
     @property
     def _array(self) -> Floats:

@@ -15,7 +15,7 @@ from discreet.reading.readings import NetworkReading
 _CALL = 2e4  # operations that one class count costs beside its sums
 
 
-class CubeEngine(Engine):
+class CubeEngine(Engine, place=20):
     """Sums over the radius of each class and over the class counts."""
 
     models = (Network,)

@@ -23,7 +23,7 @@ _WAVES = 400.0  # frequencies of many cells that matter, at most about
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 
-class TablesEngine(Engine):
+class TablesEngine(Engine, place=10):
     """Sums over all tables by a fast Fourier transform: cells are independent but for the known total.
 
     Two cells whose draws can be listed are left to enumeration, which knows the mass of grid cells to all digits.
@@ -33,7 +33,7 @@ class TablesEngine(Engine):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse noise that is no product over cells, choices, and draws that are truncated or on a coarse grid."""
-        if len(case.model.cells) == 2 and few_records(case) and any(each.draw is not None for each in case.observed):
+        if len(case.model.cells) == 2 and any(each.draw is not None for each in case.observed) and few_records(case):
             return "draws of two probabilities are read table by table"
         return next((why for each in case.observed if (why := _misfit(each)) is not None), None)
 
