@@ -77,15 +77,22 @@ class Tilted:
 
 
 def tilted_to(
-    logs: Floats, steps: Counts, total: float, *, absolute: float, relative: float, steepest: float = np.inf
+    logs: Floats,
+    steps: Counts,
+    total: float,
+    *,
+    absolute: float,
+    relative: float,
+    steepest: float = np.inf,
+    times: Counts | int = 1,
 ) -> Tilted:
     """Return the laws under the tilt at which the mean of the sum is a total, or at the steepest one that is allowed.
 
-    Row i of `logs` holds the logarithms of the weights of the values `steps`. The mean may miss the total by `absolute`
-    and `relative` standard deviations of the sum. The mean rises with the tilt and its derivative is the variance, so
-    each step is miss / variance, at most twice as far as the one before might have been, or half of the bracket. All
-    moments come from one product of the weights with e^(tilt s), s e^(tilt s), s^2 e^(tilt s), s counted from the
-    middle; weights are formed anew only where that might overflow.
+    Row i of `logs` holds the logarithms of the weights of the values `steps`, and counts as many `times`. The mean may
+    miss the total by `absolute` and `relative` standard deviations of the sum. The mean rises with the tilt and its
+    derivative is the variance, so each step is miss / variance, at most twice as far as the one before might have been,
+    or half of the bracket. All moments come from one product of the weights with e^(tilt s), s e^(tilt s) and
+    s^2 e^(tilt s), s counted from the middle; weights are formed anew only where that might overflow.
     """
     low, high, farthest, tilt = -steepest, steepest, 1.0, 0.0
     origin = None
@@ -100,8 +107,8 @@ def tilted_to(
         factors = np.exp((tilt - origin) * centred)
         sums, first, second = (weights @ (powers * factors[:, None])).T
         means = first / sums
-        variance = max(0.0, float((second / sums - means**2).sum()))
-        miss = float(means.sum()) + len(logs) * middle - total
+        variance = max(0.0, float((times * (second / sums - means**2)).sum()))
+        miss = float((times * (means + middle)).sum()) - total
         if abs(miss) <= absolute + relative * np.sqrt(variance):
             break
         low, high = (tilt, high) if miss < 0 else (low, tilt)

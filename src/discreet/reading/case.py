@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from math import inf
 from typing import ClassVar, Generic
 
 import numpy as np
@@ -195,6 +196,10 @@ class Engine(ABC):
     @abstractmethod
     def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
+
+    def log_bound(self, case: Case) -> float:
+        """Return an upper bound on the log evidence of a case that fits, by little work; inf if none is known."""
+        return inf
 
     def refusal(self, case: Case) -> str | None:
         """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""

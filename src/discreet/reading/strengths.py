@@ -6,11 +6,16 @@ learnt: log-uniform from 2, as for one share that is uniform, to m, one for each
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
+from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.model import Model
 from discreet.reading.case import Case, Exactness, engine_for, read
 from discreet.reading.published import Published, Reading
+
+NEGLIGIBLE = 35.0
+"""Nats below the best evidence at which a prior is not read: its share is below e^-35 = 6e-16."""
 
 DECLARED, LEARNT, NONE = "declared", "learnt", "none"
 """Priors by name: the holder's, one whose strength is learnt, and none, as if the holder had declared none."""
@@ -46,8 +51,20 @@ def learnt(case: Case) -> list[Case]:
 
 
 def read_strengths(cases: Sequence[Case]) -> list[Reading]:
-    """Read a case under each of several priors."""
-    return [read(case) for case in cases]
+    """Read a case under each of several priors, but for those that have no share of the evidence.
+
+    They are gone through by falling upper bounds of their evidence. Where a bound lies 35 nats below the best evidence
+    a prior's share is below e^-35, and it is not read: its evidence is given as nothing, with the best one's counts.
+    """
+    bounds = [-inf if (engine := engine_for(case)) is None else engine.log_bound(case) for case in cases]
+    found: dict[int, Any] = {}
+    for place in sorted(range(len(cases)), key=lambda place: -bounds[place]):
+        best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)
+        if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
+            found[place] = read(cases[place])
+        else:
+            found[place] = replace(best, model=cases[place].model, log_evidence=-inf)
+    return [found[place] for place in range(len(cases))]
 
 
 def strengthened(case: Case, strengths: object) -> list[Case]:

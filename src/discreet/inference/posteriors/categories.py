@@ -333,9 +333,9 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         This is the point release to show when a single conjugate posterior is wanted. It is the best there is for two
         levels and for small tables, otherwise the best found by a local search (see `remap`).
         """
-        parts = [weighted_tables(reading.counts, len(self.model.cells)) for reading in self.readings]
+        parts = [weighted_tables(reading.counts, len(self.model.cells)) for _, reading in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
-        weights = np.concatenate([share * part[1] for share, part in zip(self.joint.shares, parts, strict=True)])
+        weights = np.concatenate([pair[0] * part[1] for pair, part in zip(self.joint.weighed, parts, strict=True)])
         tables, places = np.unique(tables, axis=0, return_inverse=True)
         summed = np.asarray(np.bincount(places.ravel(), weights), dtype=float)
         return bayes_remap(tables, summed, self.mean_prior, summed @ tables)

@@ -54,14 +54,13 @@ class Laws(ABC):
 class JointAnswers(Laws):
     """What all cells read together say beside shares, under one prior or several of different strength."""
 
-    readings: tuple[TableReading, ...]
-    shares: Floats
-    """The posterior probability of each strength."""
+    weighed: list[tuple[float, TableReading]]
+    """The posterior probability of each strength that has any, and its reading."""
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two."""
         parts = []
-        for share, reading in zip(self.shares, self.readings, strict=True):
+        for share, reading in self.weighed:
             alpha = reading.model.concentration
             sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
             parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
@@ -69,8 +68,7 @@ class JointAnswers(Laws):
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
-        pairs = zip(self.shares.tolist(), self.readings, strict=True)
-        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in pairs])
+        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in self.weighed])
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw all cells, and add up groups."""
@@ -80,9 +78,10 @@ class JointAnswers(Laws):
     def log_cells(self, count: int, seed: int | None) -> Floats:
         """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
         generator = np.random.default_rng(seed)
-        numbers = generator.multinomial(count, self.shares / self.shares.sum())
+        shares = np.array([share for share, _ in self.weighed])
+        numbers = generator.multinomial(count, shares / shares.sum())
         parts = []
-        for number, reading in zip(numbers, self.readings, strict=True):
+        for number, (_, reading) in zip(numbers, self.weighed, strict=True):
             if number:
                 shapes = reading.model.concentration + reading.counts.draw(int(number), generator)
                 parts.append(log_dirichlet_rows(shapes, generator))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import digamma, logsumexp
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.inference.posteriors.events import EventPosterior
@@ -32,11 +32,12 @@ class JointLaws(JointAnswers):
         self.readings, self._kind = tuple(readings), kind
         self.log_evidences = np.array([reading.log_evidence for reading in readings])
         self.shares = np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
 
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
         parts = []
-        for share, reading in zip(self.shares, self.readings, strict=True):
+        for share, reading in self.weighed:
             alpha = reading.model.concentration
             sums, weights = reading.counts.sum_of(places)
             inside = alpha[places].sum() + sums
@@ -51,15 +52,11 @@ class JointLaws(JointAnswers):
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, one part for each prior."""
         chosen, parts = np.asarray(places, dtype=np.int64), []
-        for share, reading in zip(self.shares, self.readings, strict=True):
+        for share, reading in self.weighed:
             first, alpha = reading.counts.first[chosen], reading.model.concentration
             total = float(alpha.sum() + reading.counts.total)
             parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
         return MixtureBatch(parts)
-
-    def average(self, values: Sequence[Floats]) -> Floats:
-        """Return the mean of what each strength says, weighted by evidence."""
-        return np.asarray(self.shares @ np.array(values))
 
 
 class TablePosterior(EventPosterior[Categories]):
@@ -103,25 +100,23 @@ class TablePosterior(EventPosterior[Categories]):
         return self.laws.cells(range(len(self.model.cells)))
 
     @cached_property
+    def _together(self) -> MixtureBatch:
+        return self.joint.cells(range(len(self.model.cells)))
+
+    @property
     def joint_means(self) -> Floats:
         """Return the expected probability of every cell, all read together: they add up."""
-        shapes = [(r.model.concentration + (_counts(r) * r.counts.marginals).sum(axis=1)) for r in self.readings]
-        return self.joint.average([shape / shape.sum() for shape in shapes])
+        return self._together.mean
 
     @cached_property
     def closest_dirichlet(self) -> Dirichlet:
         """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
-        logs = []
-        for r in self.readings:
-            alpha = r.model.concentration
-            terms = (r.counts.marginals * digamma(alpha[:, None] + _counts(r))).sum(axis=1)
-            logs.append(terms - digamma(alpha.sum() + self.size))
-        return Dirichlet.with_mean_logs(self.joint.average(logs))
+        return Dirichlet.with_mean_logs(self._together.mean_log)
 
     @property
     def mean_prior(self) -> Floats:
         """Return the prior's parameters: of several strengths the mean, weighted by their evidence."""
-        return self.joint.average([reading.model.concentration for reading in self.readings])
+        return np.asarray(sum(share * reading.model.concentration for share, reading in self.joint.weighed))
 
     @property
     def information(self) -> float:
@@ -132,11 +127,6 @@ class TablePosterior(EventPosterior[Categories]):
         """Return the level of a column that the prior outweighs, if one does; a learnt one, if the strongest is it."""
         is_meant = self.model.is_prior_declared or float(self.joint.shares[-1]) > 0.5
         return outweighed_level(self) if is_meant and not self.is_uniform_pair else ()
-
-
-def _counts(reading: TableReading) -> Counts:
-    """Return the counts to which the marginals of a reading belong."""
-    return np.asarray(reading.counts.first[:, None] + np.arange(reading.counts.marginals.shape[1]))
 
 
 def levels_of(cell: Cell) -> tuple[Level, ...]:

@@ -164,6 +164,10 @@ class MixtureBatch:
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
         self.count = len(parts[0].weights)
 
+    def rows(self, places: Counts) -> "MixtureBatch":
+        """Return some rows."""
+        return MixtureBatch([part.rows(places) for part in self.parts])
+
     def row(self, place: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
         found = []

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import expit
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import BetaMixture, Share, tails
+from discreet.mathematics.distributions.dirichlet import BetaMixture, Share
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 
 _ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
@@ -44,15 +43,21 @@ def summaries_of(batch: MixtureBatch, level: float, opened: bool) -> list[Summar
 
 
 def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Floats]:
-    """Return both ends of the interval of each row, as `Share` opens them, or equal-tailed."""
-    if not opened:
-        return batch.intervals(level)
-    low, high, upper, lower = expit(batch.logit_quantiles([*tails(level), level, 1 - level])[0])
-    at_zero, at_one = batch.densities_at_ends
-    with np.errstate(divide="ignore"):
-        holds_zero = (at_zero > 0) & (batch.log_density(upper) <= np.log(at_zero))
-        holds_one = (at_one > 0) & (batch.log_density(lower) <= np.log(at_one))
-    return np.where(holds_zero, 0.0, low), np.where(holds_one, 1.0, high)
+    """Return both ends of the interval of each row, as `Share` opens them, or equal-tailed.
+
+    The density has one peak. If [0, q], P(value <= q) = level, is the shortest interval, beyond q it is nowhere above
+    what it is at 0, so that is at least 1 - level: no other rows are looked at, and likewise at 1.
+    """
+    low, high = batch.intervals(level)
+    if opened:
+        for end, ends, at, probability in zip(
+            (0.0, 1.0), (low, high), batch.densities_at_ends, (level, 1 - level), strict=True
+        ):
+            (near,) = np.nonzero(at >= 1 - level)
+            if near.size:
+                rows = batch.rows(near)
+                ends[near[rows.log_density(rows.quantile(probability)) <= np.log(at[near])]] = end
+    return low, high
 
 
 def _parts(law: BetaMixture) -> list[tuple[Floats, Counts, float, float]] | None:

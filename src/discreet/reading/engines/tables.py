@@ -62,6 +62,14 @@ class TablesEngine(Engine, place=10):
         settled: TableReading = until_settled(read, True)
         return settled
 
+    def log_bound(self, case: Case) -> float:
+        """Return a bound from the windows alone, cells of the same noisy count together; inf where cells differ."""
+        from discreet.reading.counts.evidence_bound import (
+            log_bound,
+        )  # only strengths ask
+
+        return log_bound(case)
+
 
 class _Kernel(Protocol):
     """The likelihood of one output: a product over cells, a constant, and where to look for counts first."""
@@ -84,9 +92,13 @@ def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     reach = min(kernel.reach for kernel in kernels)
     latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size)
-    constant = gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1)
-    constant += sum(kernel.log_constant for kernel in kernels)
-    return TableReading(case.model, latent, latent.log_sum + float(constant), method)
+    constant = log_prior_total(alpha, size) + sum(kernel.log_constant for kernel in kernels)
+    return TableReading(case.model, latent, latent.log_sum + constant, method)
+
+
+def log_prior_total(alpha: Floats, size: int) -> float:
+    """Return log Gamma(A) n! / Gamma(A + n), A the sum of the prior's parameters."""
+    return float(gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1))
 
 
 class MeasuredCells:
