@@ -56,9 +56,8 @@ class Categories(CategoryQuestions, kind="Categories"):
         prior: Prior | None = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
-        given = (
-            (columns,) if isinstance(columns, str | Column) else tuple(columns if isinstance(columns, Iterable) else ())
-        )
+        several = columns if isinstance(columns, Iterable) else ()
+        given = (columns,) if isinstance(columns, str | Column) else tuple(several)
         declared = _declared(given, levels, outside)
         names = [column.name for column in declared]
         if not names or len(set(names)) < len(names):
