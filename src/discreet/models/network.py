@@ -21,7 +21,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
-from discreet.models.network_graph import check_graph, declared_columns, parents_first
+from discreet.models.network_graph import check_graph, columns_named, parents_first
 from discreet.models.network_prior import NetworkPrior, parameters_of
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -112,7 +112,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
                 parents.setdefault(name, [])
             for parent, child in pairwise(names):
                 parents[child].append(parent)
-        return cls(declared_columns(parents, levels, outside), list(parents.values()), prior)
+        return cls(columns_named(parents, levels, outside), list(parents.values()), prior)
 
     @classmethod
     def naive_bayes(
@@ -127,7 +127,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         if isinstance(features, str) or not features:
             raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
         names = (target, *features)
-        return cls(declared_columns(names, levels, outside), [(), *((target,) for _ in features)], prior)
+        return cls(columns_named(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
     @classmethod
     def from_bif(
@@ -163,7 +163,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         own = {column.name: column.outside for column in self.variables}
         said = outside if isinstance(outside, Mapping) else {} if outside is None else dict.fromkeys(own, outside)
         levels = {column.name: column.levels for column in self.variables}
-        return Network(declared_columns(own, levels, {**own, **said}), self.parents, prior)
+        return Network(columns_named(own, levels, {**own, **said}), self.parents, prior)
 
     @classmethod
     def learn(cls, *_: object, **__: object) -> NoReturn:
