@@ -18,7 +18,7 @@ import pytest
 import discreet as dc
 from discreet import mechanisms
 
-SIZE, DRAWS = 200, 100
+SIZE, DRAWS = 200, 400
 CELLS = dc.Categories("x", levels=("a", "b", "c"), outside="c", prior=30)
 PAIR = dc.Categories("x", levels=("a", "b"), outside="b", prior=30)
 NETWORK = dc.Network.naive_bayes(
@@ -104,7 +104,7 @@ def test_every_mechanism_is_timed() -> None:
 def test_the_table_of_single_run_advantages() -> None:
     kinds = registered()
     made = {name: make(kinds[name]) for name, make in SETTINGS.items()} | {name: make() for name, make in MORE.items()}
-    print(f"\n\nSingle-run timing advantage, {SIZE} records, {DRAWS} draws of each (standard error about .1)")
+    print(f"\n\nSingle-run timing advantage, {SIZE} records, {DRAWS} draws of each (standard error about .05)")
     print("| mechanism | extreme | neighbours |")
     print("|---|---|---|")
     found = {}

@@ -28,7 +28,7 @@ def before(mechanism: Any, folder: Path) -> dict[str, Callable[[], object]]:
     """Return the verbs that need no release."""
     return {
         "verify": lambda: dc.verify(mechanism),
-        "audit": lambda: dc.audit(mechanism, draws=1_000),
+        "audit": lambda: dc.audit(mechanism, draws=100),
         "accuracy": lambda: dc.accuracy(mechanism, repeats=2),
         "variances": lambda: cell_variances(mechanism),
         "curve": lambda: list(accuracy_curve(mechanism, epsilons=(1,), repeats=2)),

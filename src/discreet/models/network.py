@@ -20,7 +20,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
-from discreet.models.network_graph import checked_graph, declared_columns, parents_by_edges, parents_first
+from discreet.models.network_graph import checked_graph, columns_named, parents_by_edges, parents_first
 from discreet.models.network_prior import MOST_LEVELS_OF_ONES, NetworkPrior, parameters_of, proposed_priors
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -102,7 +102,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         all variables or by name (see `Column`).
         """
         parents = parents_by_edges(edges)
-        return cls(declared_columns(parents, levels, outside), list(parents.values()), prior)
+        return cls(columns_named(parents, levels, outside), list(parents.values()), prior)
 
     @classmethod
     def naive_bayes(
@@ -117,7 +117,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         if isinstance(features, str) or not features:
             raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
         names = (target, *features)
-        return cls(declared_columns(names, levels, outside), [(), *((target,) for _ in features)], prior)
+        return cls(columns_named(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
     @classmethod
     def from_bif(
@@ -153,7 +153,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         own = {column.name: column.outside for column in self.variables}
         said = outside if isinstance(outside, Mapping) else {} if outside is None else dict.fromkeys(own, outside)
         levels = {column.name: column.levels for column in self.variables}
-        return Network(declared_columns(own, levels, {**own, **said}), self.parents, prior)
+        return Network(columns_named(own, levels, {**own, **said}), self.parents, prior)
 
     @classmethod
     def learn(cls, *_: object, **__: object) -> NoReturn:
@@ -207,7 +207,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
+    def columns_named(self) -> tuple[Column, ...]:
         """Return the variables."""
         return self.variables
 

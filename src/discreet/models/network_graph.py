@@ -10,7 +10,7 @@ from discreet.records.columns import Column, Level
 from discreet.records.nearest import meant
 
 
-def declared_columns(
+def columns_named(
     names: Iterable[str],
     levels: Mapping[str, Sequence[Level] | Column],
     outside: Level | Mapping[str, Level] | None,

@@ -22,7 +22,7 @@ from scipy.special import ndtr, softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
-from discreet.noise.laplace_kernel import Blockwise, by_block, starts
+from discreet.noise.laplace_kernel import RatedBlocks, by_block, starts
 from discreet.noise.losses import Atoms, added, atoms_of, upper_float
 from discreet.noise.radius import RadiusLaw, differences
 from discreet.randomness import RandomBits, uniform_below
@@ -32,20 +32,12 @@ _POINTS = 512
 
 
 @dataclass(frozen=True)
-class Cube(Blockwise):
+class Cube(RatedBlocks):
     """P(u) ~ e^(-sum_b r_b max_i |u_bi|): one radius for each block of numbers.
 
     >>> Cube((Fraction(1, 2),), (3,)).norm([1, -2, 0])
     Fraction(1, 1)
     """
-
-    rates: tuple[Fraction, ...]
-    sizes: tuple[int, ...]
-
-    @property
-    def parameters(self) -> tuple[Fraction, ...]:
-        """Return the rates."""
-        return self.rates
 
     @property
     def is_product(self) -> bool:

@@ -84,8 +84,8 @@ class Blockwise(NoiseLaw):
 
 
 @dataclass(frozen=True)
-class ProductLaplace(LaplaceShape, Blockwise):
-    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
+class RatedBlocks(Blockwise):
+    """Noise with one rate for each block: how fast its probability falls."""
 
     rates: tuple[Fraction, ...]
     sizes: tuple[int, ...]
@@ -94,6 +94,11 @@ class ProductLaplace(LaplaceShape, Blockwise):
     def parameters(self) -> tuple[Fraction, ...]:
         """Return the rates."""
         return self.rates
+
+
+@dataclass(frozen=True)
+class ProductLaplace(LaplaceShape, RatedBlocks):
+    """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
 
     @property
     def length(self) -> int:

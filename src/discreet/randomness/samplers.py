@@ -11,6 +11,7 @@ Bernoulli(exp(-x)) and the two-sided geometric follow Canonne, Kamath and Steink
 """
 
 import os
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -134,12 +135,17 @@ def _kept_remainders(spread: int, count: int, bits: RandomBits) -> Integers:
     return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
 
 
-def discrete_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
-    """Draw integers u with P(u) = tanh(rate/2) e^(-rate |u|): a geometric with a fair sign, -0 redrawn."""
+def discrete_laplace(
+    rate: Fraction, count: int, bits: RandomBits, draw: Callable[[Fraction, int, RandomBits], IntArray] = geometric
+) -> IntArray:
+    """Draw integers u with P(u) = tanh(rate/2) e^(-rate |u|): a geometric with a fair sign, -0 redrawn.
+
+    `draw` is the sampler of the geometric that suits the rate.
+    """
     drawn = np.zeros(count, dtype=np.int64)
     late = np.arange(count)
     while late.size:
-        sizes = geometric(rate, late.size, bits)
+        sizes = draw(rate, late.size, bits)
         negative = bits.words(late.size) >> np.uint64(63) == 1
         drawn[late] = np.where(negative, -sizes, sizes)
         late = late[negative & (sizes == 0)]

@@ -51,7 +51,7 @@ def any_geometric(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
 
 def any_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
     """Draw integers u with P(u) ~ e^(-rate |u|), by the sampler that suits the rate."""
-    return (discrete_laplace if rate >= LEAST_PLAIN_RATE else wide_laplace)(rate, count, bits)
+    return discrete_laplace(rate, count, bits, any_geometric)
 
 
 def any_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
@@ -78,15 +78,8 @@ def wide_geometric(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
 
 
 def wide_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
-    """Draw integers u with P(u) ~ e^(-rate |u|): a geometric with a fair sign, -0 redrawn; the rate may be tiny."""
-    drawn = np.zeros(count, dtype=np.int64)
-    late = np.arange(count)
-    while late.size:
-        sizes = wide_geometric(rate, late.size, bits)
-        negative = bits.words(late.size) >> np.uint64(63) == 1
-        drawn[late] = np.where(negative, -sizes, sizes)
-        late = late[negative & (sizes == 0)]
-    return drawn
+    """Draw integers u with P(u) ~ e^(-rate |u|), also where the rate is tiny."""
+    return discrete_laplace(rate, count, bits, wide_geometric)
 
 
 def wide_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
