@@ -16,11 +16,10 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning, PriorOutweighsWarning
 from discreet.exact import Exact, exact
 from discreet.inference.infer import infer
-from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.model import MadeUp
-from discreet.planning.many_studies import ManyStudies, are_read_together
+from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.releases import simulate
@@ -88,32 +87,11 @@ def _studies(mechanism: Mechanism, level: float, studies: int, seed: int) -> Flo
     """Return the figures of `_study` for many studies, read at once where that is possible."""
     if not are_read_together(mechanism):
         return np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
-    made, places, outputs = _drawn(mechanism, studies, seed, _MOST_ROWS)
-    found, model = ManyStudies.read(mechanism, outputs, places), mechanism.model
-    truths = np.array([each.truth for each in made])
-    truth = np.take_along_axis(truths, places, axis=1)
-    known = np.array([model.known_rows(each.statistics, mechanism.size, level) for each in made])
-    means, widths = np.take_along_axis(known, places[:, :, None], axis=1).transpose(2, 0, 1)
-    shapes = np.take_along_axis(model.concentration + np.array([each.statistics for each in made]), places, axis=1)
-    exactly = MixtureBatch(
-        [Part.of(np.ones((places.size, 1)), shapes.ravel(), model.concentration.sum() + mechanism.size)]
-    )
-    scores = exactly.log_density(np.clip(truth, 1e-12, 1 - 1e-12).ravel()).reshape(places.shape)
-    figures = (
-        found.widths(level), widths, abs(found.means - truth), abs(means - truth), found.log_densities(truth), scores
-    )  # fmt: skip
-    return np.stack([each.mean(axis=1) for each in figures], axis=1)
-
-
-def _drawn(mechanism: Mechanism, studies: int, seed: int, most: int) -> tuple[list[MadeUp], Counts, Counts]:
-    """Return made-up studies, the rows that are looked at in each, and their outputs: the same for every epsilon."""
-    made, places, outputs = [], [], []
-    for number in range(studies):
-        one, chosen = _made_up(mechanism, number, seed, most)
-        made.append(one)
-        places.append(chosen)
-        outputs.append(mechanism.sample(one.statistics, _bits(number, seed)))
-    return made, np.array(places), np.array(outputs)
+    drawn = MadeUpTables.of(mechanism, studies, seed, _MOST_ROWS)
+    found, truth = ManyStudies.read(mechanism, drawn.outputs, drawn.places), drawn.chosen(drawn.truths)
+    exactly = ManyStudies.known(mechanism, drawn.tables, drawn.places)
+    pairs = [(each.widths(level), abs(each.means - truth), each.log_densities(truth)) for each in (found, exactly)]
+    return np.stack([each.mean(axis=1) for both in zip(*pairs, strict=True) for each in both], axis=1)
 
 
 def _made_up(mechanism: Mechanism, number: int, seed: int, most: int) -> tuple[MadeUp, Counts]:
@@ -150,8 +128,8 @@ def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1)
     """Return the expected width alone, from one row of each made-up study: all that a search needs."""
     if not are_read_together(mechanism):
         return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
-    _, places, outputs = _drawn(mechanism, repeats, seed, 1)
-    return float(ManyStudies.read(mechanism, outputs, places, with_means=False).widths(level).mean())
+    drawn = MadeUpTables.of(mechanism, repeats, seed, 1)
+    return float(ManyStudies.read(mechanism, drawn.outputs, drawn.places, with_means=False).widths(level).mean())
 
 
 def accuracy_curve(

@@ -16,12 +16,42 @@ from discreet.mathematics.distributions.summaries import ends_of
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
+from discreet.randomness import SeededBits
 from discreet.reading import Case
 from discreet.reading.counts.count_sums import MANY
 from discreet.reading.counts.many_tables import ManyTables
 from discreet.reading.engines.tables import log_prior_total
 from discreet.reading.own_cells import pairs_through
 from discreet.reading.own_sums import summed_measurements
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUpTables:
+    """Made-up studies (rows): true probabilities, counts, which cells are looked at, and outputs.
+
+    But for the outputs they are the same for every epsilon.
+    """
+
+    truths: Floats
+    tables: Counts
+    places: Counts
+    outputs: Counts
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, studies: int, seed: int, most: int) -> "MadeUpTables":
+        """Draw probabilities from the prior, counts from these, at most so many cells of each, and outputs."""
+        generator, cells = np.random.default_rng(seed), len(mechanism.model.cells)
+        truths = generator.dirichlet(mechanism.model.concentration, size=studies)
+        tables = generator.multinomial(mechanism.size, truths)
+        if most == 1:
+            places = generator.integers(cells, size=(studies, 1))
+        else:
+            places = generator.permuted(np.tile(np.arange(cells), (studies, 1)), axis=1)[:, :most]
+        return cls(truths, tables, places, mechanism.sample(tables, SeededBits(seed)))
+
+    def chosen(self, values: Floats) -> Floats:
+        """Return the values of the cells that are looked at."""
+        return np.take_along_axis(values, self.places, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +77,14 @@ class ManyStudies:
         first, weights = pairs_through([(np.stack([own, rest], axis=1), pair.noise)], mechanism.size)
         laws = MixtureBatch([Part.of(weights, 1.0 + first, mechanism.size + 2.0)])
         return cls(shape, laws, True, (joint if with_means else laws).mean.reshape(shape))
+
+    @classmethod
+    def known(cls, mechanism: Mechanism, tables: Counts, chosen: Counts) -> "ManyStudies":
+        """Read exact counts."""
+        alpha = mechanism.model.concentration
+        shapes = np.take_along_axis(alpha + tables, chosen, axis=1)
+        laws = MixtureBatch([Part.of(np.ones((chosen.size, 1)), shapes.ravel(), alpha.sum() + mechanism.size)])
+        return cls(chosen.shape, laws, False, laws.mean.reshape(chosen.shape))
 
     def widths(self, level: float) -> Floats:
         """Return the widths of all intervals."""

@@ -1,8 +1,8 @@
 """Many small tables at once, each with a known total, through one law of noise: what planning reads of made-up studies.
 
-The same sums as `CountSums`, with one more axis: windows, one tilt for each table by Newton's method on all of them, one
-transform, products without a chosen cell. What the windows lose is bounded table by table; a table that loses more than
-a single reading may is read by itself.
+The same sums as `CountSums`, with one more axis: windows, one tilt for each table by Newton's method on all of them,
+one transform, products without a chosen cell. What the windows lose is bounded table by table; a table that loses more
+than a single reading may is read by itself.
 """
 
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ class ManyTables:
         sums = weights.sum(axis=2)
         weights /= sums[:, :, None]
         variance = np.maximum(0, weights @ steps**2 - (weights @ steps) ** 2).sum(axis=1)
-        length = _length(weights, steps, variance)
+        length = _length(weights, variance)
         spectra = rfft(weights, length, axis=2)
         rows = np.arange(tables)
         mass = np.maximum(0, irfft(spectra.prod(axis=1), length, axis=1)[rows, rest % length])
@@ -94,7 +94,7 @@ class ManyTables:
         joint = weights[rows[:, None], chosen] * np.maximum(0, laws)
         self.laws[part, :, :width] = joint / np.maximum(joint.sum(axis=2, keepdims=True), 1e-300)
         self.first[part] = first[rows[:, None], chosen]
-        return part.start + np.flatnonzero(~good)
+        return np.asarray(part.start + np.flatnonzero(~good))
 
 
 def _blocks(count: int, numbers: int) -> Iterator[slice]:
@@ -128,9 +128,10 @@ def _tilts(weights: Floats, rest: Counts) -> tuple[Floats, NDArray[np.bool_]]:
     return tilt, good
 
 
-def _length(weights: Floats, steps: Floats, variance: Floats) -> int:
+def _length(weights: Floats, variance: Floats) -> int:
     """Return a length of circle at which nothing comes around, by Chernoff's bound for every table."""
     cells, width = weights.shape[1:]
+    steps = np.arange(width) - (width - 1) / 2
     spread, longest = np.sqrt(variance.max()), cells * (width - 1) + 1
     wanted = width + _TAIL * spread
     tries = np.minimum(np.array([1.5, 3, 6, 12]) / max(spread, 1e-3), 1200 / width)
