@@ -25,11 +25,11 @@ def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
     kind: str, cells: int, size: int, epsilon: str
 ) -> None:
     cases = strengthened(Case.of([release(kind, cells, size, epsilon)]), GRID)
-    each = np.array([read(case).log_evidence for case in cases])  # type: ignore[attr-defined]
+    each = np.array([read(case).log_evidence for case in cases])
     bounds = [engine.log_bound(case) for case in cases if (engine := engine_for(case)) is not None]
     assert (np.array(bounds) >= each - 1e-9).all()
     assert np.isfinite(bounds).all()
-    pruned = np.array([reading.log_evidence for reading in read_strengths(cases)])  # type: ignore[attr-defined]
+    pruned = np.array([reading.log_evidence for reading in read_strengths(cases)])
     shares, found = np.exp(each - each.max()), np.exp(pruned - pruned.max())
     assert np.abs(shares / shares.sum() - found / found.sum()).max() < 1e-14
 
@@ -52,4 +52,4 @@ def test_cells_with_priors_of_their_own_have_a_bound_too() -> None:
     case = Case.of([one])
     engine = engine_for(case)
     assert engine is not None
-    assert read(case).log_evidence <= engine.log_bound(case) < np.inf  # type: ignore[attr-defined]
+    assert read(case).log_evidence <= engine.log_bound(case) < np.inf
