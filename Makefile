@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate check bench house peers clean
+.PHONY: demo test validate validate-full check bench house peers clean
 
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
@@ -12,6 +12,11 @@ test: .venv/installed-dev
 
 validate: .venv/installed-dev
 	$(BIN)/pytest -q -s validation
+	$(BIN)/pytest -q -s tests/contracts -k printed
+
+# As validate, with 120 releases of every fixed truth; it may be interrupted, and goes on where it stopped.
+validate-full: .venv/installed-dev
+	DISCREET_VALIDATION=full $(BIN)/pytest -q -s validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 
 check: .venv/installed-dev

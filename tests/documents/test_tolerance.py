@@ -221,7 +221,8 @@ def test_a_release_without_a_declared_prior_is_read_and_a_reader_may_bring_one()
     assert read == release
     assert not read.model.is_prior_declared
     other = dc.simulate(dc.GeometricHistogram(ones, 600, 1), (300, 200, 100), dc.SeededBits(1))
-    assert dc.infer(read).mean == dc.infer(other).mean
+    assert dc.infer(read, prior=1).mean == dc.infer(other).mean
+    assert dc.infer(read).strength_probabilities != dc.infer(other).strength_probabilities
     assert dc.infer(read, prior=2).model.is_prior_declared
     assert "prior=None" in repr(none)
     assert none.with_prior(1) == ones
@@ -236,12 +237,17 @@ def test_a_release_without_a_declared_prior_is_read_and_a_reader_may_bring_one()
         (dc.PosteriorSampling, NO_PRIOR[0]),
         (NetworkMaximum, NO_PRIOR[1]),
         (NetworkSampling, NO_PRIOR[1]),
-        (BallDraw, NO_PRIOR[2]),
     ],
 )
-def test_what_is_made_with_a_prior_needs_a_declared_one(kind: Any, model: Any) -> None:
+def test_what_is_made_with_a_prior_takes_one_for_every_parameter_if_none_is_declared(kind: Any, model: Any) -> None:
+    ones, none = kind(model.with_prior(1), 6, 2), kind(model, 6, 2)
+    assert none.guarantee == ones.guarantee
+    assert not none.model.is_prior_declared  # readers bring their own
+
+
+def test_a_draw_of_coefficients_needs_a_declared_prior() -> None:
     with pytest.raises(dc.DeclarationError, match="this model declares none"):
-        kind(model, 6, 2)
+        BallDraw(NO_PRIOR[2], 6, 2)
 
 
 def test_a_study_may_declare_that_there_is_no_prior(tmp_path: Path) -> None:

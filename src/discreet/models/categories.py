@@ -5,7 +5,7 @@ the posterior given the counts is Dirichlet(alpha + k) and the counts themselves
 Several columns may be crossed: the cells are then all combinations of their levels.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -56,7 +56,8 @@ class Categories(CategoryQuestions, kind="Categories"):
         prior: Prior | None = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
-        given = (columns,) if isinstance(columns, str | Column) else tuple(columns)
+        several = columns if isinstance(columns, Iterable) else ()
+        given = (columns,) if isinstance(columns, str | Column) else tuple(several)
         declared = _declared(given, levels, outside)
         names = [column.name for column in declared]
         if not names or len(set(names)) < len(names):

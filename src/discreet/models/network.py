@@ -8,7 +8,6 @@ of it, so only the tables of the maximal families are counted. The graph is decl
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -21,7 +20,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
-from discreet.models.network_graph import check_graph, declared_columns, parents_first
+from discreet.models.network_graph import checked_graph, declared_columns, parents_by_edges, parents_first
 from discreet.models.network_prior import MOST_LEVELS_OF_ONES, NetworkPrior, parameters_of, proposed_priors
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -69,8 +68,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         parents: Sequence[Sequence[str]],
         prior: NetworkPrior | Sequence[Sequence[float]] = None,
     ) -> None:
-        given, above = tuple(variables), tuple(tuple(names) for names in parents)
-        check_graph(given, above)
+        given, above = checked_graph(variables, parents)
         order = parents_first([variable.name for variable in given], above)
         values = parameters_of(1 if prior is None else prior, given, above)
         object.__setattr__(self, "variables", tuple(given[place] for place in order))
@@ -103,15 +101,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         `levels` declares every variable: its levels, or a `Column`. `outside` names the level for undeclared values, of
         all variables or by name (see `Column`).
         """
-        parents: dict[str, list[str]] = {}
-        for edge in edges:
-            names = [name.strip() for name in edge.split("->")] if isinstance(edge, str) else [""]
-            if not all(names):
-                raise DeclarationError(f"An edge is written 'parent -> child', or a name alone; got {edge!r}.")
-            for name in names:
-                parents.setdefault(name, [])
-            for parent, child in pairwise(names):
-                parents[child].append(parent)
+        parents = parents_by_edges(edges)
         return cls(declared_columns(parents, levels, outside), list(parents.values()), prior)
 
     @classmethod

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 from discreet.errors import DeclarationError
 from discreet.records.columns import Column, Level
@@ -34,6 +35,34 @@ def _column(name: str, declared: Sequence[Level] | Column, outside: Level | None
     if declared.name != name:
         raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
     return declared
+
+
+def parents_by_edges(edges: Sequence[str]) -> dict[str, list[str]]:
+    """Return the parents of every name in arrows such as 'smoker -> cancer'; a name alone stands for itself."""
+    parents: dict[str, list[str]] = {}
+    for edge in edges:
+        names = [name.strip() for name in edge.split("->")] if isinstance(edge, str) else [""]
+        if not all(names):
+            raise DeclarationError(f"An edge is written 'parent -> child', or a name alone; got {edge!r}.")
+        for name in names:
+            parents.setdefault(name, [])
+        for parent, child in pairwise(names):
+            parents[child].append(parent)
+    return parents
+
+
+def checked_graph(
+    variables: Sequence[Column], parents: Sequence[Sequence[str]]
+) -> tuple[tuple[Column, ...], tuple[tuple[str, ...], ...]]:
+    """Return variables and the parents of each; refuse what is none, and what is no graph over columns."""
+    given = tuple(variables if isinstance(variables, Iterable) else ())
+    if not isinstance(parents, Iterable) or not all(isinstance(names, Iterable) for names in parents):
+        raise DeclarationError(
+            f"A network needs the parents of each variable, a sequence of names that may be empty; got {parents!r}."
+        )
+    above = tuple(tuple(names) for names in parents)
+    check_graph(given, above)
+    return given, above
 
 
 def check_graph(variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]) -> None:

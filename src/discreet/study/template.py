@@ -38,7 +38,6 @@ _TAIL = """
 # [questions.first-question]
 # model = "categories"
 # columns = [{first}]
-# prior = 1
 # mechanism = "GeometricHistogram"
 # epsilon = "0.5"
 # label = "What readers will see"

@@ -6,6 +6,7 @@ probabilities and ratios are exact. Other functions of theta are summarised by e
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TypeVar
 
@@ -69,8 +70,9 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """
         if self.laws is self.joint:
             return self
-        found = CategoriesPosterior(self.model, self.releases, self.readings)
+        found = copy(self)
         found.laws = found.joint
+        found.__dict__.pop("cell_laws", None)
         return found
 
     @property
@@ -180,12 +182,12 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     @property
     def log_evidence(self) -> float:
         """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
-        return float(logsumexp(self.joint.log_evidences) - np.log(len(self.readings)))
+        return float(logsumexp(self.joint.log_evidences) - np.log(len(self.joint.log_evidences)))
 
     @property
     def strength_probabilities(self) -> tuple[float, ...]:
         """Return the posterior probability of each strength of the prior, in the order in which they were given."""
-        return tuple(float(share) for share in self.joint.shares)
+        return tuple(self.joint.probabilities.tolist())
 
     @cached_property
     def mean(self) -> dict[Cell, float]:

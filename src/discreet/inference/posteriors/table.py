@@ -24,14 +24,18 @@ from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
 
+_NATS = 35.0  # strengths whose evidence lies further below the best have no weight
+
 
 class JointLaws(JointAnswers):
     """All cells are read together, under one prior or several of different strength, weighted by their evidence."""
 
     def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
-        self.readings, self._kind = tuple(readings), kind
-        self.log_evidences = np.array([reading.log_evidence for reading in readings])
-        self.shares = np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        self.log_evidences, self._kind = np.array([reading.log_evidence for reading in readings]), kind
+        self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        believed = self.log_evidences > self.log_evidences.max() - _NATS
+        self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
+        self.shares = self.probabilities[believed]
         self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
 
     def share(self, places: Counts) -> BetaMixture:
@@ -66,7 +70,8 @@ class TablePosterior(EventPosterior[Categories]):
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
-        self.readings, self.joint = tuple(readings), JointLaws(readings)
+        self.joint = JointLaws(readings)
+        self.readings = self.joint.readings
         self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # then the table is its own sums
         plain = self.joint if model.is_prior_declared else JointLaws(readings, Share) if self.is_uniform_pair else None
         self.laws: Laws = plain or self.own_laws or self.joint
@@ -125,7 +130,7 @@ class TablePosterior(EventPosterior[Categories]):
 
     def doubts(self) -> tuple[Warning, ...]:
         """Return the level of a column that the prior outweighs, if one does; a learnt one, if the strongest is it."""
-        is_meant = self.model.is_prior_declared or float(self.joint.shares[-1]) > 0.5
+        is_meant = self.model.is_prior_declared or float(self.joint.probabilities[-1]) > 0.5
         return outweighed_level(self) if is_meant and not self.is_uniform_pair else ()
 
 
