@@ -25,8 +25,10 @@ from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant, Amount
 from discreet.inference import Posterior
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import with_fields
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
+from discreet.planning.expected_accuracy import check_search
 from discreet.planning.rehearsal import rehearsal
 from discreet.reading import Case
 from discreet.records import read
@@ -148,6 +150,8 @@ def plan(
               discreet plan study.toml --batch
     """
     require_folder(plot)
+    charts.require_ending(plot)
+    records = _sizes(sizes)
     if batch:
         return _show_batch(Study(study), plot, as_json)
     question = _question(Study(study), name)
@@ -164,10 +168,13 @@ def plan(
         if width is not None:
             raise DeclarationError("--width is for questions about categories; for this one, see plan without it.")
         show = plan_network if mechanism.count_sd() is not None else plan_regression
-        return show(question, values, _sizes(sizes), level, plot, as_json)
+        return show(question, values, records, level, plot, as_json)
+    tails(level)
+    if width is not None:
+        check_search(mechanism, width)
     with working("simulating made-up studies", as_json):
         rows = list(accuracy_curve(mechanism, values, level))
-        rows += [expected_accuracy(with_fields(mechanism, size=size), level) for size in _sizes(sizes)]
+        rows += [expected_accuracy(with_fields(mechanism, size=size), level) for size in records]
         wished = {} if width is None else {
             "width": width,
             "epsilon_needed": epsilon_for(mechanism, width, level),

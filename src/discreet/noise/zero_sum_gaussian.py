@@ -17,6 +17,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.gaussian import ProductGaussian
+from discreet.noise.halving import LEAST_CELLS, LEAST_VARIANCE, halved_noise
 from discreet.noise.laplace_kernel import ZeroSum, balanced, balanced_rows, by_block
 from discreet.noise.law import NoiseLaw
 from discreet.noise.summed import sizes_of_sums
@@ -36,7 +37,9 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
 
     @staticmethod
     def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
-        """Draw rows of noise of one block with this variance; about one row in sqrt(m) is kept."""
+        """Draw rows of noise of one block with this variance: by halving, or a few cells of which the last balances."""
+        if cells >= LEAST_CELLS and parameter >= LEAST_VARIANCE:
+            return halved_noise(parameter, cells, count, bits)
         rate = 1 / (2 * parameter)
         return balanced(
             count,

@@ -31,14 +31,16 @@ def composition(total: int, parts: int, bits: RandomBits) -> IntArray:
     return np.diff(edges) - 1
 
 
-def bernoulli(probability: Callable[[], arb], bits: RandomBits) -> bool:
+def bernoulli(probability: Callable[[], arb], bits: RandomBits, first: int | None = None) -> bool:
     """Draw an event of a probability that is known through enclosures at the working precision of the ball arithmetic.
 
-    A uniform number is compared with it, 64 bits at a time, until the comparison is certain.
+    A uniform number is compared with it, 64 bits at a time, until the comparison is certain; its `first` 64 bits may
+    have been drawn already.
     """
     drawn, length = 0, 0
     while True:
-        drawn, length = drawn << 64 | int(bits.words(1)[0]), length + 64
+        word = int(bits.words(1)[0]) if first is None or length else first
+        drawn, length = drawn << 64 | word, length + 64
         with ctx.workprec(2 * length + 64):
             scaled = probability() * arb(2) ** length
             if scaled >= drawn + 1:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, expit, log_expit, logit, ndtri
 
@@ -28,6 +29,7 @@ _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
 _MOST_STEPS = 100  # enough for halving alone
 _BLOCK = 1_000_000  # numbers of a part that are looked at together
 _SMALL_SHARE = 1e-14  # parts of a smaller share are left out
+_FAINT = 2e-19  # terms at the ends of what is added up, at most
 _NEAR = 1e-6  # from here on plain Newton steps
 _BY_ROW = ("last", "share", "_pivot", "_log_ratios", "_sums", "_slopes")  # worked out once for each row
 _SHOWN = 1e-9  # counts of smaller weights have no say in the width that exact counts would give
@@ -115,13 +117,39 @@ class Part:
         found += (log_term(self.start + self._pivot, self.total, at) - self._pivot * at)[:, None]
         return found
 
-    def law(self, at: Floats) -> tuple[Floats, Floats]:
-        """Return the cdf at a logit of each row, and the density of the logit there, both times the row's share."""
-        terms = self._log_terms(at)
-        np.exp(terms, out=terms)
+    def law(self, at: Floats, is_whole: bool = False) -> tuple[Floats, Floats]:
+        """Return the cdf at a logit of each row, and the density of the logit there, both times the row's share.
+
+        As a function of j, t_j is a peak at (T - 1) x; unless all shall be added up, those within e^-43 of it are.
+        """
+        found = None if is_whole else self._near(at)
+        if found is None:
+            terms = np.exp(self._log_terms(at))
+            found = np.einsum("ij,ij->i", self._sums, terms), np.einsum("ij,ij->i", self._slopes, terms)
         a = self.start + self._pivot
-        cdf = self.share * beta_cdf(a, self.total - a, expit(at)) + np.einsum("ij,ij->i", self._sums, terms)
-        return cdf, expit(-at) * np.einsum("ij,ij->i", self._slopes, terms)
+        cdf = self.share * beta_cdf(a, self.total - a, expit(at)) + found[0]
+        return cdf, expit(-at) * found[1]
+
+    def _near(self, at: Floats) -> tuple[Floats, Floats] | None:
+        """Return sum_j C_j t_j and sum_j w_j a_j t_j near the peaks; nothing if that saves little, or is not enough."""
+        x, rows, width = expit(at), np.arange(len(at)), self.weights.shape[1]
+        half = 10 * np.sqrt((self.total - 1).clip(0) * x * (1 - x)) + 50
+        kept = int(2 * half.max()) + 1
+        if kept > 0.6 * width:
+            return None
+        first = np.clip(((self.total - 1) * x - self.start - half).astype(np.int64), 0, width - kept)
+
+        def cut(table: Floats) -> Floats:
+            return np.asarray(sliding_window_view(table, kept, axis=1)[rows, first])
+
+        terms = np.multiply.outer(at, np.arange(kept, dtype=float))
+        terms += cut(self._log_ratios)
+        terms += (log_term(self.start + self._pivot, self.total, at) + (first - self._pivot) * at)[:, None]
+        np.exp(terms, out=terms)
+        beyond = np.where(first > 0, terms[:, 0], 0) + np.where(first + kept < width, terms[:, -1], 0)
+        if float(beyond.max()) > _FAINT:
+            return None
+        return np.einsum("ij,ij->i", cut(self._sums), terms), np.einsum("ij,ij->i", cut(self._slopes), terms)
 
     def log_density(self, at: Floats) -> Floats:
         """Return the logarithm of the density of the proportion itself at a logit of each row."""
@@ -310,11 +338,12 @@ def _low_logits(parts: Sequence[Part], probability: float) -> tuple[Floats, Coun
     score = float(ndtri(probability))
     at = np.clip(logit(first) + score * np.minimum(4.0, spread / (first * (1 - first))), -_FARTHEST, _FARTHEST)
     low, high = np.full_like(at, -_FARTHEST), np.full_like(at, _FARTHEST)
+    is_far = probability < _NEAR
     enough = 8e-16 if probability >= 1e-8 else 4e-16 * probability
     active, taken = np.arange(len(at)), np.zeros(len(at), dtype=np.int64)
     for _ in range(_MOST_STEPS):
         here = at[active]
-        cdf, density = (np.asarray(sum(each)) for each in zip(*(part.law(here) for part in parts), strict=True))
+        cdf, density = (np.asarray(sum(each)) for each in zip(*(part.law(here, is_far) for part in parts), strict=True))
         taken[active] += 1
         miss = cdf - probability
         step = _step(cdf, density, probability, score)

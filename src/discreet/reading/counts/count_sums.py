@@ -66,7 +66,9 @@ class CellWeights(NamedTuple):
         logs[counts > last[:, None]] = -np.inf
         return logs
 
-    def outside(self, first: Counts, last: Counts, total: int, tilt: float, ends: tuple[Floats, Floats]) -> Floats:
+    def outside(
+        self, first: Counts, last: Counts, total: int, tilt: Floats | float, ends: tuple[Floats, Floats]
+    ) -> Floats:
         """Return bounds on the mass outside windows, given the tilted weights at both ends of them."""
         rows, found = np.arange(len(first)), np.zeros(len(first))
         for end, step, weight in zip((first, last), (-1, 1), ends, strict=True):

@@ -16,6 +16,8 @@ from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.engines.tables import log_prior_total
 
 _MARGIN = 20.0  # windows reach this many factors e beyond the noisy counts; what lies outside is added
+_STEEPEST = 0.9  # of how fast the noise falls off: so far weights may be tilted
+_WIDER = (1, 2, 4, 8)  # times wider, where a strong prior rises faster than the noise falls at an edge
 
 
 def log_bound(case: Case) -> float:
@@ -38,8 +40,16 @@ def log_bound(case: Case) -> float:
         return found
 
     weights = CellWeights(kinds[:, -1], log_kernel)
+    constant = log_prior_total(alpha, size) - sum(m.noise.log_normaliser for m in measurements)
     margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in measurements))) + 2
-    centres = np.clip(noisy, 0, size)
+    for wider in _WIDER:
+        if np.isfinite(inside := _inside(weights, np.clip(noisy, 0, size), times, wider * margin, size)):
+            return inside + constant
+    return inf
+
+
+def _inside(weights: CellWeights, centres: Counts, times: Counts, margin: int, size: int) -> float:
+    """Return the sum of the cells' log sums under the tilt of the total, and what windows leave out; inf if unknown."""
     first = np.maximum(centres.min(axis=1) - margin, 0)
     last = np.minimum(centres.max(axis=1) + margin, size)
     rest = size - int(times @ first)
@@ -47,9 +57,11 @@ def log_bound(case: Case) -> float:
         return inf
     width = int((last - first).max()) + 1
     logs = weights.windows(first, last, width)
-    balanced = tilted_to(logs, np.arange(width), rest, absolute=1e-9, relative=0.01, times=times)
+    far = np.array([margin, margin + 1]) + centres[0].max()
+    fall = -float(np.diff(weights.log_kernel(np.zeros(2, dtype=np.int64), far))[0])  # every tilt gives a bound
+    balanced = tilted_to(
+        logs, np.arange(width), rest, absolute=1e-9, relative=0.01, steepest=_STEEPEST * fall, times=times
+    )
     ends = balanced.weights[:, 0], balanced.weights[np.arange(len(first)), last - first]
     outside = weights.outside(first, last, size, balanced.tilt, ends)
-    inside = float(times @ (balanced.log_sums + np.log1p(outside))) - balanced.tilt * rest
-    constant = log_prior_total(alpha, size) - sum(m.noise.log_normaliser for m in measurements)
-    return inside + constant if np.isfinite(inside) else inf
+    return float(times @ (balanced.log_sums + np.log1p(outside))) - balanced.tilt * rest

@@ -6,7 +6,7 @@ that no two names can be taken for one.
 """
 
 from discreet.show.charts.budget import MOST_CHARGES, budget_chart, composition_chart, width_chart
-from discreet.show.charts.drawing import Spec, render
+from discreet.show.charts.drawing import Spec, render, require_ending
 from discreet.show.charts.network import MOST_VARIABLES, network_chart
 from discreet.show.charts.planning import audit_chart, distance_chart, ranking_chart
 from discreet.show.charts.posterior import (
@@ -35,5 +35,6 @@ __all__ = [
     "posterior_chart",
     "ranking_chart",
     "render",
+    "require_ending",
     "width_chart",
 ]

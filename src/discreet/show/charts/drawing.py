@@ -43,18 +43,23 @@ _CONFIG: Spec = {
 }
 
 
+def require_ending(path: Path | None) -> None:
+    """Refuse a file that is no chart, before anything is worked out for it."""
+    if path is not None and path.suffix.lower() not in (".png", ".svg", ".json"):
+        raise DiscreetError(f"Cannot draw {str(path)!r}: charts are .png, .svg or .json files. Nothing was written.")
+
+
 def render(spec: Spec, path: str | Path) -> None:
     """Write a chart as a picture (.png, .svg) or as its specification (.json), by the ending of the path."""
     place = Path(path)
+    require_ending(place)
     ending = place.suffix.lower()
     if ending == ".png":
         content = _converter().vegalite_to_png(spec, scale=2)
     elif ending == ".svg":
         content = _converter().vegalite_to_svg(spec).encode()
-    elif ending == ".json":
-        content = json.dumps(spec, indent=2, ensure_ascii=False).encode()
     else:
-        raise DiscreetError(f"Cannot draw {str(place)!r}: charts are .png, .svg or .json files. Nothing was written.")
+        content = json.dumps(spec, indent=2, ensure_ascii=False).encode()
     try:
         place.write_bytes(content)
     except OSError as problem:

@@ -1,0 +1,55 @@
+"""Strengths of a prior share their work: bounds hold, and what is not read has no share."""
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.reading import Case, engine_for, read, strengths
+from discreet.reading.strengths import read_strengths, strengthened
+
+GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+
+
+def release(kind: str, cells: int, size: int, epsilon: str, prior: object = 1) -> dc.Release:
+    generator = np.random.default_rng(cells + size)
+    model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)  # type: ignore[arg-type]
+    counts = generator.multinomial(size, generator.dirichlet(np.full(cells, 0.3)))
+    extra = {"delta": "1e-6"} if kind.endswith("GaussianHistogram") else {}
+    mechanism = getattr(dc, kind)(model, size=size, epsilon=epsilon, **extra)
+    return dc.simulate(mechanism, counts, dc.SeededBits(cells))
+
+
+@pytest.mark.parametrize("kind", ["GeometricHistogram", "DiscreteLaplaceCounts", "DiscreteGaussianHistogram"])
+@pytest.mark.parametrize(("cells", "size", "epsilon"), [(3, 40, "1"), (30, 500, "0.3"), (200, 5000, "1")])
+def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
+    kind: str, cells: int, size: int, epsilon: str
+) -> None:
+    cases = strengthened(Case.of([release(kind, cells, size, epsilon)]), GRID)
+    each = np.array([read(case).log_evidence for case in cases])
+    bounds = [engine.log_bound(case) for case in cases if (engine := engine_for(case)) is not None]
+    assert (np.array(bounds) >= each - 1e-9).all()
+    assert np.isfinite(bounds).all()
+    pruned = np.array([reading.log_evidence for reading in read_strengths(cases)])
+    shares, found = np.exp(each - each.max()), np.exp(pruned - pruned.max())
+    assert np.abs(shares / shares.sum() - found / found.sum()).max() < 1e-14
+
+
+def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(case: Case) -> object:
+        asked.append(case.model.prior[0])
+        return read(case)
+
+    monkeypatch.setattr(strengths, "read", counted)
+    found = read_strengths(strengthened(Case.of([release("GeometricHistogram", 200, 5000, "1")]), GRID))
+    assert len(found) == len(GRID)
+    assert len(asked) <= 3
+
+
+def test_cells_with_priors_of_their_own_have_a_bound_too() -> None:
+    one = release("GeometricHistogram", 4, 60, "1", (0.5, 1, 2, 4))
+    case = Case.of([one])
+    engine = engine_for(case)
+    assert engine is not None
+    assert read(case).log_evidence <= engine.log_bound(case) < np.inf
