@@ -1,0 +1,76 @@
+"""Which class counts matter where every class was read through cube noise: a coarse look first, then every count.
+
+A class count t weighs f_y(t) P(z_y | t). The second factor is at most one, and changes by at most e^rate from one count
+to the next, as one more record moves every signed count by one. So the class counts' own noise gives a window, a look
+at some counts of it bounds all others from above and below, and those whose upper bound is negligible beside the lower
+bound of everything are left out: for every lambda, what all classes weigh with n_y = t is at most
+e^(lambda (t - n)) upper_y(t) prod_(other classes) F(lambda).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.digits import tilted_to
+from discreet.reading.counts.class_reading import OwnFactor
+from discreet.reading.counts.cube import CubeClass, CubeKernel
+from discreet.reading.counts.naive_bayes import ClassCounts
+from discreet.reading.counts.window_sums import WindowSums
+from discreet.reading.counts.windows import Seen, Windowed
+
+_NEGLIGIBLE = 42.0  # class counts this many factors e below the sum of all are left out
+_COARSE = 2.0  # factors e by which a class's weight may change between two counts of the first look
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Bounds of log P(z | t) on a window of class counts, from a look at some of them."""
+
+    kernel: CubeKernel
+    upper: Windowed
+    lower: Windowed
+
+    @classmethod
+    def at(cls, kernel: CubeKernel, first: int, last: int) -> "_Look":
+        every = np.arange(first, last + 1)
+        step = max(1, int(_COARSE / kernel.rate))
+        nearest = np.minimum(first + (every - first + step // 2) // step * step, last)
+        looked, which = np.unique(nearest, return_inverse=True)
+        seen = np.array([kernel.log_weight(count) for count in looked.tolist()])[which]
+        slack = kernel.rate * np.abs(every - nearest)
+        return cls(kernel, Windowed(first, np.minimum(0.0, seen + slack)), Windowed(first, seen - slack))
+
+
+def cube_classes(
+    kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[OwnFactor], size: int
+) -> list[CubeClass]:
+    """Return the readings of all classes, each with the weights of the class counts that matter."""
+    shift = (size - float(classes.values.sum())) / len(kernels)
+    centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
+    looks = []
+    for kernel, centre, reach in zip(kernels, centres.tolist(), classes.reach.tolist(), strict=True):
+        half = int((_NEGLIGIBLE - kernel.log_weight(centre)) * reach) + 2
+        looks.append(_Look.at(kernel, max(0, centre - half), min(size, centre + half)))
+    kept = _kept(looks, own, size)
+    return [CubeClass(kernel, _weighed(kernel, counts)) for kernel, counts in zip(kernels, kept, strict=True)]
+
+
+def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int) -> list[Counts]:
+    """Return the counts of each class whose upper bound is not negligible."""
+    upper = ClassCounts([CubeClass(look.kernel, look.upper) for look in looks], own)
+    lower = ClassCounts([CubeClass(look.kernel, look.lower) for look in looks], own)
+    least = float(WindowSums(lower, size, size, float(size)).log_sums[0])
+    steps, rest = np.arange(upper.logs.shape[1]), size - int(upper.first.sum())
+    found = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=50.0)
+    sums: Floats = found.log_sums
+    floor = least - _NEGLIGIBLE - np.log(upper.logs.size)
+    bounds = upper.logs + found.tilt * (steps - rest) + (sums.sum() - sums)[:, None]
+    return [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
+
+
+def _weighed(kernel: CubeKernel, counts: Counts) -> Windowed:
+    values = np.full(int(counts[-1] - counts[0]) + 1, -np.inf)
+    values[counts - counts[0]] = [kernel.log_weight(count) for count in counts.tolist()]
+    return Windowed(int(counts[0]), values)
