@@ -18,7 +18,9 @@ from discreet.reading.counts.row_windows import LogBound, RowWindows
 from discreet.reading.counts.states import States, represented
 from discreet.reading.counts.windows import Seen, Windowed
 
-_TILTS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9)  # of the steepest: bounds that are tried, the best is taken
+_TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # of the steepest: bounds that are tried, the best is taken
+
+_FACTORS = 6.0  # e, for each row: how far its bound lies above its weight, about the log of its total's spread
 
 
 class WindowedClass(ClassReading):
@@ -73,16 +75,28 @@ class WindowedClass(ClassReading):
         return float(np.logaddexp(right, left))
 
     def _log_beyond(self, edge: int, side: int, tilt: float, own: OwnFactor) -> float:
-        """Return the best of several geometric series that bound all beyond one end."""
+        """Return the best of several geometric series that bound all beyond one end.
+
+        Right of it c_i(t) falls (A_i >= 1), or is at most c_i(n). Left of it c_i rises by (t - 1 + A_i) / t a step: by
+        at most 1 + 2 (A_i - 1) / edge down to half the edge, and it is at most c_i(0) = 1 below.
+        """
+        half, ends = edge // 2, np.array([edge, self.size])
+        constants = np.stack([row.log_constants(ends) for row in self._rows])
+        growth = sum(max(0.0, 2 * (float(a.sum()) - 1) / max(edge, 1)) for a in self.alpha)
         here, ratio = own.beyond(edge, side)
         found = np.inf
         for share in _TILTS:
             bounds = self._bounds(side * share)
+            line = sum(bound.at(edge) for bound in bounds) + here + tilt * (edge - self.first)
             slope = sum(bound.slope for bound in bounds) + side * tilt + ratio
-            if slope < 0:
-                start = sum(bound.at(edge) for bound in bounds) + here + tilt * (edge - self.first)
-                found = min(found, start + slope - np.log(-np.expm1(slope)))
-        return float(found)
+            if side > 0:
+                total = _series(line + float(constants.max(axis=1).sum()), slope)
+            else:
+                near = _series(line + float(constants[:, 0].sum()), slope + growth)
+                far = _series(line + float(constants[:, 0].clip(0).sum()) + slope * (edge - half - 1), slope)
+                total = np.logaddexp(near, far) if half > 0 else near
+            found = min(found, float(total))
+        return found
 
     def _bounds(self, share: float) -> list[LogBound]:
         if share not in self._known_bounds:
@@ -116,7 +130,7 @@ class WindowedClass(ClassReading):
 def class_windows(
     features: Sequence[Sequence[Sequence[Seen]]], classes: Sequence[Seen], size: int
 ) -> list[tuple[int, int]]:
-    """Return a window for each class count: the weighed mean of all row sums, made to fit n, and 9 deviations each way.
+    """Return a window for each class count: the weighed mean of all row sums, made to fit n, and 9 deviations and more each way.
 
     `features[y]` holds what was seen of class y, and `classes` what was seen of the class counts themselves.
     """
@@ -129,7 +143,7 @@ def class_windows(
     windows = []
     for own, total, middle in zip(news, totals, middles, strict=True):
         centre = np.clip(middle + (size - sum(middles)) / total / spread, 0, size)
-        half = 9 / np.sqrt(total) + 45 / sum(rate for _, _, rate in own) + 2
+        half = 9 / np.sqrt(total) + (45 + _FACTORS * len(own)) / sum(rate for _, _, rate in own) + 2
         windows.append((int(np.clip(centre - half, 0, size)), int(np.clip(np.ceil(centre + half), 0, size))))
     return windows
 
@@ -137,3 +151,8 @@ def class_windows(
 def _row_news(seen: Seen) -> tuple[float, float, float]:
     """Return the sum of a noisy row, about its information, and how fast its likelihood falls far out."""
     return float(seen.values.sum()), float(1 / (1 / seen.information).sum()), float(1 / seen.reach.max())
+
+
+def _series(start: float, slope: float) -> float:
+    """Return log sum_(j >= 1) e^(start + j slope), infinite if the slope is not below zero."""
+    return start + slope - float(np.log(-np.expm1(slope))) if slope < 0 else float("inf")

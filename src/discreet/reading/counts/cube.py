@@ -178,10 +178,14 @@ class CubeKernel:
 
 
 class CubeClass(ClassReading):
-    """The features of one class, read through cube noise, with the weights of the class counts that matter."""
+    """The features of one class, read through cube noise, with the weights of the class counts that matter.
 
-    def __init__(self, kernel: CubeKernel, window: Windowed, whole: bool = False) -> None:
-        self.kernel, self._window, self._whole = kernel, window, whole
+    `looked` are the first and the last class count that were looked at: the weights of those between that are left out
+    are negligible.
+    """
+
+    def __init__(self, kernel: CubeKernel, window: Windowed, looked: tuple[int, int]) -> None:
+        self.kernel, self._window, self._looked = kernel, window, looked
         self.alpha, self.size = kernel.alpha, kernel.size
 
     @property
@@ -194,29 +198,30 @@ class CubeClass(ClassReading):
         """Return log P(z | n_y) but for a constant; -inf where it is proved to be negligible."""
         return self._window
 
+    def _ends(self, own: OwnFactor) -> list[tuple[int, int, float, float]]:
+        """Return for each open end its class count, its side, and a bound of all beyond: P(z | n_y) is at most one."""
+        ends = ((self._looked[0], -1, self._looked[0] > 0), (self._looked[1], 1, self._looked[1] < self.size))
+        return [(edge, side, *own.beyond(edge, side)) for edge, side, is_open in ends if is_open]
+
     def steepest(self, own: OwnFactor) -> float:
-        """Return how fast the class counts' own factor falls: P(z | n_y) is at most one."""
-        if self._whole:
-            return float("inf")
-        return -max(own.beyond(self._window.last, 1)[1], own.beyond(self._window.first, -1)[1])
+        """Return how fast the class counts' own factor falls."""
+        return min((-ratio for _, _, _, ratio in self._ends(own)), default=float("inf"))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound of all class counts beyond the window, where P(z | n_y) is at most one."""
+        """Return the log of a bound of all class counts beyond those that were looked at."""
         found = -np.inf
-        for edge, side in ((self._window.last, 1), (self._window.first, -1)):
-            if not self._whole and 0 < edge < self.size:
-                start, ratio = own.beyond(edge, side)
-                log_ratio = ratio + side * tilt
-                series = log_ratio - np.log(-np.expm1(log_ratio)) if log_ratio < 0 else np.inf
-                found = np.logaddexp(found, start + tilt * (edge - self._window.first) + series)
+        for edge, side, start, ratio in self._ends(own):
+            log_ratio = ratio + side * tilt
+            series = log_ratio - np.log(-np.expm1(log_ratio)) if log_ratio < 0 else np.inf
+            found = np.logaddexp(found, start + tilt * (edge - self._window.first) + series)
         return float(found)
 
     def wider(self) -> "CubeClass":
-        """Return the same class on a window of twice the width, with every weight of it."""
-        half = len(self._window.values) // 2 + 1
-        first, last = max(0, self._window.first - half), min(self.size, self._window.last + half)
+        """Return the same class with a look at twice as many class counts, and with every weight of them."""
+        half = (self._looked[1] - self._looked[0]) // 2 + 1
+        first, last = max(0, self._looked[0] - half), min(self.size, self._looked[1] + half)
         weights = [self.kernel.log_weight(count) for count in range(first, last + 1)]
-        return CubeClass(self.kernel, Windowed(first, np.array(weights)))
+        return CubeClass(self.kernel, Windowed(first, np.array(weights)), (first, last))
 
     def states(self, chances: Windowed) -> States:
         """Return the states (n_y, rho) with their probabilities, and every level's expected probability in each.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import tilted_to
+from discreet.arrays import Counts
+from discreet.mathematics.digits import tilted, tilted_to
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.naive_bayes import ClassCounts
@@ -22,6 +22,7 @@ from discreet.reading.counts.windows import Seen, Windowed
 
 _NEGLIGIBLE = 42.0  # class counts this many factors e below the sum of all are left out
 _COARSE = 2.0  # factors e by which a class's weight may change between two counts of the first look
+_TILTS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9)  # lambdas that are tried, in rates of the class counts' own noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,11 @@ class _Look:
     kernel: CubeKernel
     upper: Windowed
     lower: Windowed
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the first and the last count of the window."""
+        return self.upper.first, self.upper.last
 
     @classmethod
     def at(cls, kernel: CubeKernel, first: int, last: int) -> "_Look":
@@ -53,20 +59,26 @@ def cube_classes(
     for kernel, centre, reach in zip(kernels, centres.tolist(), classes.reach.tolist(), strict=True):
         half = int((_NEGLIGIBLE - kernel.log_weight(centre)) * reach) + 2
         looks.append(_Look.at(kernel, max(0, centre - half), min(size, centre + half)))
-    kept = _kept(looks, own, size)
-    return [CubeClass(kernel, _weighed(kernel, counts)) for kernel, counts in zip(kernels, kept, strict=True)]
+    kept = _kept(looks, own, size, float(1 / classes.reach.max()))
+    return [
+        CubeClass(look.kernel, _weighed(look.kernel, counts), look.ends)
+        for look, counts in zip(looks, kept, strict=True)
+    ]
 
 
-def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int) -> list[Counts]:
+def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> list[Counts]:
     """Return the counts of each class whose upper bound is not negligible."""
-    upper = ClassCounts([CubeClass(look.kernel, look.upper) for look in looks], own)
-    lower = ClassCounts([CubeClass(look.kernel, look.lower) for look in looks], own)
+    upper = ClassCounts([CubeClass(look.kernel, look.upper, look.ends) for look in looks], own)
+    lower = ClassCounts([CubeClass(look.kernel, look.lower, look.ends) for look in looks], own)
     least = float(WindowSums(lower, size, size, float(size)).log_sums[0])
     steps, rest = np.arange(upper.logs.shape[1]), size - int(upper.first.sum())
-    found = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=50.0)
-    sums: Floats = found.log_sums
+    best = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=50.0).tilt
+    bounds = np.full_like(upper.logs, np.inf)
+    for share in _TILTS:
+        found = tilted(upper.logs, steps, best + share * rate)
+        others = found.log_sums.sum() - found.log_sums
+        bounds = np.minimum(bounds, upper.logs + found.tilt * (steps - rest) + others[:, None])
     floor = least - _NEGLIGIBLE - np.log(upper.logs.size)
-    bounds = upper.logs + found.tilt * (steps - rest) + (sums.sum() - sums)[:, None]
     return [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
 
 

@@ -18,14 +18,15 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.reading.counts import splits
 from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
 from discreet.reading.counts.row_windows import TOO_FAR
-from discreet.reading.counts.states import States, blocks, likely, log_chances, represented
+from discreet.reading.counts.splits import split_by_totals
+from discreet.reading.counts.states import States, log_chances, represented
 from discreet.reading.counts.table_counts import Split, TableCounts
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Windowed, log_prior_constant_of
 
-_MOST_COUNTS = 128  # of a class, and of its records with some feature: where more are likely, ranges are merged
 _BEYOND = 1e-14  # share of the posterior that windows of class counts may leave out
 _ERROR = 1e-11  # relative error of the evidence that is allowed in all
 _ROUNDS = 12  # of widening and cutting
@@ -101,7 +102,7 @@ class NaiveBayesCounts(TableCounts):
 
     def class_split(self, inside: Bools) -> Split:
         """Return the law of how many records belong to one of some classes."""
-        return _split(self._row.law_inside(inside, self.size), self.size)
+        return split_by_totals([1.0], [self._row.law_inside(inside, self.size)], [self.size])
 
     def feature_split(self, feature: int, place: int, inside: Bools) -> Split:
         """Return the law of (n_y, k), k the records of one class whose feature has one of some levels.
@@ -109,14 +110,8 @@ class NaiveBayesCounts(TableCounts):
         It is exact where at most 128 class counts are likely and 128 values of k for each. Beyond, ranges of neighbours
         are merged, with the exact probability of all of them.
         """
-        counts, shares = represented(self.class_chances[place], _MOST_COUNTS)
-        laws = self.classes[place].laws_inside(feature, inside, counts)
-        splits = [_split(law, total) for law, total in zip(laws, counts.tolist(), strict=True)]
-        return Split(
-            np.concatenate([share * each.chances for share, each in zip(shares, splits, strict=True)]),
-            np.concatenate([each.inside for each in splits]),
-            np.concatenate([each.outside for each in splits]),
-        )
+        counts, shares = represented(self.class_chances[place], splits.MOST_COUNTS)
+        return split_by_totals(shares, self.classes[place].laws_inside(feature, inside, counts), counts.tolist())
 
     def log_joint(self, codes: Counts) -> Floats:
         """Return log P(y, x | z) for rows of feature codes (rows) and each class (columns)."""
@@ -158,7 +153,8 @@ def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int)
         errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
         if sum(errors) <= _ERROR:
             return classes, row, _known(chances, classes), float(row.errors[0]) + sum(errors)
-        classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in zip(classes, errors, strict=True)]
+        pairs = zip(classes, errors, strict=True)
+        classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
     raise DiscreetError(TOO_FAR)
 
 
@@ -169,13 +165,3 @@ def _known(chances: Sequence[Windowed], classes: Sequence[ClassReading]) -> list
         values = np.where(reading.errors < 1, law.values, 0.0)
         found.append(Windowed(law.first, values / values.sum()))
     return found
-
-
-def _split(law: Windowed, total: int) -> Split:
-    """Return a law of counts inside as pairs, the mean of a range where more than 128 of them are likely."""
-    chances = law.values / law.values.sum()
-    places = likely(chances)
-    starts = blocks(chances[places], _MOST_COUNTS)
-    shares = np.add.reduceat(chances[places], starts)
-    means = law.first + np.add.reduceat(chances[places] * places, starts) / shares
-    return Split(shares / shares.sum(), means, total - means)

@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
@@ -30,7 +29,7 @@ TOO_FAR = (
 
 @dataclass(frozen=True)
 class LogBound:
-    """A line above the log weight of a row for every total: value + slope |t - origin|, going outward."""
+    """A line above the log weight of a row, for every total."""
 
     intercept: float
     tilt: float
@@ -78,19 +77,25 @@ class RowWindows:
         return np.asarray(sums + log_prior_constant_of(float(self.alpha.sum()), totals))
 
     def log_bound(self, share: float) -> LogBound:
-        """Return a line above `log_weights` at every total: S(t) <= e^(-lambda t) prod_x F_x and c(t) <= max(1, c(n)).
+        """Return a line above log S(t) at every total: S(t) <= e^(-lambda t) prod_x F_x.
 
         `share` says how near lambda is to the steepest tilt; above zero it bounds large totals, below zero small ones.
         """
         if not self._parts:
             return LogBound(0.0, 0.0)
         windows = self._parts[0].windows
-        steepest = min(windows.steepest, 600 / windows.logs.shape[1])
-        tilt = share * steepest
-        logs = logsumexp(windows.logs + tilt * np.arange(windows.logs.shape[1]), axis=1)
-        sums = float(np.logaddexp(logs, windows.log_outside(tilt)).sum())
-        largest = max(0.0, float(log_prior_constant_of(float(self.alpha.sum()), np.array([self._size]))[0]))
-        return LogBound(sums + tilt * int(windows.first.sum()) + largest, tilt)
+        tilt = share * min(windows.steepest, 600 / windows.logs.shape[1])
+        logs = windows.logs + tilt * np.arange(windows.logs.shape[1])
+        peaks = logs.max(axis=1)
+        inside = peaks + np.log(np.exp(logs - peaks[:, None]).sum(axis=1))
+        sums = float(np.logaddexp(inside, windows.log_outside(tilt)).sum())
+        return LogBound(sums + tilt * int(windows.first.sum()), tilt)
+
+    def log_constants(self, totals: Counts) -> Floats:
+        """Return log c(t) of some totals; nothing if nothing was seen, as `log_weights` are zero then."""
+        if not self._parts:
+            return np.zeros(len(totals))
+        return log_prior_constant_of(float(self.alpha.sum()), totals)
 
     @cached_property
     def errors(self) -> Floats:

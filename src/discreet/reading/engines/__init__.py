@@ -1,6 +1,7 @@
 """The engines, each of which reads some cases, in the order in which they are asked: the best first."""
 
 from discreet.reading.case import ENGINES
+from discreet.reading.engines.binary_trees import BinaryTreesEngine
 from discreet.reading.engines.chains import ChainsEngine
 from discreet.reading.engines.cube import CubeEngine
 from discreet.reading.engines.enumeration import EnumerationEngine
@@ -18,6 +19,7 @@ ENGINES += [
     NaiveBayesEngine(),
     CubeEngine(),
     SharedRadiusEngine(),
+    BinaryTreesEngine(),
     TreesEngine(),
     ChainsEngine(),
     RowsEngine(),

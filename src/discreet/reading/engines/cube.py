@@ -52,7 +52,7 @@ class CubeEngine(Engine):
         kernels = [CubeKernel(each.values, found.rate, alpha, size) for each in found.features]
         if found.classes is None:
             own, weight = [OwnFactor(1.0)], np.array([kernels[0].log_weight(size)])
-            classes = [CubeClass(kernels[0], Windowed(size, weight), whole=True)]
+            classes = [CubeClass(kernels[0], Windowed(size, weight), (0, size))]
         else:
             seen = seen_row(found.classes, np.arange(found.classes.of.length))
             own = own_factors(model.prior[0], [seen])
