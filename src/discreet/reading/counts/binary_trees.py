@@ -62,6 +62,11 @@ class BinaryTreeCounts(TableCounts):
         self._walk, self.error = _certified(self.variables, size)
         self.log_evidence = self._walk.log_sum + log_constant
 
+    @property
+    def chances(self) -> dict[int, Windowed]:
+        """Return the law of how many records have level 1 of each variable with children, by its place."""
+        return self._walk.chances
+
     def means(self) -> list[Floats]:
         """Return the expected probabilities (parent levels, levels) of every variable."""
         return self._walk.means

@@ -7,6 +7,7 @@ with its own tilt, until the errors of all totals that matter are small.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,16 +46,13 @@ class LogBound:
 
 
 class RowWindows:
-    """The counts of one row given its total low, ..., high, from a prior and what was seen of its cells.
-
-    A row of which nothing was seen has its prior alone: every mean is a share of the total.
-    """
+    """The counts of one row given its total low, ..., high, from a prior and what was seen of its cells."""
 
     def __init__(self, alpha: Floats, seen: Sequence[Seen], size: int, low: int, high: int, parts: int = 1) -> None:
         self.alpha, self.low, self.high, self._seen, self._size = alpha, low, high, seen, size
         edges = np.linspace(low, high + 1, min(parts, high - low + 1) + 1).astype(np.int64).tolist()
         self._edges = np.array(edges[:-1])
-        self._parts = [self._sums(a, b - 1) for a, b in zip(edges[:-1], edges[1:], strict=True)] if seen else []
+        self._parts = [self._sums(a, b - 1) for a, b in pairwise(edges)]
 
     def _sums(self, low: int, high: int) -> WindowSums:
         margin = MARGIN
@@ -71,18 +69,13 @@ class RowWindows:
     def log_weights(self) -> Floats:
         """Return log P(what was seen | t) but for a constant, for every total: S(t) over the sum of the prior's."""
         totals = np.arange(self.low, self.high + 1)
-        if not self._parts:
-            return np.zeros(len(totals))
-        sums = np.concatenate([part.log_sums for part in self._parts])
-        return np.asarray(sums + log_prior_constant_of(float(self.alpha.sum()), totals))
+        return np.asarray(np.concatenate([part.log_sums for part in self._parts]) + self.log_constants(totals))
 
     def log_bound(self, share: float) -> LogBound:
         """Return a line above log S(t) at every total: S(t) <= e^(-lambda t) prod_x F_x.
 
         `share` says how near lambda is to the steepest tilt; above zero it bounds large totals, below zero small ones.
         """
-        if not self._parts:
-            return LogBound(0.0, 0.0)
         windows = self._parts[0].windows
         tilt = share * min(windows.steepest, 600 / windows.logs.shape[1])
         logs = windows.logs + tilt * np.arange(windows.logs.shape[1])
@@ -92,30 +85,23 @@ class RowWindows:
         return LogBound(sums + tilt * int(windows.first.sum()), tilt)
 
     def log_constants(self, totals: Counts) -> Floats:
-        """Return log c(t) of some totals; nothing if nothing was seen, as `log_weights` are zero then."""
-        if not self._parts:
-            return np.zeros(len(totals))
+        """Return log c(t) of some totals."""
         return log_prior_constant_of(float(self.alpha.sum()), totals)
 
     @cached_property
     def errors(self) -> Floats:
         """Return a bound of the relative error of every weight."""
-        found = [part.errors for part in self._parts]
-        return np.concatenate(found) if found else np.zeros(self.high - self.low + 1)
+        return np.concatenate([part.errors for part in self._parts])
 
     @cached_property
     def probabilities(self) -> Floats:
         """Return the expected probability of each level (columns) given every total (rows)."""
         totals = np.arange(self.low, self.high + 1.0)
-        if not self._parts:
-            return np.tile(self.alpha / self.alpha.sum(), (len(totals), 1))
         means = np.concatenate([part.means for part in self._parts], axis=1)
         return np.asarray((self.alpha + means.T) / (self.alpha.sum() + totals)[:, None])
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> Counts:
         """Draw independent rows of counts, one for each total."""
-        if not self._parts:
-            return generator.multinomial(totals, generator.dirichlet(self.alpha, len(totals)))
         drawn = np.empty((len(totals), len(self.alpha)), dtype=np.int64)
         which = np.searchsorted(self._edges, totals, side="right") - 1
         for number in np.unique(which).tolist():
@@ -125,5 +111,4 @@ class RowWindows:
 
     def law_inside(self, inside: NDArray[np.bool_], total: int) -> Windowed:
         """Return the law of how many of so many records have one of some levels."""
-        assert self._parts, "a row of which nothing was seen has no window"
         return self._parts[int(np.searchsorted(self._edges, total, side="right")) - 1].law_inside(inside, total)

@@ -69,7 +69,7 @@ class WindowSums:
         self._deviation = float(np.sqrt(found.variance))
         self._longest = int((windows.last - windows.first).sum())
         self._length = self._circle(width)
-        self._frequencies = self._kept_frequencies()
+        self.frequencies = self._kept_frequencies()
 
     def _circle(self, width: int) -> int:
         """Return a length of the transforms at which next to nothing folds over; set the bound of what does."""
@@ -105,20 +105,20 @@ class WindowSums:
 
     @cached_property
     def _basis(self) -> Spectrum:
-        angles = 2 * np.pi / self._length * np.outer(self._steps, np.arange(self._frequencies or 0))
+        angles = 2 * np.pi / self._length * np.outer(self._steps, np.arange(self.frequencies or 0))
         return np.asarray(np.exp(-1j * angles))
 
     def _transform(self, values: Floats) -> Spectrum:
-        if self._frequencies is None:
+        if self.frequencies is None:
             return np.asarray(rfft(values, self._length, axis=-1))
         return np.asarray(values @ self._basis)
 
     def _law(self, spectrum: Spectrum, positions: Counts) -> Floats:
         """Return numbers at some positions from their transforms (last axis)."""
-        if self._frequencies is None:
+        if self.frequencies is None:
             return np.asarray(irfft(spectrum, self._length, axis=-1)[..., positions % self._length])
-        angles = 2 * np.pi / self._length * np.outer(np.arange(self._frequencies), positions)
-        twice = np.where(np.arange(self._frequencies) == 0, 1.0, 2.0)[:, None] / self._length
+        angles = 2 * np.pi / self._length * np.outer(np.arange(self.frequencies), positions)
+        twice = np.where(np.arange(self.frequencies) == 0, 1.0, 2.0)[:, None] / self._length
         parts = spectrum.real @ (np.cos(angles) * twice) - spectrum.imag @ (np.sin(angles) * twice)
         return np.asarray(parts)
 

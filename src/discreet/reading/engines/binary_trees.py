@@ -29,8 +29,9 @@ class BinaryTreesEngine(Engine):
             return f"{wide[0]!r} has children and more than two levels"
         seen = {table.names[-1] for table in measured_tables(case) or ()}
         pairs = zip(case.model.variables, case.model.parents, strict=True)
-        if unseen := [v.name for v, above in pairs if (v.name in inner and above or not inner) and v.name not in seen]:
-            return f"nothing was measured about {unseen[0]!r} given its parent"
+        needed = [v.name for v, above in pairs if above or v.name not in inner]
+        if unseen := [name for name in needed if name not in seen]:
+            return f"nothing was measured about {unseen[0]!r}"
         return None
 
     def work(self, case: Case) -> Work:

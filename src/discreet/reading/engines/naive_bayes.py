@@ -53,9 +53,10 @@ class NaiveBayesEngine(Engine):
         model = case.model
         classes, *features = (len(variable.levels) for variable in model.variables)
         cells = classes * sum(features)
-        if case.draws:
+        if not _is_windowed(case):
             numbers = 8.0 * cells * (case.size + 1)
-            return Work(f"summing over {cells} cells of {case.size} records", 9.0 * cells * (case.size + 1.0) ** 2, numbers)
+            words = f"summing over {cells} cells of {case.size} records"
+            return Work(words, 9.0 * cells * (case.size + 1.0) ** 2, numbers)
         tables = measured_tables(case) or []
         width = min(case.size + 1.0, WIDENING * max(2 * MARGIN * table.farthest + 5 for table in tables))
         length = min(case.size + 1.0, width) * (1 + sqrt(max(features)) / 2)
@@ -65,22 +66,28 @@ class NaiveBayesEngine(Engine):
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
-        if not case.draws:
-            return NetworkReading(case.model, _measured(case))
+        if _is_windowed(case):
+            return NetworkReading(case.model, windowed(case))
         drawn = [draw.rows for draw in case.draws]
         linear = any(
             RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
         )
 
         def read(expected: Floats | None) -> tuple[NaiveBayesCounts, Floats]:
-            counts = _read(case, [_Drawn(rows, case.size, expected) for rows in drawn])
+            counts = whole(case, [_Drawn(rows, case.size, expected) for rows in drawn])
             counts.method = LINEAR if linear else EXACTLY
             return counts, _expected_cells(counts) if linear else np.zeros(1)
 
         return NetworkReading(case.model, until_settled(read, linear))
 
 
-def _measured(case: Case) -> NaiveBayesCounts:
+def _is_windowed(case: Case) -> bool:
+    """Tell whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
+    seen = {table.names[-1] for table in measured_tables(case) or ()}
+    return not case.draws and all(variable.name in seen for variable in case.model.variables[1:])
+
+
+def windowed(case: Case) -> NaiveBayesCounts:
     """Return class counts and features on windows around what was measured."""
     model, size, seen = case.model, case.size, seen_tables(case)
     target, *features = (variable.name for variable in model.variables)
@@ -91,7 +98,8 @@ def _measured(case: Case) -> NaiveBayesCounts:
     return NaiveBayesCounts(classes, own_factors(model.prior[0], seen[target][0]), size, log_constant(case))
 
 
-def _read(case: Case, drawn: Sequence["_Drawn"]) -> NaiveBayesCounts:
+def whole(case: Case, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
+    """Return class counts and features with the factors of every count 0, ..., n, as drawn tables need."""
     model, size = case.model, case.size
     noise, centres = log_noise(case), rough_margins(case, [each.margins() for each in drawn])
     alpha = [np.array(prior) for prior in model.prior]
