@@ -192,6 +192,31 @@ def test_merging_many_counts_changes_the_law_of_a_probability_little(monkeypatch
     np.testing.assert_allclose(found, wanted, atol=5e-4)
 
 
+@pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
+def test_with_uniform_priors_cube_noise_is_read_as_its_closed_form_says(size: int) -> None:
+    """P(k in an interval) is its length over n_y + 1: nothing to sum, and nothing to lose digits in."""
+    generator = np.random.default_rng(41)
+    noisy, rate = 2 * generator.integers(0, size, 16) - size + generator.integers(-60, 60, 16), 0.45
+    radii = max(0, int(np.abs(noisy).max()) - size) + np.arange(3_000)
+    low = np.maximum(0, -((radii[:, None] - noisy - size) // 2))
+    high = np.minimum(size, (noisy + size + radii[:, None]) // 2)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(0, high - low + 1) / (size + 1)).sum(axis=1) - rate * radii
+    wanted = logsumexp(logs) + np.log(-np.expm1(-rate))
+    assert CubeKernel(noisy, rate, np.ones((16, 2)), size).log_weight(size) == pytest.approx(wanted, rel=1e-14)
+
+
+def test_reading_cube_noise_weighs_as_many_class_counts_at_any_number_of_records() -> None:
+    names, weighed = [f"x{number}" for number in range(6)], []
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
+    for size in (10**5, 10**9):
+        table = np.tile([size // 10, size // 5, size // 2, size - size // 10 - size // 5 - size // 2], 6)
+        found = dc.infer(dc.simulate(dc.CubeCounts(network, size, 2), table, dc.SeededBits(42))).readings[0].counts
+        assert isinstance(found, NaiveBayesCounts)
+        weighed.append([len(law.values) for law in found.class_chances])
+    np.testing.assert_allclose(weighed[0], weighed[1], rtol=0.1)
+
+
 def test_an_output_that_no_noise_can_have_made_is_refused_and_not_computed_for_ever() -> None:
     with pytest.raises(DiscreetError, match="farther than 10 records and its noise get"):
         CubeKernel(np.array([10**9, 0]), 0.5, np.ones((2, 2)), 10)

@@ -11,11 +11,10 @@ its middle outward, in which nothing cancels. An interval of radius rho holds at
 
     log weight(rho) <= -rate rho + sum_i min(0, log(rho + 1) + log max_k P(k_i)),
 
-a concave bound: where it is within some factors e of its top is found by bisection, and what lies beyond is below two
-geometric series. So no work grows with the number of records.
+a concave bound, whose top lies near the number of features over the rate: what lies farther out than some factors e is
+below a geometric series. So no work grows with the number of records.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -75,12 +74,15 @@ class CubeKernel:
     def __init__(self, noisy: Counts, rate: float, alpha: Floats, size: int) -> None:
         self.noisy, self.rate, self.alpha, self.size = noisy, rate, alpha, size
         self._farthest = int(np.abs(noisy).max())
+        kinds, kind, times = np.unique(alpha, axis=0, return_inverse=True, return_counts=True)
+        self._kinds, self._kind, self._times = kinds, kind.ravel(), times
         if self._farthest > size + FARTHEST * (len(noisy) + 1) / rate:
             raise DiscreetError(
                 f"The release lies up to {self._farthest} from zero: farther than {size} records and its noise get "
                 "with a probability above 1e-20. Nothing was read; check that the document is what was published."
             )
         self.radii = lru_cache(maxsize=4096)(self._radii)
+        self._constant = lru_cache(maxsize=2)(self._log_constant)
 
     def log_weight(self, count: int) -> float:
         """Return log sum_k P(k | n_y) e^(-rate max|z - s|): log P(z | n_y) but for the noise's normaliser."""
@@ -88,58 +90,60 @@ class CubeKernel:
 
     def _radii(self, count: int) -> Radii:
         """Return the radii that matter: those within some factors e of the best by the bound, and more if need be."""
-        bound = self._bound(count)
         first, last = max(0, self._farthest - count), self._farthest + count
-        top = _first_true(lambda rho: bound(rho + 1) <= bound(rho), first, last)
-        width = _NEGLIGIBLE + 5
+        width, tops = _NEGLIGIBLE + 5, self._log_tops(count)
         while True:
-            least = bound(top) - width
-            start = _first_true(lambda rho: bound(rho) >= least, first, top)  # noqa: B023 - called at once
-            stop = _first_true(lambda rho: bound(rho) < least, top, last + 1)  # noqa: B023
-            radii = np.arange(start, stop)
+            bound = self._bounds(tops, first, last, width)
+            near = np.flatnonzero(bound >= bound.max() - width)
+            radii = first + np.arange(near[0], near[-1] + 1)
             logs = self._log_products(count, radii) - self.rate * radii
-            if stop == last + 1:  # its intervals hold every count, as those of all later radii do
+            if radii[-1] == last:  # its intervals hold every count, as those of all later radii do
                 logs[-1] -= float(np.log(-np.expm1(-self.rate)))
             total = log_sum(logs)
-            missing = self._missing(bound, first, start, stop, last)
+            missing = self._log_missing(bound, int(near[0]), int(near[-1]), radii[-1] == last)
             if missing <= total - _NEGLIGIBLE:
                 return Radii(radii, logs, total + float(np.log(-np.expm1(-self.rate))))
             width = 2 * width if total == -np.inf else width + missing - total + _NEGLIGIBLE + 1
 
-    def _bound(self, count: int) -> Callable[[int], float]:
-        """Return an upper bound of the log weight of a radius, a concave function."""
-        tops = self._log_tops(count)
-        return lambda rho: -self.rate * rho + float(np.minimum(0.0, np.log(rho + 1.0) + tops).sum())
+    def _bounds(self, tops: Floats, first: int, last: int, width: float) -> Floats:
+        """Return upper bounds of the log weights of radii from the first on, until they lie so far below their top."""
+        most = int((2 * len(self.noisy) + width) / self.rate) + 16
+        while True:
+            radii = first + np.arange(min(most, last - first + 1))
+            logs = np.log(radii + 1.0)
+            terms = [times * np.minimum(0.0, logs + top) for times, top in zip(self._times, tops, strict=True)]
+            bound = np.asarray(sum(terms) - self.rate * radii)
+            if len(radii) == last - first + 1 or bound[-1] < bound.max() - width:
+                return bound
+            most *= 2
 
-    def _missing(self, bound: Callable[[int], float], first: int, start: int, stop: int, last: int) -> float:
-        """Return the log of a bound of all radii left out: on either side a geometric series from the first of them."""
-        found = -np.inf
-        for radius, step, is_open in ((start - 1, -1, start > first), (stop, 1, stop <= last)):
-            if is_open:
-                log_ratio = bound(radius + step) - bound(radius) if radius + step >= 0 else -np.inf
-                series = -np.log(-np.expm1(log_ratio)) if log_ratio < 0 else np.log(last + 2.0 - first)
-                found = np.logaddexp(found, bound(radius) + series)
-        return float(found)
+    @staticmethod
+    def _log_missing(bound: Floats, start: int, stop: int, is_whole: bool) -> float:
+        """Return the log of a bound of all radii left out: on either side a geometric series, as the bound is concave.
 
-    def _log_law(self, count: int, counts: Counts) -> Floats:
-        """Return the log of the Beta-binomial law of each feature (rows) at single counts (columns)."""
-        yes = _log_prior(self.alpha[:, 1], counts)
-        no = _log_prior(self.alpha[:, 0], count - counts)
-        return np.asarray(yes + no + self._constant(count)[:, None])
+        `is_whole` says that nothing lies beyond the last radius.
+        """
+        left = log_sum(bound[:start])
+        if is_whole:
+            return left
+        beyond, log_ratio = bound[stop + 1], bound[stop + 1] - bound[stop]
+        return float(np.logaddexp(left, beyond - np.log(-np.expm1(log_ratio))))
 
-    def _constant(self, count: int) -> Floats:
-        return log_prior_constant_of(self.alpha.sum(axis=1), np.array(count))
+    def _log_constant(self, count: int) -> Floats:
+        """Return the log of what makes the law of each kind of feature sum to one."""
+        return log_prior_constant_of(self._kinds.sum(axis=1), np.array(count))
 
     def _log_tops(self, count: int) -> Floats:
-        """Return the log of the largest probability of each feature's law: at an end or where neighbours are equal."""
-        no, yes = self.alpha.T
+        """Return the log of the largest probability of each kind's law: at an end, or where neighbours are equal."""
+        no, yes = self._kinds.T
         bend = no + yes - 2
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.where(bend > 0, ((yes - 1) * count - (no - 1)) / bend, 0.0)
-        near = np.clip(np.floor(mode), 0, count)[:, None] + np.array([0, 1, 2])
+        near = np.clip(np.floor(mode), 0, count)[:, None] + np.array([-1, 0, 1, 2])
         ends = np.broadcast_to([0.0, float(count)], (len(no), 2))
-        places = np.clip(np.concatenate([near - 1, near, ends], axis=1), 0, count).astype(np.int64)
-        return np.asarray(self._log_law(count, places).max(axis=1))
+        places = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
+        logs = _log_prior(yes, places) + _log_prior(no, count - places)
+        return np.asarray(logs.max(axis=1) + self._constant(count))
 
     def laws(self, count: int, radius: int) -> Laws:
         """Return the laws of all features on their intervals of a radius."""
@@ -149,7 +153,7 @@ class CubeKernel:
         width = int((last - first).max()) + 1
         counts = first[:, None] + np.arange(width)
         inside = counts <= last[:, None]
-        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._constant(count)[:, None]
+        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._constant(count)[self._kind][:, None]
         if (self.alpha[:, 0] != 1).any():  # the other level's counts fall: a window from its least one, turned round
             turned = log_prior_windows(self.alpha[:, 0], count - last, width)
             logs = logs + np.take_along_axis(turned, np.clip(last[:, None] - counts, 0, width - 1), axis=1)
@@ -285,18 +289,10 @@ class CubeClass(ClassReading):
 
 
 def _log_prior(alpha: Floats, counts: Counts) -> Floats:
-    """Return log P_a(k) for each feature (rows) at single counts (columns)."""
+    """Return log P_a(k) for each kind of feature (rows) at single counts (columns)."""
     if (alpha == 1).all():
         return np.zeros(counts.shape)
     return np.stack([log_prior_windows(alpha, column, 1)[:, 0] for column in counts.T], axis=1)
-
-
-def _first_true(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first whole number from low on at which something holds that then stays so; high if none below."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
 
 
 def log_sum(logs: Floats) -> float:

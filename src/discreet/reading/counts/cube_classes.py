@@ -20,8 +20,8 @@ from discreet.reading.counts.naive_bayes import ClassCounts
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Seen, Windowed
 
-_NEGLIGIBLE = 42.0  # class counts this many factors e below the sum of all are left out
-_COARSE = 2.0  # factors e by which a class's weight may change between two counts of the first look
+_NEGLIGIBLE = 38.0  # class counts this many factors e below the sum of all are left out
+_COARSE = (24.0, 3.0)  # factors e by which a class's weight may change between two counts of the first looks
 _TILTS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9)  # lambdas that are tried, in rates of the class counts' own noise
 
 
@@ -39,9 +39,9 @@ class _Look:
         return self.upper.first, self.upper.last
 
     @classmethod
-    def at(cls, kernel: CubeKernel, first: int, last: int) -> "_Look":
-        every = np.arange(first, last + 1)
-        step = max(1, int(_COARSE / kernel.rate))
+    def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
+        """Look at class counts so far apart that the weight changes by at most so many factors e, and bound the rest."""
+        every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
         nearest = np.minimum(first + (every - first + step // 2) // step * step, last)
         looked, which = np.unique(nearest, return_inverse=True)
         seen = np.array([kernel.log_weight(count) for count in looked.tolist()])[which]
@@ -55,31 +55,46 @@ def cube_classes(
     """Return the readings of all classes, each with the weights of the class counts that matter."""
     shift = (size - float(classes.values.sum())) / len(kernels)
     centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
-    looks = []
-    for kernel, centre, reach in zip(kernels, centres.tolist(), classes.reach.tolist(), strict=True):
-        half = int((_NEGLIGIBLE - kernel.log_weight(centre)) * reach) + 2
-        looks.append(_Look.at(kernel, max(0, centre - half), min(size, centre + half)))
-    kept = _kept(looks, own, size, float(1 / classes.reach.max()))
+    halves = [
+        int((_NEGLIGIBLE - kernel.log_weight(centre)) * reach) + 2
+        for kernel, centre, reach in zip(kernels, centres.tolist(), classes.reach.tolist(), strict=True)
+    ]
+    rate = float(1 / classes.reach.max())
+    while True:
+        ends = [(max(0, c - half), min(size, c + half)) for c, half in zip(centres.tolist(), halves, strict=True)]
+        looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
+        kept, lost = _kept(looks, own, size, rate)
+        if lost <= -_NEGLIGIBLE or min(halves) > size:
+            break
+        halves = [2 * half for half in halves]
+    narrow = [_Look.at(look.kernel, int(own[0]), int(own[-1]), _COARSE[1]) for look, own in zip(looks, kept, strict=True)]
+    kept, _ = _kept(narrow, own, size, rate)
     return [
-        CubeClass(look.kernel, _weighed(look.kernel, counts), look.ends)
-        for look, counts in zip(looks, kept, strict=True)
+        CubeClass(kernel, _weighed(kernel, counts), end)
+        for kernel, counts, end in zip(kernels, kept, ends, strict=True)
     ]
 
 
-def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> list[Counts]:
-    """Return the counts of each class whose upper bound is not negligible."""
+def _kept(
+    looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float
+) -> tuple[list[Counts], float]:
+    """Return the counts of each class whose upper bound is not negligible, and the log share of all beyond the look."""
     upper = ClassCounts([CubeClass(look.kernel, look.upper, look.ends) for look in looks], own)
     lower = ClassCounts([CubeClass(look.kernel, look.lower, look.ends) for look in looks], own)
     least = float(WindowSums(lower, size, size, float(size)).log_sums[0])
     steps, rest = np.arange(upper.logs.shape[1]), size - int(upper.first.sum())
-    best = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=50.0).tilt
-    bounds = np.full_like(upper.logs, np.inf)
+    steepest = min(50.0, 0.9 * upper.steepest)
+    best = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=steepest).tilt
+    bounds, beyond = np.full_like(upper.logs, np.inf), np.full(len(looks), np.inf)
     for share in _TILTS:
         found = tilted(upper.logs, steps, best + share * rate)
         others = found.log_sums.sum() - found.log_sums
         bounds = np.minimum(bounds, upper.logs + found.tilt * (steps - rest) + others[:, None])
+        if abs(found.tilt) < upper.steepest:
+            beyond = np.minimum(beyond, upper.log_outside(found.tilt) - found.tilt * rest + others)
     floor = least - _NEGLIGIBLE - np.log(upper.logs.size)
-    return [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
+    kept = [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
+    return kept, float(beyond.max()) - least
 
 
 def _weighed(kernel: CubeKernel, counts: Counts) -> Windowed:

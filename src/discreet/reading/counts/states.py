@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.windows import Windowed
 
 _DROPPED = 1e-13  # probability that is left out at either end of the class counts
-_MOST_NUMBERS = 20_000_000  # held at once when records are classified
+_MOST_NUMBERS = 1_000_000  # held at once when records are classified
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,5 +66,10 @@ def log_chances(log_weights: Floats, features: list[Floats], codes: Counts) -> F
         part = codes[first : first + chunk]
         shown = np.zeros((len(part), logs.shape[1]))
         np.put_along_axis(shown, part + starts, 1.0, axis=1)
-        result[first : first + chunk] = logsumexp(shown @ logs.T + log_weights, axis=1)
+        found = shown @ logs.T
+        found += log_weights
+        peaks = found.max(axis=1)
+        found -= peaks[:, None]
+        np.exp(found, out=found)
+        result[first : first + chunk] = peaks + np.log(found.sum(axis=1))
     return result
