@@ -1,7 +1,7 @@
 """How the house stands: questions about kinds, `Any`, who names which mechanism, public names, start, and lines.
 
 A question about kinds is an isinstance or issubclass that names a class of the rooms where models, mechanisms, noise
-and posteriors live, asked in a file that is outside models, mechanisms and published. Each is a place that a new
+and posteriors live, asked in a file that is outside models, mechanisms and as_published. Each is a place that a new
 mechanism, model or posterior would have to join.
 """
 
@@ -13,11 +13,10 @@ from pathlib import Path
 from start import STARTS, cpu_seconds
 
 import discreet as dc
-from discreet.releases.release import MECHANISMS
 
 ROOT = Path(dc.__file__).parent
-KINDS_LIVE_IN = {"mechanisms", "models", "published", "inference", "reading", "posteriors", "noise"}
-MAY_ASK = {"mechanisms", "models", "published"}
+KINDS_LIVE_IN = {"mechanisms", "models", "as_published", "inference", "reading", "posteriors", "noise"}
+MAY_ASK = {"mechanisms", "models", "as_published"}
 TREES = {
     path.relative_to(ROOT): ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"), key=Path.as_posix)
 }
@@ -77,7 +76,7 @@ def main() -> None:
     anys = sum(name == "Any" for tree in TREES.values() for name in names(tree))
     print(f"Any: {anys} (at most 150 wanted)")
     print("Files that name a mechanism:")
-    for mechanism in sorted(MECHANISMS):
+    for mechanism in sorted(dc.Mechanism.registered()):
         files = named_in(mechanism)
         print(f"  {len(files):3} {mechanism}: {', '.join(files)}")
     print(f"Public names: {len(dc.__all__)} (about 40 wanted)")

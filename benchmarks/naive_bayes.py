@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
+from discreet.as_published.laplace_updates import LaplaceUpdates
+from discreet.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.models.network import Network
 
 FEATURES = [f"x{number}" for number in range(16)]

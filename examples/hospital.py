@@ -129,7 +129,7 @@ def open_session() -> dc.QuerySession:
     """Return a session about falls on the ledger of the study: the same patients, so the same budget."""
     study = dc.Study(FOLDER / "study.toml")
     falls = dc.Categories("fall", levels=("no", "yes"), outside="no")
-    mechanism = dc.PosteriorSampling.truncated(falls, size=SIZE, epsilon="0.7", least="0.01")
+    mechanism = dc.mechanisms.PosteriorSampling.truncated(falls, size=SIZE, epsilon="0.7", least="0.01")
     return dc.QuerySession(mechanism, falls.statistics(study.source()), study.ledger(), "Falls, drawn", unit=study.unit)
 
 

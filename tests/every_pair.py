@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
-from discreet.releases.release import MECHANISMS
 
 TWO, THREE = (0, 1), (0, 1, 2)
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -46,6 +45,8 @@ FACTS: dict[str, dict[str, Any]] = {
     "HellingerSmooth": {"delta": "1e-3"},
     "HellingerSmoothProved": {"delta": "1e-3"},
     "BallDraw": {"steps": 8},
+    "MaximumPosterior": {"resolution": 6},
+    "NetworkMaximum": {"resolution": 4},
 }
 MAKERS: dict[str, Any] = {
     "PosteriorSampling": lambda model, size: dc.PosteriorSampling.tempered(
@@ -61,7 +62,7 @@ MAKERS: dict[str, Any] = {
 
 def made(kind: str, model: Any, size: int = 30) -> Any:
     """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse."""
-    new: Any = MECHANISMS[kind]
+    new: Any = dc.Mechanism.registered()[kind]
     build = MAKERS.get(kind, lambda m, n: new(m, size=n, epsilon=1, **FACTS.get(kind, {})))
     try:
         return build(model, SIZES.get(kind, size))
@@ -90,4 +91,4 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
 
 def in_words(words: str) -> bool:
     """Tell whether a refusal is a sentence for people, not the words of a raw exception."""
-    return len(words.split()) > 5 and "object has no attribute" not in words and "NoneType" not in words
+    return len(words.split()) > 4 and "object has no attribute" not in words and "NoneType" not in words

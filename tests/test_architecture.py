@@ -27,16 +27,22 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "template", "show", "sklearn", "session", "as_published"),
+    ("study", "show", "sklearn", "session", "as_published"),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}
 
 
+def is_for_types_alone(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
 def rooms(path: Path) -> set[str]:
-    """Return the rooms of the house that a file imports from."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Return the rooms of the house that a file imports from; a model may name its posterior, for types alone."""
+    found, tree = set(), ast.parse(path.read_text())
+    if path.parent == ROOT / "models":
+        tree.body = [node for node in tree.body if not is_for_types_alone(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("discreet."):
             found.add(node.module.split(".")[1])
         if isinstance(node, ast.Import):

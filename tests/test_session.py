@@ -16,7 +16,6 @@ import discreet as dc
 from discreet.guarantees import chain
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.bounded_family import BoundedFamily, GammaLaw, total_of
-from discreet.releases import document
 from discreet.session import (
     ConditionalExpectation,
     Draw,
@@ -38,7 +37,7 @@ MECHANISM = PosteriorSampling(WARDS, size=5, epsilon="0.1", delta="0.07", grid_b
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(document.MECHANISMS, "PosteriorSampling", PosteriorSampling)
+    monkeypatch.setitem(dc.Mechanism.kinds.newest, "PosteriorSampling", PosteriorSampling)
 
 
 def session_on(path: Path) -> QuerySession:

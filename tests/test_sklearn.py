@@ -11,6 +11,7 @@ import discreet as dc
 pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from discreet.planning.suggest import suggest_for_fitting
 from discreet.sklearn import PrivateNaiveBayes
 
 FRESH_NOISE = "every fit draws fresh noise from the system's secure bits, so two fits differ"
@@ -65,6 +66,7 @@ def test_features_of_several_levels_and_words_are_learnt() -> None:
     classifier.fit(words[:600], np.array(["no", "yes"])[y[:600]])
     assert (classifier.predict(words[600:]) == np.array(["no", "yes"])[y[600:]]).mean() > 0.85
     assert type(classifier.release_.mechanism).__name__ == "FamilyHistograms"
+    assert classifier.release_.mechanism == suggest_for_fitting(classifier.network_, 600, 20).mechanism
 
 
 def test_the_ledger_is_charged_and_refuses_when_it_is_spent(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dc
 from discreet.reading import Exactness, exactness_of, why_not_exact
-from discreet.template import template
+from discreet.study.template import template
 
 STUDY = """
 [data]
@@ -393,10 +393,10 @@ def test_networks_and_tables_are_counted_in_one_pass_and_published_as_one_plan(n
     [
         ('target = "fall"\n', "", "questions.signs: the model 'naive-bayes' needs target"),
         ('features = ["smoking", "age"]\n', "", "needs features"),
-        ('features = ["smoking", "age"]', "features = []", "questions.signs.features names nothing"),
+        ('features = ["smoking", "age"]', "features = []", "questions.signs: features names nothing"),
         ('features = ["smoking", "age"]', 'features = ["smokin"]', "smokin"),
         ('features = ["smoking", "age"]', 'features = ["fall"]', "questions.signs: Every variable"),
-        ('target = "fall"', 'target = "fal"', "questions.signs.target names"),
+        ('target = "fall"', 'target = "fal"', "questions.signs: target names"),
         ('target = "fall"', 'target = "fall"\ncolumns = ["age"]', "columns does not belong to the model 'naive-bayes'"),
         ('target = "fall"', 'target = "fall"\nedges = ["age"]', "edges does not belong"),
         ('columns = ["smoking"]', 'columns = ["smoking"]\nbif = "graph.bif"', "bif does not belong"),

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line import main
+from discreet.models import Model
 from discreet.planning import accuracy_curve
-from discreet.releases.release import MECHANISMS, MODELS
 
 STUDY = """
 [data]
@@ -106,7 +106,7 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def test_every_registered_mechanism_is_asked_here() -> None:
-    assert {name.partition(".")[0] for name in ASKED} == set(MECHANISMS)
+    assert {name.partition(".")[0] for name in ASKED} == set(dc.Mechanism.registered())
 
 
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
@@ -178,7 +178,7 @@ def test_a_family_is_asked_with_its_own_keys(tmp_path: Path, name: str) -> None:
 
 def test_every_registered_family_is_asked_here() -> None:
     assert {type(model).__name__ for _, model in FAMILIES.values()} == {
-        kind for kind, made in MODELS.items() if hasattr(made, "neighbours")
+        kind for kind, made in Model.registered().items() if hasattr(made, "neighbours")
     }
 
 
@@ -190,8 +190,8 @@ def test_every_registered_family_is_asked_here() -> None:
         ((TABLE, "lable = 'x'"), "GeometricHistogram", "takes no further keys. Did you mean 'label'?"),
         ((TABLE, "further = {}"), "GeometricHistogram", "'further' is no key"),
         ((TABLE, "size = 9"), "GeometricHistogram", "'size' is no key"),
-        ((TABLE, "sensitivity = 2"), "RoundedLaplace", "RoundedLaplace needs a noisy_cells"),
-        ((TABLE,), "RoundedLaplace", "needs a sensitivity and a noisy_cells"),
+        ((TABLE, "sensitivity = 2"), "RoundedLaplace", "RoundedLaplace needs noisy_cells"),
+        ((TABLE,), "RoundedLaplace", "needs sensitivity and noisy_cells"),
         ((TABLE, 'sensitivity = "2"\nnoisy_cells = 1'), "RoundedLaplace", "sensitivity of RoundedLaplace is a whole"),
         ((TABLE, "sensitivity = true\nnoisy_cells = 1"), "RoundedLaplace", "a whole number; got True"),
         ((TABLE, "lipschitz = [1]"), "HellingerReciprocal", "is a number, or text for an exact one; got [1]"),
@@ -208,10 +208,10 @@ def test_every_registered_family_is_asked_here() -> None:
         ((TABLE,), "GeometricHistogram.restored", "write GeometricHistogram."),
         ((GRAPH, "class_share = 1"), None, "The keys of a mechanism go with its name"),
         ((EVENTS,), None, "has no pure epsilon: state a delta"),
-        ((EVENTS, DELTA, "prior = 1"), None, "prior of a Poisson is part of its own keys"),
+        ((EVENTS, DELTA, "prior = 1"), None, "prior of the model 'poisson' is part of its own keys"),
         ((EVENTS, DELTA, "mots = 1"), None, "'mots' is no key"),
         (('model = "poisson"\nmost = 3', DELTA), None, "the model 'poisson' needs column"),
-        (('model = "poisson"\ncolumn = "z"', DELTA), None, "Poisson needs a most"),
+        (('model = "poisson"\ncolumn = "z"', DELTA), None, "the model 'poisson' needs most"),
         (('model = "poison"\ncolumn = "z"', DELTA), None, "Did you mean 'poisson'?"),
         ((EVENTS, DELTA), "MaximumPosterior", "for the model 'poisson' it must be one of PosteriorSampling."),
     ],

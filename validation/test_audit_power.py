@@ -13,9 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerLocal, HellingerReciprocal
-from discreet.mechanisms.hellinger_table import HellingerTable
-from discreet.mechanisms.published_laplace import RoundedLaplace
+from discreet.as_published import HellingerLocal
+from discreet.as_published.hellinger_table import HellingerTable
+from discreet.as_published.published_laplace import RoundedLaplace
+from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal
 from discreet.planning.audit import audit
 
 Counts = NDArray[np.int64]

@@ -3,7 +3,7 @@
 Pooled 90 % intervals of all probabilities must cover between 85 and 95 %.
 """
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.models.network import Network
 from discreet.models.network_records import counts_of, made_up_records, made_up_tables
-from discreet.reading import Case, read
-from discreet.reading.readings import NetworkReading
 
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)
 NAMES = [f"v{number}" for number in range(14)]
@@ -36,7 +34,7 @@ def coverage(network: Network, kind: Any, size: int, epsilon: str, data_sets: in
         truth = made_up_tables(network, generator)
         counts = counts_of(network, made_up_records(network, truth, size, generator))
         release = dc.simulate(kind(network, size, epsilon), counts, dc.SeededBits(seed + number))
-        shapes = cast(NetworkReading, read(Case.of([release]))).shapes(2_000, generator)
+        shapes = dc.infer(release).readings[0].shapes(2_000, generator)
         inside = []
         for name, table in shapes.items():
             draws = generator.standard_gamma(table)

@@ -13,12 +13,12 @@ from scipy.special import betainc
 from scipy.stats import betabinom, chisquare
 
 import discreet as dc
-from discreet.inference.projection import truncated_reading
+from discreet.as_published.laplace_updates import LaplaceUpdates
+from discreet.as_published.projection import truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
-from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.models.network import Network
 
 DATA_SETS = 200

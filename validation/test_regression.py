@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.as_published.regression_points import plug_in_regression
 from discreet.inference.regression import read_regression
-from discreet.inference.regression_points import plug_in_regression
 from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.laplace_moments import LaplaceMoments

@@ -62,7 +62,7 @@ MORE: dict[str, Callable[[], Any]] = {
 
 
 def registered() -> dict[str, Any]:
-    return {name.rpartition(".")[2]: kind for name, kind in mechanisms.Mechanism.kinds.newest.items()}
+    return {name.rpartition(".")[2]: kind for name, kind in mechanisms.Mechanism.registered().items()}
 
 
 def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:

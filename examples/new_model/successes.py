@@ -6,6 +6,7 @@ P(T) = C(n tries, T) B(a + T, b + n tries - T) / B(a, b). The total is all that 
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +20,12 @@ from discreet.models import Statistics
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.records import Column, as_source
 
+if TYPE_CHECKING:
+    from successes_reading import SuccessesPosterior
+
 
 @dataclass(frozen=True)
-class Successes(Model, kind="Successes"):
+class Successes(Model["SuccessesPosterior"], kind="Successes"):
     """The probability of a success, from a column that holds how many of `tries` succeeded; `a`, `b` are the prior."""
 
     column: str

@@ -10,10 +10,9 @@ from successes import Successes
 from discreet.arrays import Floats
 from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import Account
-from discreet.inference.posteriors.posterior import posterior_of
 from discreet.inference.posteriors.row import PROBABILITY
 from discreet.mathematics.distributions import BetaMixture
-from discreet.reading import ENGINES, Case, Engine, Work
+from discreet.reading import Case, Engine, Work
 from discreet.releases import Release
 
 
@@ -27,7 +26,7 @@ class SuccessesReading:
     method: str = "read exactly"
 
 
-class SuccessesEngine(Engine):
+class SuccessesEngine(Engine, place=10):
     """Lists all totals."""
 
     models = (Successes,)
@@ -53,7 +52,7 @@ class SuccessesEngine(Engine):
         )
 
 
-class SuccessesPosterior(Posterior[Successes]):
+class SuccessesPosterior(Posterior[Successes], shows=SuccessesReading):
     """What a reader knows about the probability of a success."""
 
     subject = "a probability of success"
@@ -61,9 +60,12 @@ class SuccessesPosterior(Posterior[Successes]):
     coords: Mapping[str, tuple[str, ...]] = {}
     information = None
 
-    def __init__(self, reading: SuccessesReading, releases: Sequence[Release[Successes]]) -> None:
-        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
-        self.reading, self.law = reading, reading.law
+    def __init__(
+        self, model: Successes, releases: Sequence[Release[Successes]], readings: Sequence[SuccessesReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (self.reading,) = readings
+        self.law = self.reading.law
 
     @property
     def method(self) -> str:
@@ -93,13 +95,3 @@ class SuccessesPosterior(Posterior[Successes]):
             meaning="The estimated probability, with the uncertainty of sampling and of the noise together.",
             prior=f"The prior is a Beta distribution with parameters {model.a:g} and {model.b:g}.",
         )
-
-
-@posterior_of.register
-def _(
-    reading: SuccessesReading, readings: object, model: object, releases: Sequence[Release[Successes]]
-) -> SuccessesPosterior:
-    return SuccessesPosterior(reading, releases)
-
-
-ENGINES.append(SuccessesEngine())

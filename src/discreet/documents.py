@@ -25,6 +25,7 @@ import msgspec
 
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
+from discreet.on_demand import everything_registered
 
 Converted = TypeVar("Converted")
 
@@ -89,6 +90,8 @@ class Kinds:
     def named(self, document: Mapping[str, object]) -> "type[Documented]":
         """Return the class that a document names, or refuse it in words."""
         kind, version = document.get("kind"), document.get("version", 1)
+        if isinstance(kind, str) and kind not in self.newest:
+            everything_registered()
         newest = self.newest.get(kind) if isinstance(kind, str) else None
         if newest is None:
             known = ", ".join(sorted(self.newest))

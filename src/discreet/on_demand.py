@@ -1,6 +1,6 @@
 """What is loaded when it is first asked for, so that `import discreet` and `discreet --help` start at once.
 
-There are three kinds of it, and one rule for each.
+There are four kinds of it, and one rule for each.
 
 - **Names of a package**: its `__init__.pyi` imports them and lists them in `__all__`, as any package would; type
   checkers and editors read that file. Its `__init__.py` calls `names_on_demand`, which reads the same file, so there
@@ -9,14 +9,43 @@ There are three kinds of it, and one rule for each.
 - **Libraries that take long to load and are needed in few places** (sqlalchemy, dp_accounting, scipy.stats,
   scipy.optimize, scipy.signal, scipy.interpolate) are imported in the functions that need them, not at the top of a
   file.
+- **What registers by itself**: models, mechanisms, engines and posteriors, each in a file of its room. Whoever asks for
+  all of them calls `everything_registered` first, so that no list names them. Other distributions announce the modules
+  with theirs as entry points of the group "discreet.kinds".
 """
 
 import ast
 import sys
+import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
+
+ROOMS = ("models", "mechanisms", "reading.engines", "inference.posteriors", "as_published")
+"""The rooms in which a new file needs no line elsewhere."""
+ENTRY_POINTS = "discreet.kinds"
+
+
+@cache
+def everything_registered() -> None:
+    """Load what registers by itself, once: every file of the rooms, then what other distributions announce."""
+    for room in (import_module(f"discreet.{name}") for name in ROOMS):
+        for found in iter_modules(room.__path__):
+            import_module(f"{room.__name__}.{found.name}")
+    for announced in entry_points(group=ENTRY_POINTS):
+        try:
+            announced.load()
+        except Exception as problem:  # noqa: BLE001 - whatever is wrong there, all else goes on without it
+            origin = announced.dist.name if announced.dist is not None else announced.value
+            warnings.warn(
+                f"{announced.value} of {origin} could not be loaded, so that the models and mechanisms in it are not "
+                f"known: {problem}. Install {origin} again, in the version that belongs to this discreet.",
+                stacklevel=3,
+            )
 
 
 def names_on_demand(

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 
 import discreet as dc
 from discreet.mechanisms import Mechanism
-from discreet.releases.release import MECHANISMS, mechanism_document, read_mechanism
+from discreet.releases.release import mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -298,7 +298,7 @@ CHECKS = (
 
 @cache
 def listed_setting(kind: str, number: int) -> Listed:
-    return Listed(TABLE[kind][number].make(MECHANISMS[kind]))
+    return Listed(TABLE[kind][number].make(dc.Mechanism.registered()[kind]))
 
 
 CASES = [(kind, number) for kind, settings in TABLE.items() for number in range(len(settings))]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.releases.release import MECHANISMS
+
+MECHANISMS = dc.Mechanism.registered()
 
 CHECKS = (
     "probabilities_sum_to_one",

@@ -8,7 +8,6 @@ import pytest
 import discreet as dc
 from discreet.documents import canonical_json
 from discreet.mechanisms import NoisyCounts
-from discreet.releases.release import MECHANISMS
 
 MODELS = [
     dc.Categories("x", levels=("a", "b"), outside="a"),
@@ -29,7 +28,7 @@ def release_of(kind: Any, number: int) -> dc.Release:
 
 RELEASES = [
     pytest.param(release_of(kind, number), id=f"{name}-{number}")
-    for name, kind in MECHANISMS.items()
+    for name, kind in dc.Mechanism.registered().items()
     if issubclass(kind, NoisyCounts)
     for number in range(len(MODELS))
 ]

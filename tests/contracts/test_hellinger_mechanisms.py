@@ -8,20 +8,14 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.as_published import HellingerLocal
+from discreet.as_published.hellinger_table import HellingerTable
+from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.certificates import compositions
 from discreet.certificates.enumeration import enumerate_neighbours
-from discreet.mechanisms.hellinger import (
-    HellingerGlobal,
-    HellingerLocal,
-    HellingerReciprocal,
-    HellingerSmooth,
-    HellingerSmoothProved,
-)
+from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.hellinger_table import HellingerTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
-from discreet.releases import document
 
 OVER_POSTERIORS: tuple[Any, ...] = (
     HellingerGlobal,
@@ -105,7 +99,7 @@ def test_every_mechanism_says_what_was_claimed_and_shows_its_fields(kind: Any) -
 
 @pytest.mark.parametrize("kind", [HellingerLocal, HellingerTable])
 def test_what_is_only_claimed_is_not_published(kind: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(document.MECHANISMS, kind.__name__, kind)
+    monkeypatch.setitem(dc.Mechanism.kinds.newest, kind.__name__, kind)
     mechanism = mechanism_of(kind, (1, 1), 6, "1")
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=5, population="six people")
     with pytest.raises(dc.PublishError, match="only claimed"):
@@ -116,7 +110,7 @@ def test_what_is_only_claimed_is_not_published(kind: Any, tmp_path: Any, monkeyp
     "kind", [HellingerGlobal, HellingerSmooth, HellingerReciprocal, HellingerCalibrated, PermuteAndFlip]
 )
 def test_a_release_is_published_and_read_back(kind: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(document.MECHANISMS, kind.__name__, kind)
+    monkeypatch.setitem(dc.Mechanism.kinds.newest, kind.__name__, kind)
     mechanism = mechanism_of(kind, (1, 1), 6, "1")
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=5, delta="0.01", population="six people")
     release = dc.publish(mechanism, mechanism.model.statistics({"x": list("aabbab")}), ledger, "six people")

@@ -11,15 +11,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from discreet.as_published.fourier_updates import FourierUpdates
+from discreet.as_published.laplace_updates import LaplaceUpdates
 from discreet.errors import DeclarationError, DocumentError
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians, calibrated_variance
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.fourier_counts import FourierCounts
-from discreet.mechanisms.fourier_updates import FourierUpdates
 from discreet.mechanisms.joint_histograms import JointHistograms
-from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network import Network
 from discreet.noise.gaussian import delta_of_moves

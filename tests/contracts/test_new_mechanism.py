@@ -18,7 +18,6 @@ from cumulative_counts import CumulativeCounts
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.releases.release import MECHANISMS
 from discreet.show import charts
 from discreet.show.statement import statement
 from click.testing import CliRunner
@@ -30,7 +29,7 @@ conftest.TABLE["CumulativeCounts"] = settings = [
     conftest.of(conftest.THREE, 3, 2, 82),
     conftest.of(conftest.FOUR, 2, "2.5", 83),
 ]
-assert conftest.unlisted(MECHANISMS) == set()
+assert conftest.unlisted(dc.Mechanism.registered()) == set()
 for number, setting in enumerate(settings):
     listed = conftest.listed_setting("CumulativeCounts", number)
     for check in conftest.CHECKS:

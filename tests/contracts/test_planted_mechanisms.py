@@ -12,10 +12,11 @@ import pytest
 from flint import arb
 
 import discreet as dc
-from discreet.mechanisms import HellingerGlobal
-from discreet.releases.release import MECHANISMS
+from discreet.mechanisms import HellingerGlobal, Mechanism
 
-ADDITIVE = sorted(name for name, kind in MECHANISMS.items() if hasattr(kind, "measured"))
+MECHANISMS = dc.Mechanism.registered()
+
+ADDITIVE = [name for name, kind in Mechanism.registered().items() if kind.measured is not Mechanism.measured]
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")
 CHOICES = sorted(set(MECHANISMS) - set(ADDITIVE) - set(DRAWS))
 TWO = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, noise="0.5")

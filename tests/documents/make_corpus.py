@@ -19,11 +19,12 @@ import numpy as np
 from test_corpus import HERE, asked, inferred, promised, totals
 
 import discreet as dc
+from discreet import as_published
 from discreet import mechanisms as by
 from discreet.models import InverseGamma, Poisson
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
-from discreet.releases.release import MECHANISMS, mechanism_document
+from discreet.releases.release import mechanism_document
 
 SIZE = 24
 PATIENTS: dict[str, list[Any]] = {
@@ -104,22 +105,22 @@ CASES: dict[str, Any] = {
     "families-graph": by.FamilyHistograms(graph, SIZE, 1),
     "families-ones": by.FamilyHistograms(plain_graph, SIZE, 3),
     "family-gaussians": by.FamilyGaussians(tree, SIZE, 2, "1e-5"),
-    "updates": by.LaplaceUpdates(pair, SIZE, 2),
-    "fourier-updates": by.FourierUpdates(pair, SIZE, 2),
+    "updates": as_published.LaplaceUpdates(pair, SIZE, 2),
+    "fourier-updates": as_published.FourierUpdates(pair, SIZE, 2),
     "fourier-counts": by.FourierCounts(pair, SIZE, 2),
     "contrasts": by.ContrastGaussians(pair, SIZE, 2, "1e-5"),
     "hellinger-global": by.HellingerGlobal(wards, SIZE, 1),
     "hellinger-smooth": by.HellingerSmooth(one, SIZE, 1, "1e-3"),
     "hellinger-proved": by.HellingerSmoothProved(one, SIZE, 1, "1e-3"),
     "hellinger-reciprocal": by.HellingerReciprocal(one, SIZE, 1),
-    "hellinger-local": by.HellingerLocal(one, SIZE, 1),
+    "hellinger-local": as_published.HellingerLocal(one, SIZE, 1),
     "hellinger-calibrated": by.HellingerCalibrated(one, SIZE, 1),
-    "hellinger-table": by.HellingerTable(one, SIZE, 1),
+    "hellinger-table": as_published.HellingerTable(one, SIZE, 1),
     "permute-and-flip": by.PermuteAndFlip(wards, SIZE, 1),
-    "laplace-rounded": by.RoundedLaplace(wards, SIZE, 1, 2, 2),
-    "laplace-floored": by.FlooredLaplace(wards, SIZE, 1, 2, 3),
-    "laplace-truncated": by.TruncatedLaplace(wards, SIZE, 1, 2, 2),
-    "laplace-clamped": by.ClampedLaplace(one, SIZE, 1, 2, 1),
+    "laplace-rounded": as_published.RoundedLaplace(wards, SIZE, 1, 2, 2),
+    "laplace-floored": as_published.FlooredLaplace(wards, SIZE, 1, 2, 3),
+    "laplace-truncated": as_published.TruncatedLaplace(wards, SIZE, 1, 2, 2),
+    "laplace-clamped": as_published.ClampedLaplace(one, SIZE, 1, 2, 1),
     "draw-categories": by.PosteriorSampling.tempered(wards, **draw),
     "draw-truncated": by.PosteriorSampling.truncated(one, size=SIZE, epsilon=2),
     "draw-poisson": by.PosteriorSampling.tempered(falls, **draw, grid_bits=16),
@@ -287,7 +288,7 @@ def main() -> None:
     expected = {
         "software": f"discreet {dc.__version__}",
         "level": 0.9,
-        "mechanism_kinds": sorted(MECHANISMS),
+        "mechanism_kinds": sorted(dc.Mechanism.registered()),
         "model_kinds": ["Categories", "Exponential", "LinearRegression", "Network", "NormalMean", "Poisson"],
         "releases": corpus.releases,
         "ledgers": corpus.ledgers,

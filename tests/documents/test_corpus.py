@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.exact import exact_text
 from discreet.inference import NetworkPosterior, Posterior
-from discreet.models import Statistics
+from discreet.models import Model, Statistics
 from discreet.planning.referee import Findings
 from discreet.releases.publish_plan import plan_document
 from discreet.releases.release import mechanism_document, model_document, read_mechanism
@@ -171,8 +170,8 @@ def add_a_field(kind: type[Any], patch: pytest.MonkeyPatch) -> None:
 
 def become_later(patch: pytest.MonkeyPatch) -> None:
     """Turn the library into a later version: every reason is reworded, every kind has one more field."""
-    mechanisms = list(DocumentedMechanism.kinds.newest.values())
-    for kind in (*mechanisms, *DocumentedModel.kinds.newest.values()):
+    mechanisms = list(dc.Mechanism.registered().values())
+    for kind in (*mechanisms, *Model.registered().values()):
         add_a_field(kind, patch)
     for owner in {next(c for c in kind.__mro__ if "guarantee" in vars(c)) for kind in mechanisms}:
         patch.setattr(owner, "guarantee", in_other_words(vars(owner)["guarantee"].fget))

@@ -140,7 +140,7 @@ def test_a_later_schema_is_refused_in_words() -> None:
 
 def test_a_second_version_leaves_documents_of_the_first_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds, old = DocumentedMechanism.kinds, simulated()
-    monkeypatch.setattr(kinds, "newest", dict(kinds.newest))
+    monkeypatch.setattr(kinds, "newest", dict(dc.Mechanism.registered()))
     monkeypatch.setattr(kinds, "earlier", dict(kinds.earlier))
 
     @dataclass(frozen=True, init=False, repr=False)

@@ -140,7 +140,7 @@ def test_groups_that_a_ledger_does_not_know_are_refused(tmp_path: Path) -> None:
     with pytest.raises(dc.PublishError, match=r"none of the groups.*one histogram"):
         dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", group="A")
     assert ledger.spent.epsilon == 0
-    for groups in (("A", "A"), ("", "B"), "AB", (1, 2)):
+    for groups in (("A", "A"), ("", "B"), "AB", "", (1, 2)):
         with pytest.raises(dc.DeclarationError):
             dc.Ledger.create(tmp_path / "m.db", epsilon="1", groups=groups)  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="need groups"):

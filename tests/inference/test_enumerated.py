@@ -1,7 +1,7 @@
 """Reading a release table by table: against brute force, and against the windows and transforms of LatentCounts."""
 
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +9,11 @@ import pytest
 import discreet as dc
 from discreet.inference import CategoriesPosterior
 from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
-from discreet.reading import Case, read
+from discreet.reading import Case
 from discreet.reading.case import Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.engines.enumeration import EnumerationEngine
+from discreet.reading.engines.tables import TablesEngine
 from discreet.reading.readings import TableReading
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")
@@ -69,7 +70,7 @@ def test_it_agrees_with_transforms_where_both_can_read(prior: tuple[float, ...],
     model = dc.Categories("x", levels=tuple("abc"[: len(prior)]), prior=prior, outside="a")
     mechanism = dc.GeometricHistogram(model, size=size, epsilon="0.7")
     release = dc.simulate(mechanism, (size, *[0] * (len(prior) - 1)), dc.SeededBits(19))
-    reading = cast(TableReading, read(Case.of([release.with_prior(model.prior)])))
+    reading = TablesEngine().read(Case.of([release.with_prior(model.prior)]))
     found = enumerated([mechanism], [release.counts], model)
     assert found.log_sum == pytest.approx(reading.log_evidence, abs=1e-10)
     means = found.first + found.marginals @ np.arange(size + 1)

@@ -327,8 +327,9 @@ def test_a_release_with_almost_no_information_warns() -> None:
     mechanism = dc.GeometricHistogram(model_of(2), size=20, epsilon="0.01")
     release = dc.simulate(mechanism, (1, 19), dc.SeededBits(12))
     warnings.simplefilter("always")
-    with pytest.warns(dc.LittleInformationWarning, match="mostly the prior"):
+    with pytest.warns(dc.LittleInformationWarning, match="mostly the prior") as warned:
         dc.infer(release)
+    assert [each.filename for each in warned] == [__file__], "the warning points to the line that asked"
 
 
 def test_privacy_takes_a_larger_share_when_epsilon_is_small() -> None:

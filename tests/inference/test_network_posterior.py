@@ -9,14 +9,14 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
+from discreet.as_published.laplace_updates import LaplaceUpdates
+from discreet.as_published.projection import projected_reading, truncated_reading
 from discreet.certificates import compositions
 from discreet.inference import NetworkPosterior
-from discreet.inference.projection import projected_reading, truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
-from discreet.mechanisms.laplace_updates import LaplaceUpdates
 from discreet.models.bif import read_bif
 from discreet.models.network import Network
 from discreet.reading import Case, engine_for

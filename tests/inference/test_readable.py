@@ -12,8 +12,9 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.reading import Case, engine_for, why_unreadable
-from discreet.releases.release import MECHANISMS
 from every_pair import COIN, DIE, MODELS, counts_of, in_words, made
+
+MECHANISMS = dc.Mechanism.registered()
 
 PAIRS = [(kind, place) for kind in sorted(MECHANISMS) for place in range(len(MODELS))]
 

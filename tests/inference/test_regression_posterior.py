@@ -13,9 +13,9 @@ from scipy.special import logsumexp
 from scipy.stats import chi2, multivariate_normal
 
 import discreet as dc
+from discreet.as_published.regression_points import adaptive_ridge, plug_in_regression
 from discreet.inference import RegressionPosterior
 from discreet.inference.regression import read_regression
-from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments

@@ -7,19 +7,14 @@ import pytest
 from flint import ctx
 
 import discreet as dc
+from discreet.as_published import HellingerLocal
+from discreet.as_published.hellinger_table import HellingerTable
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.promised_loss import promised_loss
-from discreet.mechanisms.hellinger import (
-    HellingerGlobal,
-    HellingerLocal,
-    HellingerReciprocal,
-    HellingerSmooth,
-    HellingerSmoothProved,
-)
+from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
-from discreet.mechanisms.hellinger_table import HellingerTable
 
 
 def model_of(*prior: float) -> dc.Categories:

@@ -18,7 +18,6 @@ from discreet.mechanisms.maximum_posterior import (
     tempered_maximum,
     utility_bound,
 )
-from discreet.releases import document
 from discreet.releases.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
@@ -105,7 +104,7 @@ def test_the_other_two_sound_forms() -> None:
 
 
 def test_documents_and_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(document.MECHANISMS, "MaximumPosterior", MaximumPosterior)
+    monkeypatch.setitem(dc.Mechanism.kinds.newest, "MaximumPosterior", MaximumPosterior)
     mechanism = MaximumPosterior(DIE, 5, "0.5", 7)
     assert isinstance(mechanism, Mechanism)
     assert read_mechanism(mechanism_document(mechanism)) == mechanism

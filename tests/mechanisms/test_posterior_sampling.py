@@ -18,7 +18,6 @@ from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
 from discreet.planning import accuracy_curve, epsilon_for
-from discreet.releases import document
 from discreet.releases.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
@@ -27,7 +26,7 @@ DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 1.5), outside="a")
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(document.MECHANISMS, "PosteriorSampling", PosteriorSampling)
+    monkeypatch.setitem(dc.Mechanism.kinds.newest, "PosteriorSampling", PosteriorSampling)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms.published_laplace import (
+from discreet.as_published.published_laplace import (
     ClampedLaplace,
     FlooredLaplace,
     PublishedLaplace,

@@ -9,14 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.errors import DeclarationError
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
-from discreet.releases.release import MECHANISMS
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")
@@ -97,7 +96,7 @@ def rows_of_records(model: dc.Categories | dc.Network) -> NDArray[np.int64]:
 
 
 def test_every_mechanism_that_a_document_may_name_is_registered_and_in_this_suite() -> None:
-    assert set(EVERY) == set(MECHANISMS) == set(Mechanism.kinds.newest)
+    assert set(EVERY) == set(dc.Mechanism.registered()) == set(Mechanism.kinds.newest)
     for name, mechanism in EVERY.items():
         assert Mechanism.kinds.newest[name] is type(mechanism)
         assert (mechanism.document_kind, mechanism.document_version) == (name, 1)
@@ -223,3 +222,16 @@ def test_changes_that_cannot_be_listed_are_maximised_by_elimination() -> None:
     most = max(sum(int(pattern[block].sum()) % 2 for block in blocks) for pattern in patterns)
     assert fourier.pure_epsilon == most * fourier.rate
     assert Quantities.most(FamilyTables(NET, NET.families), (Fraction(1),) * 3, (2, 6, 2), 1) == 6
+
+
+def test_blocks_without_numbers_add_nothing_to_what_one_record_can_move() -> None:
+    tables, weights = FamilyTables(NET, NET.families), (Fraction(1), Fraction(7), Fraction(2), Fraction(9))
+    (change,) = tables.changes()
+    for blocks in ((0, 2, 6, 2), (2, 0, 6, 2), (2, 6, 0, 2), (2, 6, 2, 0)):
+        ends = np.cumsum(blocks)
+        obvious = sum(
+            weight * abs(int(number))
+            for weight, size, end in zip(weights, blocks, ends, strict=True)
+            for number in change[end - size : end]
+        )
+        assert tables.most(weights, blocks, 1) == obvious

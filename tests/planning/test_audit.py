@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import discreet as dc
+from discreet.as_published import HellingerLocal
+from discreet.as_published.hellinger_table import HellingerTable
+from discreet.as_published.published_laplace import RoundedLaplace
 from discreet.mechanisms.ball_draw import BallDraw
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerLocal
-from discreet.mechanisms.hellinger_table import HellingerTable
-from discreet.mechanisms.published_laplace import RoundedLaplace
+from discreet.mechanisms.hellinger import HellingerGlobal
 from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
 from discreet.show.charts import audit_chart
 

@@ -11,6 +11,7 @@ from scipy.special import betainc, digamma, gammaln
 from scipy.stats import binom
 
 import discreet as dc
+from discreet.as_published.published_laplace import ClampedLaplace, RoundedLaplace
 from discreet.certificates import compositions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import with_fields
@@ -18,7 +19,6 @@ from discreet.mechanisms.hellinger import HellingerGlobal, HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.mechanisms.published_laplace import ClampedLaplace, RoundedLaplace
 from discreet.planning.accuracy import accuracy
 from discreet.planning.exact_accuracy import (
     mixture_quantiles,

@@ -33,7 +33,7 @@ from discreet.records import read
 from discreet.show import charts
 from discreet.show.tables import document_of
 from discreet.study import Question, Study
-from discreet.template import template
+from discreet.study.template import template
 
 study_file = click.argument("study", type=click.Path(path_type=Path))
 _MADE_UP = "[bold yellow]A rehearsal on made-up data. The truth is shown because it is made up.[/]"

@@ -14,7 +14,6 @@ waste budget, never overspend.
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from discreet.documents import Document
 from discreet.errors import BudgetError, DeclarationError, LedgerError, PublishError
@@ -50,9 +49,6 @@ from discreet.guarantees.ledger_book import LedgerBook, answer_on_record, check_
 from discreet.guarantees.unit import RECORD
 from discreet.records.columns import is_text
 
-if TYPE_CHECKING:
-    pass
-
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
 
 
@@ -87,7 +83,7 @@ class Ledger(LedgerBook):
         exchange groups: what is about everyone is then charged for two records, and the two largest groups count.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
-        neighbours = neighbours_of(groups, adjacency) if groups else Adjacency(adjacency)
+        neighbours = neighbours_of(groups, adjacency) if groups or isinstance(groups, str) else Adjacency(adjacency)
         if not is_text(f"{population}{unit}"):
             raise DeclarationError("The population and the unit must be proper texts.")
         if neighbours is not Adjacency.REPLACE_ONE and not groups:

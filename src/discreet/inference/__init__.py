@@ -10,8 +10,6 @@ from discreet.inference.posteriors.network import NetworkPosterior
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.inference.posteriors.row import Row
-from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
-from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
 from discreet.reading.consistent_tables import ConsistentTables
 
 __all__ = [
@@ -19,16 +17,11 @@ __all__ = [
     "ConsistentTables",
     "FamilyPosterior",
     "NetworkPosterior",
-    "PlugInNetwork",
     "PooledRates",
     "Posterior",
     "RegressionPosterior",
     "Row",
-    "adaptive_ridge",
     "consistent_tables",
     "infer",
     "plug_in",
-    "plug_in_regression",
-    "projected_reading",
-    "truncated_reading",
 ]

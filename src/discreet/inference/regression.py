@@ -1,14 +1,12 @@
 """Read a regression under a model of the reader's own: the same records, another prior."""
 
 from dataclasses import replace
-from typing import cast
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading import Case, read
+from discreet.reading import Case
 from discreet.reading.engines.moments import MomentsEngine
-from discreet.reading.moments import MomentReading
 from discreet.releases import Release
 
 
@@ -23,5 +21,7 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
         raise DeclarationError(f"{case.label!r} has no noisy moments to read: {why}.")
     if model is not None and (type(model) is not type(case.model) or model.layout != case.model.layout):
         raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
-    reading = read(case if model is None else replace(case, model=model))
-    return RegressionPosterior(cast(MomentReading, reading), releases)
+    case, engine = case if model is None else replace(case, model=model), MomentsEngine()
+    if (why := engine.refusal(case)) is not None:
+        raise DeclarationError(f"{case.label!r} cannot be read: {why}. Nothing was read.")
+    return RegressionPosterior(case.model, releases, [engine.read(case)])

@@ -1,4 +1,4 @@
-"""The Hellinger exponential mechanisms by the sensitivity they divide by: global, smooth, reciprocal, local.
+"""The Hellinger exponential mechanisms by the sensitivity they divide by: global, smooth, reciprocal.
 
 All choose a posterior Dirichlet(alpha + r) with P(r | k) ~ e^(-t H(k, r) / S(k)). They differ in S and t, and in what
 is known about them. `guarantee` states the best that is proved or computed, `claim` what the papers say.
@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 from flint import arb, ctx
 
-from discreet.arrays import Counts, Floats
-from discreet.certificates.pair_bound import rounded_up, smooth_bound, varying_bound
+from discreet.certificates.pair_bound import rounded_up, smooth_bound
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
@@ -20,11 +18,7 @@ from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
-    global_sensitivity_ball,
     least_sensitivity_ball,
-    line_local_sensitivities,
-    local_sensitivity,
-    local_sensitivity_ball,
     proved_gamma,
     published_gamma,
     reciprocal,
@@ -217,59 +211,3 @@ class HellingerSmoothProved(HellingerSmooth, kind="HellingerSmoothProved", versi
     def claim(self) -> Guarantee:
         """Return (epsilon, delta), the papers' aim."""
         return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="the Hellinger notes' statement")
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
-    """Divide by the local sensitivity, t = epsilon/2: for comparison only, it has no guarantee of its own.
-
-    The scale itself tells about the data: between neighbours LS may jump. With three cells or a tiny prior the loss
-    exceeds epsilon, and it grows without bound with the prior.
-    """
-
-    @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: its guarantee is only claimed."""
-        return iter(())
-
-    @property
-    def is_smooth(self) -> bool:
-        """Return False: the sensitivity may jump between neighbours."""
-        return False
-
-    def strength(self) -> arb:
-        """Return epsilon/2."""
-        return ball(self.epsilon) / 2
-
-    @property
-    def decay(self) -> Decay:
-        """Refuse: nothing but the table itself counts."""
-        raise DeclarationError("The local sensitivity has no decay.")
-
-    def sensitivity_ball(self, table: Counts) -> arb:
-        """Return an enclosure of LS(k)."""
-        return local_sensitivity_ball(self.model.concentration, table)
-
-    def _sensitivity(self, table: Counts) -> float:
-        return local_sensitivity(self.model.concentration, table)
-
-    def _line_sensitivities(self) -> Floats:
-        return np.asarray(line_local_sensitivities(self.model.concentration, self.size))
-
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return 2 t + t/LS_min - t/GS, by the bound for one pair."""
-        with ctx.workprec(_PROVED_BITS):
-            alpha = self.model.concentration
-            least, most = least_sensitivity_ball(alpha, self.size), global_sensitivity_ball(alpha, self.size)
-            return rounded_up(varying_bound(self.strength(), least, most))
-
-    @property
-    def claim(self) -> Guarantee:
-        """Return pure epsilon, which the papers themselves call non-private."""
-        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="nominal; the papers call it non-private")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the nominal epsilon as a claim, so that nothing is published by it."""
-        reason = "the local sensitivity depends on the data, and the loss exceeds epsilon for many priors and sizes"
-        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason=reason)

@@ -18,7 +18,7 @@ from discreet.mechanisms.parts import MeasuredNumbers, NumbersOfTables, Part
 from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise import NoiseLaw
-from discreet.noise.laplace_kernel import starts
+from discreet.noise.laplace_kernel import by_block, starts
 
 
 class Quantities(NumbersOfTables):
@@ -56,8 +56,8 @@ class Quantities(NumbersOfTables):
             raise NotImplementedError("quantities whose changes are too many to list say how to maximise over them")
         found = []
         for change in listed:
-            sums = np.add.reduceat(np.abs(change).astype(object) ** power, starts(blocks))  # Python's whole numbers
-            found.append(sum((weight * each for weight, each in zip(weights, sums, strict=True)), Fraction(0)))
+            steps = by_block(np.abs(change).astype(object) ** power, blocks)  # Python's whole numbers
+            found.append(sum((weight * own.sum() for weight, own in zip(weights, steps, strict=True)), Fraction(0)))
         return max(found)
 
     def pieces(self) -> "tuple[Quantities, ...]":

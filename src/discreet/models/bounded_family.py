@@ -13,11 +13,11 @@ guarantees need not trust any floating-point function.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from flint import arb, ctx
@@ -27,11 +27,15 @@ from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gamm
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
+from discreet.models.asked import Asked, written_name
 from discreet.models.contributions import one_for_each
 from discreet.models.model import Model, Parameters
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.family import FamilyPosterior
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _PRECISE = 40  # steps of a continued fraction or series that no law can do without
@@ -287,7 +291,7 @@ def _log_mass(below: Curve, above: Curve, log_density: Curve, cell: tuple[Floats
         return np.asarray(np.where((plain > _CANCELLED * tail) & (tail > 0), np.log(plain), smooth))
 
 
-class BoundedFamily(Model):
+class BoundedFamily(Model["FamilyPosterior"]):
     """A family with one parameter and bounded records; see the module for what each part is for.
 
     `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to
@@ -295,7 +299,10 @@ class BoundedFamily(Model):
     is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the parameter.
     """
 
-    is_of_one_column = True
+    @classmethod
+    def asked_as(cls) -> Mapping[str, Asked]:
+        """Return its kind, whose keys are its fields; the column's name is the key `column`, as in other questions."""
+        return {written_name(cls.document_kind): Asked(cls, called={"name": "column"})}
 
     @property
     @abstractmethod

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import DeclarationError, SecretError
-from discreet.models.category_questions import CategoryQuestions
+from discreet.models.category_questions import CategoryQuestions, Prior
 from discreet.models.events import Cell, some_of
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
 
-Prior = float | Sequence[float] | Mapping[Cell, float]
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
 

@@ -1,8 +1,8 @@
 """What is asked of a table of categories beside its counts: chances, made-up records, neighbours, and its words."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from typing import Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +13,19 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.asked import Asked, Declared
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.records.columns import Column
 
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.categories import CategoriesPosterior
 
-class CategoryQuestions(Model):
+Prior = float | Sequence[float] | Mapping[Cell, float]
+
+
+class CategoryQuestions(Model["CategoriesPosterior"]):
     """The answers of a table with a Dirichlet prior; its columns, cells and counts are declared where it is defined."""
 
     columns: tuple[Column, ...]
@@ -53,6 +59,16 @@ class CategoryQuestions(Model):
         if not self.is_prior_declared:
             return "None"
         return f"{self.prior[0]:g}" if len(set(self.prior)) == 1 else repr(self.prior)
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name by which a study asks for it, with columns for its key."""
+        return {"categories": Asked(cls._asked)}
+
+    @classmethod
+    def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = 1) -> Self:
+        make: Callable[..., Self] = cls
+        return make(list(declared.levels("columns", columns).values()), prior=prior)
 
     @property
     def counted(self) -> tuple[Column, ...]:

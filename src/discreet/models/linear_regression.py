@@ -20,7 +20,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
@@ -41,6 +42,9 @@ from discreet.records.lists import length_of
 from discreet.records.moments import Measure, whole_column
 from discreet.records.sums import sum_moments
 from discreet.records.values import day_of
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.regression import RegressionPosterior
 
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
@@ -67,7 +71,7 @@ class InverseGamma:
 
 
 @dataclass(frozen=True, init=False)
-class LinearRegression(Model, kind="LinearRegression"):
+class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     """The regression of one bounded column on others.
 
     `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of
@@ -145,6 +149,13 @@ class LinearRegression(Model, kind="LinearRegression"):
         ranges: tuple[Bounds, ...] = values.pop("bounds")
         bounds = {r.name: tuple(day_text(float(b)) if r.dates else b for b in (r.low, r.high)) for r in ranges}
         return cls(bounds=bounds, missing={r.name: r.missing for r in ranges}, **values)
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name, with a formula for its key."""
+        from discreet.models.formulas import asked_regression
+
+        return {"regression": Asked(asked_regression)}
 
     @cached_property
     def ranges(self) -> dict[str, Bounds]:

@@ -7,19 +7,31 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError
+from discreet.models.asked import Asked, written_name
 from discreet.models.moments import Bounds
+from discreet.on_demand import everything_registered
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
 
 Parameters = Floats | Mapping[str, Floats]
 """Parameters of a model: an array, or tables by the name of their variable."""
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ReadAs = TypeVar("ReadAs", default=Any, covariant=True)
+    ModelT = TypeVar("ModelT", bound="Model", default=Any, covariant=True)  # a document may hold any model
+else:
+    from typing import TypeVar
+
+    ReadAs, ModelT = TypeVar("ReadAs", covariant=True), TypeVar("ModelT", covariant=True)
 
 _RANDOM_PAIRS = 3
 _KINDS = 64  # kinds of records from which data sets are made up
@@ -36,13 +48,25 @@ class MadeUp:
     statistics: Counts
 
 
-class Model(DocumentedModel, ABC):
-    """What is learnt: public declarations that turn records into statistics, with a prior."""
+class Model(DocumentedModel, ABC, Generic[ReadAs]):
+    """What is learnt: public declarations that turn records into statistics, with a prior.
 
-    is_of_one_column: ClassVar[bool] = False
-    """Whether it is about one column, so that a study asks for it by that and by its own keys."""
+    For type checkers a model names the posterior as which `infer` reads it: `class NewModel(Model["NewPosterior"])`.
+    """
+
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+
+    @classmethod
+    def registered(cls) -> dict[str, "type[Model]"]:
+        """Return the newest version of every model that documents may name, by its kind."""
+        everything_registered()
+        return {kind: made for kind, made in sorted(cls.kinds.newest.items()) if issubclass(made, Model)}
+
+    @classmethod
+    def asked_as(cls) -> Mapping[str, Asked]:
+        """Return by which names a study asks for such a model, and what makes it; else by its kind, and its fields."""
+        return {written_name(cls.document_kind): Asked(cls)}
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
@@ -143,13 +167,3 @@ class Model(DocumentedModel, ABC):
         raise DeclarationError(
             f"this is asked of Categories; ask a {type(self).__name__} for its Mean(), a network for a Probability()"
         )
-
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    ModelT = TypeVar("ModelT", bound=Model, default=Any, covariant=True)  # a document may hold any model
-else:
-    from typing import TypeVar
-
-    ModelT = TypeVar("ModelT", covariant=True)

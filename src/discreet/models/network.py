@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
+from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_graph import check_graph, declared_columns, parents_first
@@ -30,6 +31,8 @@ from discreet.records.nearest import meant
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
+    from discreet.inference.posteriors.network import NetworkPosterior
+
 MOST_CELLS = 10_000_000
 """The most cells that all tables of a network may have together."""
 _LARGEST_PART = 32  # kinds of records of a part of a network
@@ -39,7 +42,7 @@ Family = tuple[str, ...]
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(Model, kind="Network"):
+class Network(Model["NetworkPosterior"], kind="Network"):
     """A directed graph without cycles over categorical variables.
 
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
@@ -79,6 +82,13 @@ class Network(Model, kind="Network"):
     def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return two names: a network of edges or of a file, and a naive Bayes network."""
+        from discreet.models.network_questions import asked_naive_bayes, asked_network
+
+        return {"network": Asked(asked_network), "naive-bayes": Asked(asked_naive_bayes)}
 
     @classmethod
     def from_edges(

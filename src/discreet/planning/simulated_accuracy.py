@@ -111,4 +111,4 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
 def reading_of(mechanism: Mechanism, output: Counts, model: Categories) -> TableReading:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
     observed = Observed(mechanism, np.asarray(output, dtype=np.int64), "planned")
-    return cast(TableReading, read(Case(model, mechanism.size, (observed,))))
+    return cast(TableReading, read(Case(model, mechanism.size, (observed,))))  # what engines for Categories give

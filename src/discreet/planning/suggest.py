@@ -48,6 +48,14 @@ def suggest(model: Model, size: int, epsilon: Exact, delta: Exact = 0) -> Sugges
     return _suggestion(model, size, epsilon, probability(delta, "delta"))
 
 
+def suggest_for_fitting(network: Network, size: int, epsilon: Exact) -> Suggestion:
+    """Return a suggestion for estimators, which are fitted again and again: never one radius for all tables.
+
+    That takes seconds to read where few records have few levels, and separate tables take a fraction of one.
+    """
+    return Suggestion(*_without_shared_radius(network, size, epsilon))
+
+
 @singledispatch
 def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
@@ -119,9 +127,14 @@ def _least_noise(network: Network, size: int, epsilon: Exact, delta: Fraction) -
 
 
 def _pure(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, str]:
+    cells = [prod(network.shape(family)) for family in network.maximal_families]
+    are_alike = len(cells) > 1 and max(cells) <= 2 * min(cells)
+    if are_alike and cube_refusal(network) is not None and joint_refusal(network) is None:
+        return JointHistograms(network, size, epsilon), "the tables have similar sizes: one radius for all of them"
+    return _without_shared_radius(network, size, epsilon)
+
+
+def _without_shared_radius(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, str]:
     if cube_refusal(network) is None:
         return CubeCounts(network, size, epsilon), "yes/no variables about the same people: their influence is a cube"
-    cells = [prod(network.shape(family)) for family in network.maximal_families]
-    if len(cells) > 1 and max(cells) <= 2 * min(cells) and joint_refusal(network) is None:
-        return JointHistograms(network, size, epsilon), "the tables have similar sizes: one radius for all of them"
     return FamilyHistograms(network, size, epsilon), "each table with its own share: a small one need not suffer"

@@ -12,11 +12,9 @@ from discreet.reading.case import (
     refusal_of,
     why_unreadable,
 )
-from discreet.reading.engines import ENGINES
 from discreet.reading.exactness import exactness_of, why_not_exact
 
 __all__ = [
-    "ENGINES",
     "MOST_NUMBERS",
     "MOST_OPERATIONS",
     "Case",

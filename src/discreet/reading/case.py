@@ -22,6 +22,7 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
+from discreet.on_demand import everything_registered
 from discreet.reading.likelihoods import Likely
 from discreet.reading.published import Published, Reading
 
@@ -162,12 +163,24 @@ class Exactness(Enum):
 
 
 class Engine(ABC):
-    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs."""
+    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs.
+
+    An engine registers by stating its place among those of its models, `class NewEngine(Engine, place=10)`: those with
+    a lower place are asked first.
+    """
+
+    registered: ClassVar[dict[type["Engine"], int]] = {}
+    """Every engine with its place."""
 
     models: ClassVar[tuple[type, ...]]
     """The models whose cases it reads."""
 
     exactness: ClassVar[Exactness] = Exactness.EXACT
+
+    def __init_subclass__(cls, place: int | None = None) -> None:
+        super().__init_subclass__()
+        if place is not None:
+            Engine.registered[cls] = place
 
     @abstractmethod
     def misfit(self, case: Case) -> str | None:
@@ -184,10 +197,6 @@ class Engine(ABC):
     def refusal(self, case: Case) -> str | None:
         """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""
         return self.misfit(case) or self.work(case).refusal
-
-
-ENGINES: list[Engine] = []
-"""All engines, in the order in which they are asked, as `reading.engines` lists them; one of your own may be added."""
 
 
 def engine_for(case: Case) -> Engine | None:
@@ -233,5 +242,7 @@ def read(case: Case) -> Reading:
 
 
 def engines_of(case: Case) -> list[Engine]:
-    """Return the engines that read cases of this model."""
-    return [engine for engine in ENGINES if isinstance(case.model, engine.models)]
+    """Return the engines that read cases of this model, in the order of the places that they state."""
+    everything_registered()
+    known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
+    return [kind() for kind, _ in known if isinstance(case.model, kind.models)]

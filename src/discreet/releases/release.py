@@ -20,7 +20,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
 from discreet.mechanisms import Mechanism
-from discreet.models.model import ModelT
+from discreet.models.model import Model, ModelT
 from discreet.records.columns import is_text
 from discreet.releases.release_face import ReleaseFace, Signature
 from discreet.version import __version__
@@ -32,12 +32,6 @@ NO_READING = "none"
 
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
-
-MECHANISMS: dict[str, type[Documented]] = DocumentedMechanism.kinds.newest
-"""The newest version of every mechanism that a document may name. A mechanism joins by registering its kind."""
-
-MODELS: dict[str, type[Documented]] = DocumentedModel.kinds.newest
-"""The newest version of every model that a document may name."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,8 +101,8 @@ def model_document(model: object) -> Document:
     """Return a model as a document."""
     if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
         raise DocumentError(
-            f"A release about a {type(model).__name__} cannot be written: documents know {', '.join(sorted(MODELS))}. "
-            "A family of your own is for planning, checking and rehearsal."
+            f"A release about a {type(model).__name__} cannot be written: documents know "
+            f"{', '.join(Model.registered())}. A family of your own is for planning, checking and rehearsal."
         )
     return document_of(model)
 

@@ -13,8 +13,8 @@ from discreet.exact import Exact, positive
 from discreet.guarantees import Ledger
 from discreet.inference import RegressionPosterior
 from discreet.inference.regression import read_regression
-from discreet.mechanisms.box_moments import BoxMoments
 from discreet.models.linear_regression import LinearRegression
+from discreet.planning import suggest
 from discreet.sklearn.records import Columns, as_numbers, labelled, names_of, published, unlabelled
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise DeclarationError(
                 f"X has {size} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."
             )
-        mechanism = BoxMoments(model, size, self.epsilon)
+        mechanism = suggest(model, size, self.epsilon).mechanism
         secret = model.statistics(_named(table) | {_TARGET: as_numbers(targets)})
         label = f"regression on {self.n_features_in_} features"
         self.release_ = published(mechanism, secret, self.ledger, self.epsilon, label)

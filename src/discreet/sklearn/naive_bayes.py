@@ -12,9 +12,8 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
 from discreet.inference import NetworkPosterior, infer
-from discreet.mechanisms.cube_counts import CubeCounts, cube_refusal
-from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.models.network import Network
+from discreet.planning.suggest import suggest_for_fitting
 from discreet.records.columns import Column, Level
 from discreet.sklearn.records import Columns, as_levels, labelled, names_of, published, unlabelled
 
@@ -51,8 +50,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, labels = labelled(self, X, y)
         size = len(labels)
         self.network_ = Network.naive_bayes(_TARGET, names_of(self.n_features_in_), self._levels())
-        kind = CubeCounts if cube_refusal(self.network_) is None else FamilyHistograms
-        mechanism = kind(self.network_, size, self.epsilon)
+        mechanism = suggest_for_fitting(self.network_, size, self.epsilon).mechanism
         target = self.network_.variables[0]
         secret = self.network_.statistics(self._columns(table) | {_TARGET: as_levels(labels, target.levels)})
         label = f"naive Bayes of {self.n_features_in_} features"

@@ -48,22 +48,13 @@ class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
-    """[questions.NAME]: what is published, and how. Which keys belong together depends on the model.
+    """[questions.NAME]: what is published, and how.
 
-    `further` are keys of the mechanism, or of a family such as Poisson; what they make decides which there are.
+    `further` are keys of the model and of the mechanism; what they make decides which there are.
     """
 
     epsilon: Number
     model: str = "categories"
-    columns: list[str] | None = None
-    column: str | None = None
-    target: str | None = None
-    features: list[str] | None = None
-    edges: list[str] | None = None
-    bif: str | None = None
-    formula: str | None = None
-    noise: Number | None = None
-    norm_bound: Number | None = None
     mechanism: str | None = None
     delta: Number | None = None
     prior: Prior | None = None
@@ -73,7 +64,7 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
 
 
 QUESTION_KEYS = frozenset(DeclaredQuestion.__struct_fields__) - {"further"}
-"""The keys that questions have whatever their mechanism."""
+"""The keys that questions have whatever their model and mechanism."""
 
 
 class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):

@@ -1,36 +1,47 @@
 """Further keys of a question: the parameters of what they make, with the types that are declared there.
 
-A class says in its constructor what it takes. So a new mechanism or family can be asked from a study file at once, and
+A class says in its constructor what it takes. So a new mechanism or model can be asked from a study file at once, and
 a key that it does not know, or a value of another type, is refused in words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from inspect import Parameter, signature
-from types import UnionType
-from typing import Any, Generic, TypeVar, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Generic, TypeVar, Union, get_args, get_origin
 
 from discreet.errors import DeclarationError
+from discreet.exact import exact
 from discreet.records.nearest import meant
 
 Made = TypeVar("Made")
+_ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Fraction: (int, float, str), None: (NoneType,)}
+"""What a value may be beside the declared type."""
 
 
 @dataclass(frozen=True)
 class Maker(Generic[Made]):
-    """What keys can make: a class or one of its constructors, the name of it, and what it is given in any case."""
+    """What keys can make: its name, what makes it, and what that is given in any case.
+
+    `among` are the parameters that may be keys, all if it is left out; `called` names keys that are not called as their
+    parameters are.
+    """
 
     name: str
-    kind: type[Any]
     make: Callable[..., Made]
     fixed: Mapping[str, object]
+    among: frozenset[str] | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def keys(self) -> dict[str, Parameter]:
-        """Return the keys that may be declared: parameters that are public fields and not given in any case."""
-        public = {field.name for field in fields(self.kind)} - set(self.fixed)
-        return {name: each for name, each in signature(self.make).parameters.items() if name in public}
+        """Return the keys that may be declared, each with its parameter."""
+        named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        free = [each for each in signature(self.make, eval_str=True).parameters.values() if each.kind in named]
+        asked = [each for each in free if each.name not in self.fixed]
+        return {self.called.get(p.name, p.name): p for p in asked if self.among is None or p.name in self.among}
 
     def made(self, given: Mapping[str, object], others: Iterable[str] = ()) -> Made:
         """Return what the keys make, or refuse one that is missing, not known or of another type.
@@ -44,9 +55,18 @@ class Maker(Generic[Made]):
                 raise DeclarationError(f"{key} of {self.name} is {_words(self.keys[key].annotation)}; got {value!r}.")
         needed = [key for key, each in self.keys.items() if each.default is Parameter.empty]
         if missing := [key for key in needed if key not in given]:
-            such = ", such as '1e-7'" if missing == ["delta"] else ""
-            raise DeclarationError(f"{self.name} needs a {' and a '.join(missing)}{such}.")
-        return self.make(**self.fixed, **given)
+            raise DeclarationError(
+                f"{self.name} needs {' and '.join(missing)}."
+                if missing != ["delta"]
+                else f"{self.name} needs a delta, such as '1e-7'."
+            )
+        return self.make(**self.fixed, **{self.keys[key].name: self._value(key, value) for key, value in given.items()})
+
+    def _value(self, key: str, value: object) -> object:
+        """Return a list as a tuple, as what keys make is frozen, and an exact number where one is declared."""
+        if self.keys[key].annotation is Fraction and isinstance(value, str | int | float):
+            return exact(value, key)
+        return tuple(value) if isinstance(value, list) else value
 
     def _unknown(self, key: str, others: Iterable[str]) -> str:
         if key == "delta":
@@ -57,18 +77,33 @@ class Maker(Generic[Made]):
 
 def _fits(value: object, kind: object) -> bool:
     """Tell whether a value of a study file is of a declared type; a truth value is no number."""
-    if isinstance(kind, UnionType):
-        return any(_fits(value, each) for each in get_args(kind))
-    if get_origin(kind) is Sequence:
-        return isinstance(value, list) and all(_fits(each, get_args(kind)[0]) for each in value)
-    return type(value) is kind
+    parts = get_args(kind)
+    if get_origin(kind) in (UnionType, Union):
+        return any(_fits(value, each) for each in parts)
+    if get_origin(kind) in (Sequence, tuple, list):
+        return isinstance(value, list) and all(_fits(each, parts[0]) for each in value)
+    if get_origin(kind) in (Mapping, dict):
+        return isinstance(value, dict) and all(_fits(each, parts[1]) for each in value.values())
+    return type(value) in (kind, *_ALSO.get(kind, ()))
 
 
 def _words(kind: object) -> str:
     """Say which values a declared type has in a study file."""
-    parts = [each for each in (get_args(kind) if isinstance(kind, UnionType) else (kind,)) if each is not type(None)]
-    if get_origin(parts[0]) is Sequence:
-        return f"a list, each {_words(get_args(parts[0])[0])}"
-    if parts == [int]:
-        return "a whole number"
-    return "a text" if parts == [str] else "a number, or text for an exact one"
+    parts = get_args(kind) if get_origin(kind) in (UnionType, Union) else (kind,)
+    parts = tuple(each for each in parts if each is not NoneType)
+    listed = [each for each in parts if get_origin(each) in (Sequence, tuple, list)]
+    tables = [each for each in parts if get_origin(each) in (Mapping, dict)]
+    words = [_word({each for each in parts if each not in (*listed, *tables)})]
+    words += [f"a list, each {_words(get_args(each)[0])}" for each in listed]
+    words += [f"a table, each {_words(get_args(each)[1])}" for each in tables]
+    return ", or ".join(word for word in words if word)
+
+
+def _word(plain: set[object]) -> str:
+    """Say in words what one value is that is no list and no table."""
+    if not plain:
+        return ""
+    for kind, word in ((int, "a whole number"), (str, "a text"), (bool, "true or false")):
+        if plain == {kind}:
+            return word
+    return "a number, or text for an exact one" if plain & {str, Fraction} else "a number"

@@ -3,7 +3,8 @@
 A kind may have constructors that find some of its numbers. They are named as in Python: "PosteriorSampling.tempered".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import fields
 from inspect import signature
 
 from discreet.errors import DeclarationError
@@ -11,17 +12,14 @@ from discreet.exact import Exact
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model
 from discreet.records.nearest import meant
-from discreet.study.file import QUESTION_KEYS
 from discreet.study.keys import Maker
 
 _GIVEN = ("model", "size", "epsilon")
 """What every question gives to its mechanism."""
 
 
-def named_mechanism(
-    written: str, about: str, model: Model, size: int, epsilon: Exact, keys: Mapping[str, object]
-) -> Mechanism:
-    """Return the mechanism that a question names; `about` is what the study calls its model."""
+def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: Exact) -> Maker[Mechanism]:
+    """Return what makes the mechanism that a question names; `about` is what the study calls its model."""
     kind, _, constructor = written.partition(".")
     accepted = {name: each for name, each in Mechanism.registered().items() if each.accepts_model(model)}
     if kind not in accepted:
@@ -35,10 +33,9 @@ def named_mechanism(
         raise DeclarationError(
             f"the mechanism is {written!r}, which cannot be asked for; write {ways}.{meant(constructor, makers)}"
         )
-    maker: Maker[Mechanism] = Maker(
-        written, accepted[kind], makers[constructor], dict(zip(_GIVEN, (model, size, epsilon), strict=True))
-    )
-    return maker.made(keys, QUESTION_KEYS)
+    public = frozenset(field.name for field in fields(accepted[kind]))
+    given = dict(zip(_GIVEN, (model, size, epsilon), strict=True))
+    return Maker(written, makers[constructor], given, among=public)
 
 
 def _constructors(kind: type[Mechanism]) -> dict[str, Callable[..., Mechanism]]:

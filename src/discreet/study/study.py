@@ -13,6 +13,7 @@ from discreet.guarantees import Accountant, Ledger, Unit
 from discreet.guarantees.chain import digest_of
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
+from discreet.models.asked import Declared, Numbers
 from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
@@ -20,7 +21,6 @@ from discreet.releases import Release, publish, publish_plan
 from discreet.releases.publish_plan import plan_document
 from discreet.study.file import DeclaredColumn, read_study
 from discreet.study.questions import Question, read_question
-from discreet.study.regressions import Numbers
 
 
 class Study:
@@ -38,8 +38,9 @@ class Study:
         self.epsilon = positive(self._declared.budget.epsilon, "budget.epsilon")
         self.delta = probability(self._declared.budget.delta, "budget.delta")
         self.accountant = self._accountant()
+        beside = Declared(self.columns, self.numbers, self.path.parent)
         self.questions = {
-            name: read_question(name, each, self.columns, self.numbers, self.size, self.unit, self.path.parent)
+            name: read_question(name, each, beside, self.size, self.unit)
             for name, each in self._declared.questions.items()
         }
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.arrays import Floats
+from discreet.as_published.published_laplace import PublishedLaplace
 from discreet.certificates.posterior_distances import Tables
 from discreet.mathematics.divergences import log_affinities
 from discreet.mechanisms.hellinger_sensitivity import published_gamma, smooth_sensitivity
-from discreet.mechanisms.published_laplace import PublishedLaplace
 from discreet_papers.reproduction import Paper, Row
 
 PAPER_003 = Paper("003", "No authors named", 2018, "Notes of DP - Bayesian Inference", "Unpublished notes")

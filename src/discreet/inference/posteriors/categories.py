@@ -26,19 +26,21 @@ from discreet.mathematics.distributions import BetaMixture, CountDistribution, D
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.models import Cell
 from discreet.models.model import MadeUp
+from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level, level_text
 
 T = TypeVar("T")
 _DRAWS = 20_000
 
 
-class CategoriesPosterior(TablePosterior):
+class CategoriesPosterior(TablePosterior, shows=TableReading):
     """What a reader knows about the probabilities of the cells, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
     """
 
     subject = "a table of categories"
+    is_information_at_hand = True
     answers = TablePosterior.answers | {"probability_that", "pooled"}
 
     def __repr__(self) -> str:

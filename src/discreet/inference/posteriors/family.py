@@ -12,11 +12,10 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.inference.posteriors.account import Account, levels_in_words
-from discreet.inference.posteriors.posterior import Posterior, posterior_of
+from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models.model import Model
 from discreet.models.readable_family import ReadableFamily
 from discreet.reading.families import FamilyReading
 from discreet.releases import Release
@@ -24,14 +23,17 @@ from discreet.releases import Release
 Several = Sequence[float] | Floats
 
 
-class FamilyPosterior(Posterior[ReadableFamily]):
+class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
     """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
 
     subject = "a family with one parameter"
-    is_told_at_once = True
+    is_information_at_hand = True
 
-    def __init__(self, reading: FamilyReading, releases: Sequence[Release[ReadableFamily]]) -> None:
-        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
+    def __init__(
+        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilyReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (reading,) = readings
         self.reading, self.prior = reading, reading.prior
         self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
         self._masses, self._mean_total = reading.log_masses, reading.mean_total
@@ -181,12 +183,6 @@ def _one_or_several(found: Floats) -> float | Floats:
 def _in_words(law: object) -> str:
     """Return a law with its parameters, such as 'Gamma with shape 2 and rate 1/2'; of a user's own only its name."""
     name = type(law).__name__.removesuffix("Law")
-    known = [f"{each.name} {exact_text(getattr(law, each.name))}" for each in fields(law)] if is_dataclass(law) else []
+    declared = {each.name: getattr(law, each.name) for each in fields(law)} if is_dataclass(law) else {}
+    known = [f"{name} {exact_text(value)}" for name, value in declared.items() if value is not None]
     return f"{name} with {' and '.join(known)}" if known else name
-
-
-@posterior_of.register
-def _(
-    reading: FamilyReading, readings: object, model: Model, releases: Sequence[Release[ReadableFamily]]
-) -> FamilyPosterior:
-    return FamilyPosterior(reading, releases)

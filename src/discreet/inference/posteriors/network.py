@@ -22,7 +22,6 @@ from discreet.inference.posteriors.account import Account, dirichlet_in_words, l
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
-from discreet.inference.posteriors.posterior import posterior_of
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
@@ -40,7 +39,7 @@ _DRAWS = 4_000
 _SEED = 0
 
 
-class NetworkPosterior(EventPosterior[Network]):
+class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     """What a reader knows about the probabilities of a network, with the noise accounted for."""
 
     subject = "a network"
@@ -347,10 +346,3 @@ class NetworkPosterior(EventPosterior[Network]):
     def to_pgmpy(self) -> Any:
         """Return the network with the expected probabilities, as an object of pgmpy."""
         return self.model.to_pgmpy(self.mean_tables())
-
-
-@posterior_of.register
-def _(
-    reading: NetworkReading, readings: Sequence[NetworkReading], model: Network, releases: Sequence[Release[Network]]
-) -> NetworkPosterior:
-    return NetworkPosterior(model, releases, readings)

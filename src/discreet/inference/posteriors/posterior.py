@@ -5,9 +5,8 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Generic
@@ -22,7 +21,7 @@ from discreet.inference.posteriors.pictures import Graph, Intervals
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
-from discreet.models.model import MadeUp, Model, ModelT
+from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
 from discreet.releases.release import Release
 
@@ -46,8 +45,14 @@ class Posterior(ABC, Generic[ModelT]):
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
     """
 
-    is_told_at_once: ClassVar[bool] = False
-    """Whether `information` takes no time, so that a reader is warned if it is little."""
+    registered: ClassVar[dict[type, Callable[..., Any]]] = {}
+    """Which posterior shows readings of a kind; one registers by `class NewPosterior(Posterior[NewModel], shows=...)`.
+
+    It is made of the model, the releases, and one reading for each strength of the prior. Its type is the one that the
+    model names.
+    """
+    is_information_at_hand: ClassVar[bool] = False
+    """Whether `information` takes no further work: then a reader is warned at once if there is little."""
     subject: ClassVar[str]
     """What it is about, in words: 'a table of categories'."""
     answers: ClassVar[frozenset[str]] = frozenset()
@@ -56,6 +61,11 @@ class Posterior(ABC, Generic[ModelT]):
     model: ModelT
     releases: tuple[Release[ModelT], ...]
     size: int
+
+    def __init_subclass__(cls, shows: type | None = None) -> None:
+        super().__init_subclass__()
+        if shows is not None:
+            Posterior.registered[shows] = cls
 
     @abstractmethod
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
@@ -171,9 +181,3 @@ class Posterior(ABC, Generic[ModelT]):
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
         return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, simulated + self.heading, self.method)
-
-
-@singledispatch
-def posterior_of(reading: object, readings: Sequence[object], model: Model, releases: Sequence[Release]) -> Posterior:
-    """Return the posterior that shows readings of this kind, one for each strength of the prior."""
-    raise DeclarationError(f"No posterior shows a {type(reading).__name__}.")

@@ -19,12 +19,11 @@ from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, units_of
 from discreet.inference.posteriors.account import Account, bounds_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
-from discreet.inference.posteriors.posterior import Posterior, posterior_of
+from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import Interval, Sampled
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.linear_regression import LinearRegression
-from discreet.models.model import Model
 from discreet.reading.moments import MomentReading, coefficients_given
 from discreet.releases import Release
 
@@ -40,13 +39,19 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(Posterior[LinearRegression]):
+class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
 
-    def __init__(self, reading: MomentReading, releases: Sequence[Release[LinearRegression]]) -> None:
-        super().__init__(reading.model, tuple(releases), releases[0].mechanism.size)
+    def __init__(
+        self,
+        model: LinearRegression,
+        releases: Sequence[Release[LinearRegression]],
+        readings: Sequence[MomentReading],
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (reading,) = readings
         self.reading, self.density, self.chains = reading, reading.density, reading.chains
         self._states = reading.states
 
@@ -249,10 +254,3 @@ class RegressionPosterior(Posterior[LinearRegression]):
         noise = float(np.mean(self.density.parts(self._states)[1]))
         means = design @ self.reading.centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
         return means, half * np.sqrt(variances + noise)
-
-
-@posterior_of.register
-def _(
-    reading: MomentReading, readings: object, model: Model, releases: Sequence[Release[LinearRegression]]
-) -> RegressionPosterior:
-    return RegressionPosterior(reading, releases)

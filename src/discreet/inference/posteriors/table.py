@@ -23,8 +23,6 @@ from discreet.releases import Release
 class TablePosterior(EventPosterior[Categories]):
     """What a reader knows about the probabilities of the cells, one by one, with the noise accounted for."""
 
-    is_told_at_once = True
-
     def __init__(
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:

@@ -15,7 +15,7 @@ _EACH = 60.0  # operations for each number of a transform, all walks together
 _WIDENING = 1.5  # how much wider windows may have to be than at first
 
 
-class BinaryTreesEngine(Engine):
+class BinaryTreesEngine(Engine, place=35):
     """Messages over the counts of one level of each inner variable, on windows; leaves may have more levels."""
 
     models = (Network,)

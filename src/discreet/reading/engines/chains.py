@@ -21,7 +21,7 @@ _CELL = 60.0  # operations of a move for each combination of levels and each cha
 _CALL = 2e4  # operations of one call of a likelihood, whatever it holds
 
 
-class ChainsEngine(Engine):
+class ChainsEngine(Engine, place=50):
     """Runs chains over made-up records until they agree."""
 
     models = (Network,)

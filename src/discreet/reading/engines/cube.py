@@ -20,7 +20,7 @@ _EACH = 30.0  # operations for each feature and radius of a class count
 _LOOKED = 60.0  # factors e of the class counts' own noise within which a first look goes, and 10 for each feature
 
 
-class CubeEngine(Engine):
+class CubeEngine(Engine, place=20):
     """Sums over the radius of each class and over the class counts."""
 
     models = (Network,)

@@ -13,7 +13,7 @@ from discreet.reading.readings import TableReading
 _PART = 4e6  # numbers that one call of a likelihood may make
 
 
-class EnumerationEngine(Engine):
+class EnumerationEngine(Engine, place=20):
     """Sums over all tables of n counts, one by one: for choices, coarse or truncated draws, and mixed evidence."""
 
     models = (Categories,)

@@ -17,7 +17,7 @@ _EACH = 200.0  # operations for each of them
 _GOOD_R_HAT, _GOOD_SIZE, _BAD_R_HAT = 1.02, 1000.0, 1.1
 
 
-class MomentsEngine(Engine):
+class MomentsEngine(Engine, place=10):
     """Runs until its R-hat is at most 1.02 and it is worth 1,000 draws, or to a fixed end."""
 
     models = (LinearRegression,)

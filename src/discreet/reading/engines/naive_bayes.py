@@ -29,7 +29,7 @@ WIDENING = 2.0
 _DRAWS = 400  # of the tables, to find about what rows to expect where a factor was made linear
 
 
-class NaiveBayesEngine(Engine):
+class NaiveBayesEngine(Engine, place=10):
     """Sums over all class counts, and for each over all tables of its features."""
 
     models = (Network,)

@@ -7,7 +7,7 @@ from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.readings import NetworkReading
 
 
-class RowsEngine(Engine):
+class RowsEngine(Engine, place=60):
     """Makes all tables agree by least squares, then reads every row by itself."""
 
     models = (Network,)

@@ -22,7 +22,7 @@ _RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be re
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 
-class TablesEngine(Engine):
+class TablesEngine(Engine, place=10):
     """Sums over all tables by a fast Fourier transform: cells are independent but for the known total.
 
     Two cells whose draws can be listed are left to enumeration, which knows the mass of grid cells to all digits.

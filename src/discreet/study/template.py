@@ -2,8 +2,11 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from discreet.models.asked import Declared
+from discreet.study.models import asked_models, model_maker
 
 _HEAD = """\
 # A study for discreet. Everything in this file is public: write down what you declare, never what the data say.
@@ -40,9 +43,9 @@ _TAIL = """
 # epsilon = "0.5"
 # label = "What readers will see"
 #
-# Other models: "naive-bayes" takes target and features instead of columns, "network" takes
-# edges = ["smoker -> cancer"], or bif = "graph.bif", and "regression" takes formula = "income ~ age + education".
-# Their mechanism may be left out: the one that suits is chosen.
+# The mechanism may be left out: the one that suits is chosen. Models and their keys, those that are needed first:
+{models}
+# Edges are written as ["smoker -> cancer"], a formula as "income ~ age + education".
 
 [columns]
 
@@ -62,8 +65,17 @@ def template(
     return (
         _HEAD.format(path=json.dumps(place), extra=extra)
         + columns
-        + _TAIL.format(first=json.dumps(names[0]) if names else "")
+        + _TAIL.format(first=json.dumps(names[0]) if names else "", models="\n".join(_models()))
     )
+
+
+def _models() -> Iterator[str]:
+    """Give a line for each registered model."""
+    nothing = Declared({}, {}, Path())
+    for name in asked_models():
+        keys = model_maker(name, nothing).keys
+        needed = [key for key, each in keys.items() if each.default is each.empty]
+        yield f"#   {json.dumps(name)}: {', '.join(needed + [key for key in keys if key not in needed])}"
 
 
 def _key(name: str) -> str:

@@ -6,19 +6,14 @@ chooses from here. What has a proved guarantee may be published, and is read lik
 whose guarantee is only claimed are refused.
 """
 
+from discreet.as_published.fourier_updates import FourierUpdates
+from discreet.as_published.hellinger_local import HellingerLocal
+from discreet.as_published.hellinger_table import HellingerTable
+from discreet.as_published.laplace_updates import LaplaceUpdates
+from discreet.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
+from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
+from discreet.as_published.regression_points import adaptive_ridge, plug_in_regression
 from discreet.inference.plug_in import plug_in
-from discreet.inference.projection import PlugInNetwork, projected_reading, truncated_reading
-from discreet.inference.regression_points import adaptive_ridge, plug_in_regression
-from discreet.mechanisms import (
-    ClampedLaplace,
-    FlooredLaplace,
-    FourierUpdates,
-    HellingerLocal,
-    HellingerTable,
-    LaplaceUpdates,
-    RoundedLaplace,
-    TruncatedLaplace,
-)
 
 __all__ = [
     "ClampedLaplace",

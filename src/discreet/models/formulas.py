@@ -1,4 +1,4 @@
-"""Regressions of a study: a formula such as `income ~ age + education` over declared columns.
+"""How a study asks for a regression: by a formula such as `income ~ age + education` over declared columns.
 
 A column of numbers has declared bounds, a column of categories has declared levels. The target is a number. Nothing of
 this comes from the data.
@@ -6,21 +6,13 @@ this comes from the data.
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, positive
-from discreet.models import InverseGamma, LinearRegression
+from discreet.models.asked import Declared, DeclaredPrior, Numbers
+from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
-
-
-class Numbers(NamedTuple):
-    """A declared column of numbers: its public bounds, and what stands for a missing value (or the middle)."""
-
-    low: Exact
-    high: Exact
-    missing: Exact | None
 
 
 def terms_of(formula: str) -> tuple[str, list[str]]:
@@ -37,15 +29,20 @@ def terms_of(formula: str) -> tuple[str, list[str]]:
     return plain[0], plain[1:]
 
 
-def regression_model(
+def asked_regression(
+    declared: Declared,
     formula: str,
-    columns: Mapping[str, Column],
-    numbers: Mapping[str, Numbers],
-    precision: Exact | None,
-    noise: Exact | None,
+    noise: Exact | None = None,
     norm_bound: Exact | None = None,
+    prior: DeclaredPrior = 1,
 ) -> LinearRegression:
-    """Return the model that a formula names. `noise` is a known standard deviation in the units of the target."""
+    """Return the model that a formula names. `noise` is a known standard deviation in the units of the target.
+
+    The prior is the precision of the coefficients.
+    """
+    if not isinstance(prior, int | float | None):
+        raise DeclarationError("The prior of a regression is one number, the precision of its coefficients.")
+    columns, numbers = declared.columns, declared.numbers
     target, names = terms_of(formula)
     if target not in numbers:
         raise DeclarationError(
@@ -59,7 +56,7 @@ def regression_model(
         target,
         features,
         bounds={name: (each.low, each.high) for name, each in measured.items()},
-        prior_precision=precision,
+        prior_precision=prior,
         norm_bound=norm_bound,
         noise=InverseGamma(1, "0.05") if noise is None else _in_public_units(noise, measured[target]),
         missing={name: each.missing for name, each in measured.items() if each.missing is not None},

@@ -1,0 +1,69 @@
+"""How a study asks for a model: by a name and by keys, over the columns that the study declares.
+
+A model says so itself, in `asked_as`: keys are the parameters of what makes it, with the types that are declared there.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact
+from discreet.records.columns import Column
+from discreet.records.nearest import meant
+
+if TYPE_CHECKING:
+    from discreet.models.model import Model
+
+DeclaredPrior = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
+"""A prior as studies write it; None where they say that there is none."""
+
+
+class Numbers(NamedTuple):
+    """A declared column of numbers: its public bounds, and what stands for a missing value (or the middle)."""
+
+    low: Exact
+    high: Exact
+    missing: Exact | None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a study declares beside its questions: columns of levels and of numbers, and where its files lie."""
+
+    columns: Mapping[str, Column]
+    numbers: Mapping[str, Numbers]
+    folder: Path
+
+    def levels(self, key: str, wanted: Sequence[str]) -> dict[str, Column]:
+        """Return the declared columns that a key of a question names."""
+        missing = [column for column in wanted if column not in self.columns]
+        if missing or not wanted:
+            raise DeclarationError(
+                f"{key} names {missing or 'nothing'}; declare it as [columns.NAME], with levels or bands."
+                f"{meant(missing[0], self.columns) if missing else ''}"
+            )
+        return {column: self.columns[column] for column in wanted}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What makes a model of keys: its parameters are the keys.
+
+    A parameter that is called `declared` is given what the study declares. One called `prior` is the key that every
+    question may have. `called` names the keys that are not called as their parameters are.
+    """
+
+    make: "Callable[..., Model]"
+    called: Mapping[str, str] = field(default_factory=dict)
+
+
+def written_name(kind: str) -> str:
+    """Return the name of a kind as studies write it.
+
+    >>> written_name("NormalMean")
+    'normal-mean'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()

@@ -1,0 +1,86 @@
+"""Models, mechanisms, engines and posteriors register by themselves: nothing lists them, and all are found."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet as dc
+from discreet import as_published
+from discreet.models import Model
+from discreet.reading import Case, Engine, Exactness, Work, engine_for
+from discreet.reading.published import Reading
+
+ROOT = Path(dc.__file__).parent
+RELEASES = Path(__file__).parent / "documents" / "0.1" / "releases"
+COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+CASE = Case.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
+
+
+@pytest.mark.parametrize(
+    "asked", ["dc.Release.from_json(open(path).read())", "dc.Mechanism.registered()['RoundedLaplace']"]
+)
+def test_what_was_published_is_found_by_its_kind_when_nothing_else_is_loaded(asked: str) -> None:
+    path = RELEASES / "laplace-rounded.json"
+    code = (
+        f"import sys, discreet as dc; path = {str(path)!r}; dc.Release; dc.Mechanism; "
+        "assert not any(name.startswith('discreet.as_published') for name in sys.modules); "
+        f"assert 'RoundedLaplace' in str({asked})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_engines_of_a_model_state_different_places_and_the_exact_ones_come_first() -> None:
+    best_first = list(Exactness)
+    for model in Model.registered().values():
+        places = {place: kind for kind, place in Engine.registered.items() if issubclass(model, kind.models)}
+        assert len(places) == sum(issubclass(model, kind.models) for kind in Engine.registered) > 0, model
+        order = [best_first.index(places[place].exactness) for place in sorted(places)]
+        assert order == sorted(order), model
+
+
+@pytest.mark.parametrize(("place", "is_asked"), [(5, True), (10**6, False)])
+def test_an_engine_is_asked_at_the_place_that_it_states(
+    place: int, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine_for(CASE)
+    monkeypatch.setattr(Engine, "registered", dict(Engine.registered))
+
+    class Eager(Engine, place=place):
+        models = (dc.Categories,)
+
+        def misfit(self, case: Case) -> None:
+            return None
+
+        def work(self, case: Case) -> Work:
+            return Work("nothing", 1.0)
+
+        def read(self, case: Case) -> Reading:
+            raise AssertionError
+
+    assert isinstance(engine_for(CASE), Eager) is is_asked
+
+
+def test_outside_the_rooms_of_mechanisms_only_the_chooser_names_one() -> None:
+    kinds = set(dc.Mechanism.registered())
+    for path in ROOT.rglob("*.py"):
+        where = path.relative_to(ROOT)
+        if where.parts[0] in ("mechanisms", "as_published") or where.as_posix() == "planning/suggest.py":
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & kinds
+        named |= {
+            each.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names
+        } & kinds
+        assert not named, f"{where} names {named}"
+
+
+def test_nothing_below_imports_what_was_published() -> None:
+    moved = [path for path in (ROOT / "as_published").glob("*.py") if path.name != "__init__.py"]
+    assert len(moved) >= 7
+    for name in as_published.__all__:
+        assert not hasattr(dc.mechanisms, name)
+        assert getattr(as_published, name).__module__.split(".")[1] in ("as_published", "inference")

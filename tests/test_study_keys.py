@@ -1,0 +1,74 @@
+"""Keys of a question become what they make: of the types that are declared there, and frozen."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from discreet.exact import Exact
+from discreet.study.keys import Maker
+
+
+def make(
+    fixed: str,
+    share: Fraction,
+    names: tuple[str, ...],
+    rate: float = 1.0,
+    *more: object,
+    weights: Sequence[Exact] | Mapping[str, float] | None = None,
+    strict: bool = False,
+    **others: object,
+) -> dict[str, Any]:
+    assert not more
+    assert not others
+    return {"fixed": fixed, "share": share, "names": names, "rate": rate, "weights": weights, "strict": strict}
+
+
+MAKER = Maker("the model 'made'", make, {"fixed": "study"}, called={"names": "columns"})
+GIVEN: dict[str, object] = {"share": "1/3", "columns": ["a", "b"]}
+
+
+def test_keys_are_the_named_parameters_that_are_not_given_in_any_case() -> None:
+    assert list(MAKER.keys) == ["share", "columns", "rate", "weights", "strict"]
+    assert list(Maker("m", make, {}, among=frozenset({"rate"})).keys) == ["rate"]
+
+
+def test_lists_become_tuples_and_texts_exact_numbers_where_these_are_declared() -> None:
+    made = MAKER.made(GIVEN | {"rate": 2, "weights": {"a": 1, "b": 0.5}, "strict": True})
+    assert made["share"] == Fraction(1, 3)
+    assert made["names"] == ("a", "b")
+    assert made["fixed"] == "study"
+    assert made["rate"] == 2
+    assert made["weights"] == {"a": 1, "b": 0.5}
+    assert made["strict"] is True
+    assert MAKER.made(GIVEN | {"weights": ["1/2", 1]})["weights"] == ("1/2", 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("share", True, "share of the model 'made' is a number, or text for an exact one; got True"),
+        ("share", "a third", "a third"),
+        ("columns", "a", "columns of the model 'made' is a list, each a text; got 'a'"),
+        ("columns", ["a", 1], "a list, each a text"),
+        ("rate", "1", "rate of the model 'made' is a number; got '1'"),
+        ("rate", True, "is a number; got True"),
+        ("strict", 1, "true or false; got 1"),
+        ("weights", {"a": "b"}, "a list, each a number, or text for an exact one, or a table, each a number; got"),
+        ("fixed", "x", "'fixed' is no key of the model 'made', which takes share, columns, rate, weights, strict"),
+        ("names", ["a"], "'names' is no key"),
+        ("more", 1, "'more' is no key"),
+        ("column", "a", "Did you mean 'columns'?"),
+    ],
+)
+def test_values_of_other_types_and_unknown_keys_are_refused_in_words(key: str, value: object, words: str) -> None:
+    with pytest.raises(dc.DeclarationError) as refusal:
+        MAKER.made(GIVEN | {key: value})
+    assert words in str(refusal.value)
+
+
+def test_what_is_missing_is_named_as_it_is_written() -> None:
+    with pytest.raises(dc.DeclarationError, match="needs share and columns"):
+        MAKER.made({})
