@@ -75,7 +75,9 @@ def cube_class(noisy: np.ndarray, rate: float, alpha: np.ndarray, size: int) -> 
     return CubeClass(kernel, Windowed(0, np.array([kernel.log_weight(t) for t in range(size + 1)])), (0, size))
 
 
-def cube_counts(classes: list[tuple[np.ndarray, float, np.ndarray]], noisy: list[int], rate: float, size: int) -> NaiveBayesCounts:
+def cube_counts(
+    classes: list[tuple[np.ndarray, float, np.ndarray]], noisy: list[int], rate: float, size: int
+) -> NaiveBayesCounts:
     """All classes, with class counts that were seen through Laplace noise of a rate."""
     kernels, seen = [CubeKernel(z, own, alpha, size) for z, own, alpha in classes], laplace(noisy, rate)
     own = [OwnFactor(1.0, lambda t, z=z: -rate * np.abs(z - t)) for z in noisy]

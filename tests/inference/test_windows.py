@@ -100,7 +100,9 @@ def test_what_windows_leave_out_is_never_more_than_its_bound(alpha: float, tilt:
         windows = CellWindows(np.full(4, alpha), [noise], size, margin=6.0)
         counts = np.arange(size + 1)
         logs = log_prior_windows(np.full(4, alpha), np.zeros(4, dtype=np.int64), size + 1)
-        logs = logs + noise.log_kernel(np.broadcast_to(counts, (4, size + 1))) + tilt * (counts - windows.first[:, None])
+        logs = (
+            logs + noise.log_kernel(np.broadcast_to(counts, (4, size + 1))) + tilt * (counts - windows.first[:, None])
+        )
         outside = (counts < windows.first[:, None]) | (counts > windows.last[:, None])
         assert outside.any(axis=1).all()
         lost = logsumexp(np.where(outside, logs, -np.inf), axis=1)

@@ -49,9 +49,7 @@ class _Look:
         return cls(kernel, Windowed(first, np.minimum(0.0, seen + slack)), Windowed(first, seen - slack))
 
 
-def cube_classes(
-    kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[OwnFactor], size: int
-) -> list[CubeClass]:
+def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[OwnFactor], size: int) -> list[CubeClass]:
     """Return the readings of all classes, each with the weights of the class counts that matter."""
     shift = (size - float(classes.values.sum())) / len(kernels)
     centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
@@ -67,7 +65,9 @@ def cube_classes(
         if lost <= -_NEGLIGIBLE or min(halves) > size:
             break
         halves = [2 * half for half in halves]
-    narrow = [_Look.at(look.kernel, int(own[0]), int(own[-1]), _COARSE[1]) for look, own in zip(looks, kept, strict=True)]
+    narrow = [
+        _Look.at(look.kernel, int(own[0]), int(own[-1]), _COARSE[1]) for look, own in zip(looks, kept, strict=True)
+    ]
     kept, _ = _kept(narrow, own, size, rate)
     return [
         CubeClass(kernel, _weighed(kernel, counts), end)
@@ -75,9 +75,7 @@ def cube_classes(
     ]
 
 
-def _kept(
-    looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float
-) -> tuple[list[Counts], float]:
+def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> tuple[list[Counts], float]:
     """Return the counts of each class whose upper bound is not negligible, and the log share of all beyond the look."""
     upper = ClassCounts([CubeClass(look.kernel, look.upper, look.ends) for look in looks], own)
     lower = ClassCounts([CubeClass(look.kernel, look.lower, look.ends) for look in looks], own)
