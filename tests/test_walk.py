@@ -52,7 +52,7 @@ OWN_ROOMS = {
 
 
 def histogram() -> Any:
-    return dc.GeometricHistogram(dc.Categories(dc.Column("smoker", ["yes", "no"])), SIZE, epsilon=1)
+    return dc.GeometricHistogram(dc.Categories(dc.Column("smoker", ["yes", "no"], outside="no")), SIZE, epsilon=1)
 
 
 def naive_bayes() -> Any:
@@ -65,7 +65,7 @@ def regression() -> Any:
 
 
 def draw() -> Any:
-    model = dc.Categories(dc.Column("smoker", ["yes", "no"]))
+    model = dc.Categories(dc.Column("smoker", ["yes", "no"], outside="no"))
     return dc.PosteriorSampling.tempered(model, size=SIZE, epsilon=1, delta="1e-6")
 
 

@@ -45,6 +45,10 @@ class LittleInformationWarning(UserWarning):
     """A release says almost nothing about the data: what is read from it is mostly the prior."""
 
 
+class PriorOutweighsWarning(UserWarning):
+    """Read together with all cells, an event's probability is far from what its own noisy sum says."""
+
+
 class ConvergenceWarning(UserWarning):
     """Chains have not reached the agreement that is wanted: what is read from them is rough."""
 

@@ -183,3 +183,22 @@ def test_binomial_identity_used_by_the_slow_twin() -> None:
         comb(2, j) * up**j * (1 - up) ** (2 - j) * max(0.0, 1 - exp(0.2 - 0.5 * (2 * j - 2))) for j in range(3)
     )
     assert exact_delta_of_coins(0.2, 0.5, 2) == pytest.approx(by_hand)
+
+
+def test_equal_mechanisms_are_asked_once_for_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    loss = dc.GeometricHistogram.privacy_loss
+
+    def counted(mechanism: dc.GeometricHistogram) -> PrivacyLoss:
+        nonlocal asked
+        asked += 1
+        return loss(mechanism)
+
+    monkeypatch.setattr(dc.GeometricHistogram, "privacy_loss", counted)
+    parts = [dc.GeometricHistogram(COIN, size=100, epsilon="0.1") for _ in range(100)]
+    together = compose(parts, "1e-6")
+    few = asked
+    asked = 0
+    one_by_one = compose([dc.GeometricHistogram(COIN, size=100 + k, epsilon="0.1") for k in range(100)], "1e-6")
+    assert few <= asked / 50
+    assert together == one_by_one

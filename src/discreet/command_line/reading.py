@@ -12,7 +12,7 @@ import click
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.readings import show_reading, show_rows, show_warnings
 from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, working
-from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning
+from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning, PriorOutweighsWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
 from discreet.inference import Posterior
@@ -31,6 +31,8 @@ _ANSWERED_BY = {
     "--event": "chance",
     "--by": "rates",
     "--pool": "pooled",
+    "--differ": "differ",
+    "--margin": "margin",
     "--bif": "to_bif",
     "--synthesize": "synthesize",
 }
@@ -48,6 +50,9 @@ _file = click.Path(path_type=Path)
 @click.option("--given", help="With --event: given another event, such as 'ward=A'.")
 @click.option("--by", help="With --event: in each group, by the column whose levels are the groups.")
 @click.option("--pool", is_flag=True, help="With --event and --by: let small groups borrow from all others.")
+@click.option("--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and how surely.")
+@click.option("--margin", "column", help="Show the share of each level of a column, whatever the other columns are.")
+@click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, or a number for all.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
@@ -65,6 +70,9 @@ def infer(
     given: str | None,
     by: str | None,
     pool: bool,
+    differ: bool,
+    column: str | None,
+    prior: str | None,
     plot: Path | None,
     table: Path | None,
     arviz: Path | None,
@@ -79,11 +87,15 @@ def infer(
     Of a network, all conditional tables are shown: each variable given its parents. Of a regression, the coefficients
     in their units. Of a family, its parameter. Every file below is written for all of them.
 
+    Where no prior was declared, shares and rates are read from their own noisy sums, and the column of means from one
+    joint reading of all cells, so that it adds up.
+
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
+              discreet infer wards.release.json --event fall=yes --by ward --differ --margin fall
               discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
     """
-    _check_options(event, given, by, pool, synthesize, out, account)
+    _check_options(event, given, by, pool or differ, synthesize, out, account)
     files = [path for path in (plot, table, arviz, bif, out, account) if path is not None]
     for path in files:
         require_folder(path)
@@ -92,16 +104,20 @@ def infer(
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
-        warnings.simplefilter("always", LittleInformationWarning)
-        posterior: Posterior = read_release(*documents)
-    asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
-    answer = _answering(posterior, [option for option, value in asked.items() if value])
-    answers = {
-        "event": [answer["--event"](event, given, level)] if event and not by else [],
-        "groups": answer["--by"](event, by, level) if by else [],
-        "pooled": answer["--pool"](event, by).rows(level) if pool else [],
-    }
-    judged = {text: answer["--that"](text) for text in statements}
+        for kind in (LittleInformationWarning, PriorOutweighsWarning):
+            warnings.simplefilter("always", kind)
+        posterior: Posterior = read_release(*documents, prior=_prior(prior))
+        asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
+        asked |= {"--differ": differ, "--margin": column}
+        answer = _answering(posterior, [option for option, value in asked.items() if value])
+        answers = {
+            "event": [answer["--event"](event, given, level)] if event and not by else [],
+            "groups": answer["--by"](event, by, level) if by else [],
+            "pooled": answer["--pool"](event, by).rows(level) if pool else [],
+            "margin": answer["--margin"](column, level) if column else [],
+        }
+        judged = {text: answer["--that"](text) for text in statements}
+        difference = answer["--differ"](event, by) if differ else None
     with working("writing", as_json):
         if plot is not None:
             picture = charts.comparison_chart(posterior, event, by, level) if event and by else None
@@ -115,14 +131,16 @@ def infer(
         if out is not None:
             _write_records(answer["--synthesize"](synthesize), out)
         if account is not None:
-            _write_statement(documents[0], posterior, account)
+            _write_statement(documents[0], posterior, account, [] if difference is None else [difference.sentence])
     notes = [str(warning.message) for warning in seen]
     if as_json:
         found = {name: [asdict(row) for row in rows] for name, rows in answers.items()}
-        return show_json(document_of(posterior, level) | found | {"statements": judged, "warnings": notes})
+        said = {"differ": None if difference is None else difference.document()}
+        return show_json(document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes})
     show_warnings(notes)
     show_reading(posterior, level)
-    for title, key in ((f"{event} by {by}", "groups"), (f"{event} by {by}, pooled", "pooled")):
+    titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled", "margin": f"each level of {column}"}
+    for key, title in titles.items():
         if rows := answers[key]:
             show_rows(title, rows, level)
     for row in answers["event"]:
@@ -131,12 +149,21 @@ def infer(
         words = f"{row.text(row.mean)}, {100 * level:.4g}% interval {low} to {high}"
         say(f"Probability of {row.quantity}{condition}: {words}.")
     say(*(f"Probability that {text}: {chance:.4f}" for text, chance in judged.items()))
+    say(*([] if difference is None else [difference.sentence]))
     say(*(f"Wrote {path}." for path in files))
     return None
 
 
-def _write_statement(release: Release, posterior: Posterior | None, path: Path) -> None:
-    text = statement(release, posterior, verify_release(release))
+def _prior(text: str | None) -> str | float | None:
+    """Return the prior that is asked for: a number if it is one, else its name."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _write_statement(release: Release, posterior: Posterior | None, path: Path, answers: Sequence[str] = ()) -> None:
+    text = statement(release, posterior, verify_release(release), answers)
     path.write_text(statement_html(text) if path.suffix == ".html" else text, encoding="utf-8")
 
 
@@ -164,7 +191,9 @@ def _check_options(
     if given is not None and by is not None:
         raise DeclarationError("--given asks about one group and --by about all of them; choose one of the two.")
     if pool and by is None:
-        raise DeclarationError("--pool goes with --event and --by: discreet infer R --event fall=yes --by ward --pool")
+        raise DeclarationError(
+            "--pool and --differ go with --event and --by: discreet infer R --event fall=yes --by ward --pool"
+        )
     if (synthesize is None) != (out is None):
         raise DeclarationError("--synthesize and --out go together: discreet infer R --synthesize 1000 --out new.csv")
     if account is not None and account.suffix not in (".md", ".html"):

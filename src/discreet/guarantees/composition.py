@@ -101,15 +101,16 @@ class Totals:
 
 
 def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals:
-    """Return what mechanisms cost together at one delta, for a unit of up to `rows` records."""
+    """Return what mechanisms cost together at one delta, for up to `rows` records of a unit; each is asked once."""
     allowed = probability(delta, "delta")
-    guarantees = [mechanism.guarantee.for_rows(rows) for mechanism in mechanisms]
-    deltas = sum((g.delta for g in guarantees), Fraction(0))
-    epsilons = [g.epsilon for g in guarantees]
-    rho = sum((zcdp_cost(mechanism, rows)[0] for mechanism in mechanisms), Fraction(0))
-    leak = sum((zcdp_cost(mechanism, rows)[1] for mechanism in mechanisms), Fraction(0))
-    losses = [mechanism.privacy_loss() if rows == 1 else _grouped(g)
-              for mechanism, g in zip(mechanisms, guarantees, strict=True)]  # fmt: skip
+    deltas = rho = leak = Fraction(0)
+    epsilons: list[Fraction] = []
+    losses: list[PrivacyLoss] = []
+    for mechanism, times in Counter(mechanisms).items():
+        guarantee, (own, needed) = mechanism.guarantee.for_rows(rows), zcdp_cost(mechanism, rows)
+        deltas, rho, leak = deltas + times * guarantee.delta, rho + times * own, leak + times * needed
+        epsilons += [guarantee.epsilon] * times
+        losses += [mechanism.privacy_loss() if rows == 1 else _grouped(guarantee)] * times
     return Totals(
         allowed,
         deltas,

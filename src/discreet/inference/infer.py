@@ -8,7 +8,8 @@ from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.models.model import Model
 from discreet.reading import Case, read, refusal_of
-from discreet.reading.strengths import strengthened
+from discreet.reading.published import Reading
+from discreet.reading.strengths import LEARNT, learnt, read_strengths, strengthened
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
@@ -23,9 +24,10 @@ def infer(*releases: Release[Model[Told]], prior: object = None, strengths: Sequ
     Bayesian networks, a `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one
     parameter. The first engine that can read the releases does; its `method` says how.
 
-    `prior` replaces the declared prior by the reader's own. `strengths` averages over several strengths of the prior,
-    each weighted by its evidence: the prior's parameters are multiplied by each of them. Never plug noisy counts in
-    as if they were true: intervals made that way cover far less than they say.
+    Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
+    prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
+    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. Never
+    plug noisy counts in as if they were true: intervals made that way cover far less than they say.
     """
     case = Case.of(releases, prior)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
@@ -33,18 +35,27 @@ def infer(*releases: Release[Model[Told]], prior: object = None, strengths: Sequ
             f"{case.label!r} has no posterior, as its holder declared when it was published (reading = "
             f"{NO_READING!r}): {why}. Nothing was read."
         )
-    readings = [read(each) for each in ([case] if strengths is None else strengthened(case, strengths))]
+    if strengths is not None and not case.model.is_prior_declared:
+        case = Case.of(releases, 1)
+    readings = _readings(case, strengths)
     found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
     if not found:
         raise DeclarationError(f"No posterior shows a {type(readings[0]).__name__}. Nothing was read.")
     posterior: Told = found[0](case.model, releases, readings)
     if posterior.is_information_at_hand:
-        _warn_of_little(posterior)
-    return posterior
+        _warn(posterior)
+    return posterior.table if isinstance(prior, str) and prior == LEARNT else posterior
 
 
-def _warn_of_little(posterior: Posterior) -> None:
-    """Warn whoever called `infer` if what is read is mostly the prior."""
+def _readings(case: Case, strengths: Sequence[float] | None) -> list[Reading]:
+    """Return one reading, or one for each prior that evidence shall weigh."""
+    if strengths is not None:
+        return read_strengths(strengthened(case, strengths))
+    return read_strengths(learnt(case)) if case.model.is_prior_open else [read(case)]
+
+
+def _warn(posterior: Posterior) -> None:
+    """Warn whoever called `infer` if what is read is mostly the prior, or in doubt for another reason."""
     if posterior.information is not None and posterior.information < _LITTLE:
         warnings.warn(
             f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what "
@@ -52,3 +63,5 @@ def _warn_of_little(posterior: Posterior) -> None:
             LittleInformationWarning,
             stacklevel=3,
         )
+    for doubt in posterior.doubts():
+        warnings.warn(doubt, stacklevel=3)

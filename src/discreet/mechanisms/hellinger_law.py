@@ -42,7 +42,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity,
     sensitivity_ball,
 )
-from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -66,7 +66,6 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
         if not isinstance(model, Categories):
             raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
-        require_prior(model, type(self).__name__)
         number = positive(epsilon, "epsilon")
         if not LEAST_EPSILON <= number <= MOST_EPSILON:
             raise DeclarationError(

@@ -28,7 +28,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
-from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
@@ -55,7 +55,6 @@ class MaximumPosterior(Mechanism[Categories], Chooser, kind="MaximumPosterior", 
     def __init__(self, model: Categories, size: int, epsilon: Exact, resolution: int = 20) -> None:
         if not isinstance(model, Categories):
             raise DeclarationError(f"MaximumPosterior is for Categories; got a {type(model).__name__}.")
-        require_prior(model, "MaximumPosterior")
         cells = len(model.cells)
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))

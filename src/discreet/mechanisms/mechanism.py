@@ -204,7 +204,7 @@ def require_mechanism(given: object, purpose: str) -> None:
 
 
 def require_prior(model: Model, kind: str) -> None:
-    """Refuse a model without a declared prior: the law of a choice or a draw of a posterior depends on it for ever."""
+    """Refuse a model without a declared prior where the law of a draw depends on it for ever."""
     if not model.is_prior_declared:
         raise DeclarationError(
             f"{kind} publishes something of a posterior, so its law depends on the prior; this model declares none. "

@@ -28,7 +28,7 @@ from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
 from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
-from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.parts import Cost
 from discreet.models.network import Network
@@ -52,7 +52,6 @@ class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version
     def __init__(self, model: Network, size: int, epsilon: Exact, resolution: int = 6) -> None:
         if not isinstance(model, Network):
             raise DeclarationError(f"NetworkMaximum is for a Network; got a {type(model).__name__}.")
-        require_prior(model, "NetworkMaximum")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))

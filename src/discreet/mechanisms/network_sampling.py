@@ -31,7 +31,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
-from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.posterior_curves import SLACK
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
@@ -360,7 +360,6 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
 def _network(model: Network) -> Network:
     if not isinstance(model, Network):
         raise DeclarationError(f"NetworkSampling draws the tables of a Network; got a {type(model).__name__}.")
-    require_prior(model, "NetworkSampling")
     return model
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
-from discreet.mechanisms.mechanism import require_prior
 from discreet.mechanisms.posterior_curves import Drawable
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
@@ -58,7 +57,6 @@ def check_model(model: object) -> Drawable:
     """Return a model whose posterior can be drawn from; refuse others."""
     if not isinstance(model, Categories | BoundedFamily):
         raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
-    require_prior(model, "PosteriorSampling")
     return model
 
 

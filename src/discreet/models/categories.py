@@ -32,8 +32,8 @@ class Categories(CategoryQuestions, kind="Categories"):
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
     is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell; None says that
-    none is declared, which is read as 1 in each cell. `outside` names the level for undeclared and missing values (see
-    `Column`).
+    none is declared: readers learn its strength, and mechanisms that draw from a posterior take 1. `outside` names the
+    level for undeclared and missing values (see `Column`).
 
     >>> Categories("smoking", levels=("never", "former", "current"), prior=1, outside="never")
     Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)
@@ -53,7 +53,7 @@ class Categories(CategoryQuestions, kind="Categories"):
         self,
         columns: str | Column | Sequence[str | Column],
         levels: Levels | None = None,
-        prior: Prior | None = 1,
+        prior: Prior | None = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> None:
         given = (columns,) if isinstance(columns, str | Column) else tuple(columns)
@@ -87,6 +87,11 @@ class Categories(CategoryQuestions, kind="Categories"):
     def with_prior(self, prior: Prior | None) -> "Categories":
         """Return the same model under another prior."""
         return Categories(self.columns, prior=prior)
+
+    @property
+    def is_prior_open(self) -> bool:
+        """Tell whether the strength of the prior is to be learnt; that of two levels is not, they are uniform."""
+        return not self.is_prior_declared and len(self.cells) > 2
 
     def strengthened(self, strength: float) -> "Categories":
         """Return the same model with all parameters of its prior multiplied."""

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil, log2
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -66,7 +67,7 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         return {"categories": Asked(cls._asked)}
 
     @classmethod
-    def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = 1) -> Self:
+    def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = None) -> Self:
         make: Callable[..., Self] = cls
         return make(list(declared.levels("columns", columns).values()), prior=prior)
 
@@ -97,6 +98,17 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         size, total = rows.sum(axis=-1), alpha.sum()
         cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
         return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
+
+    def proposals(self, is_evidence_known: bool) -> tuple[Self, ...]:
+        """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""
+        cells = len(self.cells)
+        steps = ceil(log2(cells / 2))
+        weak = [(2 / cells) ** (1 - step / steps) for step in range(steps + 1)] if is_evidence_known and steps else [1]
+        return tuple(self.with_prior(value) for value in weak)
+
+    @abstractmethod
+    def with_prior(self, prior: float) -> Self:
+        """Return the same model under another prior."""
 
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
         """Return what a record can add to the counts, at most so many rows, and whether these are all."""

@@ -5,7 +5,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NoReturn
 
@@ -67,6 +67,18 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def asked_as(cls) -> Mapping[str, Asked]:
         """Return by which names a study asks for such a model, and what makes it; else by its kind, and its fields."""
         return {written_name(cls.document_kind): Asked(cls)}
+
+    @property
+    def is_prior_open(self) -> bool:
+        """Tell whether no prior was declared, and more than one may be meant: see `proposals`."""
+        return False
+
+    def proposals(self, is_evidence_known: bool) -> "Sequence[Model]":
+        """Return this model under each prior that may be meant where none was declared.
+
+        Evidence decides between them; where it is not known there is only one.
+        """
+        return (self,)
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:

@@ -22,7 +22,7 @@ from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_graph import check_graph, declared_columns, parents_first
-from discreet.models.network_prior import NetworkPrior, parameters_of
+from discreet.models.network_prior import MOST_LEVELS_OF_ONES, NetworkPrior, parameters_of, proposed_priors
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -67,7 +67,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         self,
         variables: Sequence[Column],
         parents: Sequence[Sequence[str]],
-        prior: NetworkPrior | Sequence[Sequence[float]] = 1,
+        prior: NetworkPrior | Sequence[Sequence[float]] = None,
     ) -> None:
         given, above = tuple(variables), tuple(tuple(names) for names in parents)
         check_graph(given, above)
@@ -95,7 +95,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         cls,
         *edges: str,
         levels: Mapping[str, Sequence[Level] | Column],
-        prior: NetworkPrior = 1,
+        prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
         """Return the network of arrows such as 'smoker -> cancer'; a name alone stands for itself.
@@ -120,7 +120,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         target: str,
         features: Sequence[str],
         levels: Mapping[str, Sequence[Level] | Column],
-        prior: NetworkPrior = 1,
+        prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
         """Return the network in which every feature depends on the target alone; see `from_edges` for the rest."""
@@ -133,7 +133,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
     def from_bif(
         cls,
         path_or_text: str | PathLike[str],
-        prior: NetworkPrior = 1,
+        prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
         """Return the graph of a BIF file, or of its text; the file's probabilities are not used, the prior is.
@@ -148,7 +148,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
 
     @classmethod
     def from_pgmpy(
-        cls, model: object, prior: NetworkPrior = 1, outside: Level | Mapping[str, Level] | None = None
+        cls, model: object, prior: NetworkPrior = None, outside: Level | Mapping[str, Level] | None = None
     ) -> "Network":
         """Return the graph and the levels of a network of pgmpy; its probabilities are not used, the prior is.
 
@@ -192,6 +192,15 @@ class Network(Model["NetworkPosterior"], kind="Network"):
     def with_prior(self, prior: NetworkPrior) -> "Network":
         """Return the same network under another prior."""
         return Network(self.variables, self.parents, prior)
+
+    @property
+    def is_prior_open(self) -> bool:
+        """Tell whether no prior was declared and 1 for each level of some variable may be too much."""
+        return not self.is_prior_declared and any(len(row) > MOST_LEVELS_OF_ONES for row in self.prior)
+
+    def proposals(self, is_evidence_known: bool) -> "tuple[Network, ...]":
+        """Return the network under each of `proposed_priors`."""
+        return tuple(map(self.with_prior, proposed_priors(self.variables, is_evidence_known)))
 
     def strengthened(self, strength: float) -> "Network":
         """Return the same network with all parameters of its prior multiplied."""

@@ -11,7 +11,7 @@ from discreet.records.columns import Column
 _EQUIVALENT_SIZE = "equivalent_size"
 
 
-def asked_naive_bayes(declared: Declared, target: str, features: Sequence[str], prior: DeclaredPrior = 1) -> Network:
+def asked_naive_bayes(declared: Declared, target: str, features: Sequence[str], prior: DeclaredPrior = None) -> Network:
     """Return the naive Bayes network of a target and its features."""
     levels = declared.levels("target", [target]) | declared.levels("features", features)
     return Network.naive_bayes(target, features, levels, _prior(prior, levels))
@@ -21,7 +21,7 @@ def asked_network(
     declared: Declared,
     edges: Sequence[str] | None = None,
     bif: str | None = None,
-    prior: DeclaredPrior = 1,
+    prior: DeclaredPrior = None,
 ) -> Network:
     """Return the network of these edges, or of a file; the study's own columns go before those of the file."""
     if (edges is None) is (bif is None):

@@ -108,7 +108,7 @@ class Summed(NoiseLaw):
 
     @property
     def reach(self) -> Floats:
-        """Return c times the reach of a number, at most: each of them may lie that far out."""
+        """Return sqrt(c) times the reach of a number."""
         first = np.cumsum([0, *self._sizes[:-1]])
         return np.asarray(self.base.reach[first] * np.sqrt(self._sizes))
 
@@ -150,7 +150,15 @@ class SummedLaplace(Summed):
     def tabled(self, block: int, count: int, largest: int) -> Floats:
         """Return log G_c(x), from a table that is long enough."""
         found = _laplace_table(self.rates[block], count, 0)
-        return found if largest < len(found) else _laplace_table(self.rates[block], count, largest)
+        if largest < len(found):
+            return found
+        return _laplace_table(self.rates[block], count, 1 << largest.bit_length())  # few lengths, so that all are kept
+
+    @property
+    def reach(self) -> Floats:
+        """Return sqrt(c) times the reach of a number, or a 45th of how far tables go if that is less."""
+        pairs = [(rate, count) for rate, own in zip(self.rates, self.counts, strict=True) for count in own]
+        return np.minimum(super().reach, [_width(rate, count) / 45 for rate, count in pairs])
 
 
 def summed_laplace(

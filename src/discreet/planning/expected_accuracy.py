@@ -8,15 +8,18 @@ figures come with their simulation error.
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf, isnan, log, sqrt
 
 import numpy as np
 
-from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
+from discreet.arrays import Counts, Floats
+from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning, PriorOutweighsWarning
 from discreet.exact import Exact, exact
 from discreet.inference.infer import infer
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
+from discreet.models.model import MadeUp
+from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.releases import simulate
@@ -24,6 +27,7 @@ from discreet.releases import simulate
 REPEATS = 60
 SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
+_MOST_STEPS = 40
 _MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
 
 
@@ -62,7 +66,7 @@ def expected_accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = R
     """
     sampled = _exactness(mechanism) is Exactness.SAMPLED
     studies = min(repeats, _SAMPLED_STUDIES) if sampled else repeats
-    rows = np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
+    rows = _studies(mechanism, level, studies, seed)
     width, width_0, error, error_0, score, score_0 = rows.mean(axis=0).tolist()
     spread = float(rows[:, 0].std(ddof=1) / np.sqrt(studies)) if studies > 1 else inf
     epsilon = float(mechanism.guarantee.epsilon)
@@ -79,18 +83,38 @@ def _exactness(mechanism: Mechanism) -> Exactness:
     return found
 
 
+def _studies(mechanism: Mechanism, level: float, studies: int, seed: int) -> Floats:
+    """Return the figures of `_study` for many studies, read at once where that is possible."""
+    if not are_read_together(mechanism):
+        return np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
+    drawn = MadeUpTables.of(mechanism, studies, seed, _MOST_ROWS)
+    found, truth = ManyStudies.read(mechanism, drawn.outputs, drawn.places), drawn.chosen(drawn.truths)
+    exactly = ManyStudies.known(mechanism, drawn.tables, drawn.places)
+    pairs = [(each.widths(level), abs(each.means - truth), each.log_densities(truth)) for each in (found, exactly)]
+    return np.stack([each.mean(axis=1) for both in zip(*pairs, strict=True) for each in both], axis=1)
+
+
+def _made_up(mechanism: Mechanism, number: int, seed: int, most: int) -> tuple[MadeUp, Counts]:
+    generator = np.random.default_rng([seed, number])
+    made = mechanism.model.made_up(mechanism.size, generator)
+    return made, generator.permutation(len(made.truth))[:most]
+
+
+def _bits(number: int, seed: int) -> SeededBits:
+    return SeededBits(seed * 1_000_003 + number)
+
+
 def _study(mechanism: Mechanism, level: float, number: int, seed: int, most: int) -> list[float]:
     """Return means over some rows of one made-up study: widths, errors, log scores, each private and with exact ones.
 
     A study of a number is the same for every epsilon.
     """
-    model, size, generator = mechanism.model, mechanism.size, np.random.default_rng([seed, number])
-    made = model.made_up(size, generator)
-    places = generator.permutation(len(made.truth))[:most]
+    model, size = mechanism.model, mechanism.size
+    made, places = _made_up(mechanism, number, seed, most)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LittleInformationWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        posterior = infer(simulate(mechanism, made.statistics, SeededBits(seed * 1_000_003 + number), "planned"))
+        for kind in (LittleInformationWarning, ConvergenceWarning, PriorOutweighsWarning):
+            warnings.simplefilter("ignore", kind)
+        posterior = infer(simulate(mechanism, made.statistics, _bits(number, seed), "planned"))
         found, known = posterior.some_rows(places, level), np.array(model.known_rows(made.statistics, size, level))
         scores = posterior.log_densities(places, made)
     scales = np.ones(len(made.truth)) if model.row_scales is None else np.array(model.row_scales)
@@ -102,7 +126,10 @@ def _study(mechanism: Mechanism, level: float, number: int, seed: int, most: int
 
 def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1) -> float:
     """Return the expected width alone, from one row of each made-up study: all that a search needs."""
-    return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
+    if not are_read_together(mechanism):
+        return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
+    drawn = MadeUpTables.of(mechanism, repeats, seed, 1)
+    return float(ManyStudies.read(mechanism, drawn.outputs, drawn.places, with_means=False).widths(level).mean())
 
 
 def accuracy_curve(
@@ -115,24 +142,24 @@ def accuracy_curve(
 
 def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> float | None:
     """Return about the smallest epsilon at which intervals have the wished mean width; None if no epsilon does."""
-    _check_search(mechanism, width)
+    check_search(mechanism, width)
 
-    def miss(epsilon: float) -> float:
+    def excess(epsilon: float) -> float:
         other = with_fields(mechanism, epsilon=exact(f"{epsilon:.6g}", "epsilon"))
-        return _mean_width(other, level, repeats) - width
+        return log(_mean_width(other, level, repeats) / width)
 
-    return _crossing(miss, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
+    return _crossing(excess, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
 
 
 def size_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> int | None:
     """Return about how many records give intervals of the wished mean width; None beyond ten million."""
-    _check_search(mechanism, width)
+    check_search(mechanism, width)
 
-    def miss(size: float) -> float:
-        return _mean_width(with_fields(mechanism, size=int(size)), level, repeats) - width
+    def excess(size: float) -> float:
+        return log(_mean_width(with_fields(mechanism, size=int(size)), level, repeats) / width)
 
     try:
-        found = _crossing(miss, 2, 1e7, start=mechanism.size)
+        found = _crossing(excess, 2, 1e7, start=mechanism.size)
     except DeclarationError as problem:
         raise DeclarationError(
             f"The search went to sizes that {type(mechanism).__name__} cannot have: {problem}"
@@ -141,28 +168,39 @@ def size_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: in
 
 
 def _crossing(
-    miss: Callable[[float], float], least: float, most: float, start: float, accuracy: float = 0.03
+    excess: Callable[[float], float], least: float, most: float, start: float, accuracy: float = 0.03
 ) -> float | None:
-    """Return where a falling function crosses zero, to the stated relative accuracy.
+    """Return where a falling function crosses zero, from above and to the stated relative accuracy.
 
-    Steps of a factor 4 from the start find a bracket, halving on a log scale narrows it.
+    Steps of a factor 4 from the start find a bracket. On log scales widths are nearly straight lines, so the secant
+    narrows it: a little beyond the crossing that it says, or half-way where that does not shrink the bracket.
     """
     low = high = start
-    while miss(low) <= 0:
-        low /= 4
-        if low < least:
-            return least
-    while miss(high) > 0:
-        low, high = high, 4 * high
+    above = below = excess(start)
+    while below > 0:
+        low, above, high = high, below, 4 * high
         if high > most:
             return None
-    while high / low > 1 + accuracy:
-        middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if miss(middle) > 0 else (low, middle)
+        below = excess(high)
+    while above <= 0:
+        high, below, low = low, above, low / 4
+        if low < least:
+            return least
+        above = excess(low)
+    for _ in range(_MOST_STEPS):
+        slope = (above - below) / log(high / low)
+        if high / low <= 1 + accuracy or -below <= 0.5 * slope * log(1 + accuracy):
+            break
+        share = above / (above - below)
+        aimed = low * (high / low) ** share * (1 + accuracy / 4)
+        middle = aimed if share > 0.02 and aimed < high / (1 + accuracy / 4) else sqrt(low * high)
+        found = excess(middle)
+        low, above, high, below = (middle, found, high, below) if found > 0 else (low, above, middle, found)
     return high
 
 
-def _check_search(mechanism: Mechanism, width: float) -> None:
+def check_search(mechanism: Mechanism, width: float) -> None:
+    """Refuse a width that no interval has, and mechanisms whose made-up studies would take too long to read."""
     if not 0 < width < inf:
         raise DeclarationError(f"A width of an interval is above 0; got {width}.")
     if mechanism.model.row_scales is None and width >= 1:

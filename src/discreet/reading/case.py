@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from math import inf
 from typing import ClassVar, Generic
 
 import numpy as np
@@ -84,7 +85,9 @@ class Case(Generic[ModelT]):
         observed = tuple(Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label) for r in releases)
         if prior is None or not hasattr(first.model, "with_prior"):
             return Case(first.model, first.mechanism.size, observed, prior)
-        return Case(first.model.with_prior(prior), first.mechanism.size, observed)
+        from discreet.reading.strengths import model_under  # which reads what stands here
+
+        return Case(model_under(first, prior), first.mechanism.size, observed)
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Case":
@@ -193,6 +196,10 @@ class Engine(ABC):
     @abstractmethod
     def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
+
+    def log_bound(self, case: Case) -> float:
+        """Return an upper bound on the log evidence of a case that fits, by little work; inf if none is known."""
+        return inf
 
     def refusal(self, case: Case) -> str | None:
         """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""

@@ -1,10 +1,70 @@
-"""A case under several strengths of the prior, which its evidence weighs."""
+"""A case under several priors, which its evidence weighs: the reader's strengths, or those among which one learns.
 
-from collections.abc import Sequence
+Where no prior was declared nobody knows how many records it should be worth. Of a table of m cells the total weight is
+learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`).
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
+from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.reading.case import Case, Exactness, engine_for
+from discreet.models.model import Model
+from discreet.reading.case import Case, Exactness, engine_for, read
+from discreet.reading.published import Published, Reading
+
+NEGLIGIBLE = 35.0
+"""Nats below the best evidence at which a prior is not read: its share is below e^-35 = 6e-16."""
+
+DECLARED, LEARNT, NONE = "declared", "learnt", "none"
+"""Priors by name: the holder's, one whose strength is learnt, and none, as if the holder had declared none."""
+
+
+def model_under(release: Published, prior: object) -> Model:
+    """Return a release's model under the reader's own prior, or one by name."""
+    if prior == DECLARED:
+        if not release.mechanism.model.is_prior_declared:
+            raise DeclarationError(
+                f"{release.label!r} was published without a prior, so there is none to read it under. Nothing was "
+                "read. Give a prior, such as 1 for every parameter."
+            )
+        declared: Model = release.mechanism.model
+        return declared
+    if isinstance(prior, str) and prior not in (LEARNT, NONE):
+        raise DeclarationError(
+            f"A prior is a number, one for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got {prior!r}. Nothing was "
+            "read."
+        )
+    under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Case.of` asked
+    return under(None if isinstance(prior, str) else prior)
+
+
+def learnt(case: Case) -> list[Case]:
+    """Return a case under every prior that may be meant where none was declared.
+
+    Which of them is meant is learnt by evidence, so where that is not known only one is proposed.
+    """
+    engine = engine_for(case)
+    is_known = engine is not None and engine.exactness is Exactness.EXACT
+    return [replace(case, model=model) for model in case.model.proposals(is_known)]
+
+
+def read_strengths(cases: Sequence[Case]) -> list[Reading]:
+    """Read a case under each of several priors, but for those that have no share of the evidence.
+
+    They are gone through by falling upper bounds of their evidence. Where a bound lies 35 nats below the best evidence
+    a prior's share is below e^-35, and it is not read: its evidence is given as nothing, with the best one's counts.
+    """
+    bounds = [-inf if (engine := engine_for(case)) is None else engine.log_bound(case) for case in cases]
+    found: dict[int, Any] = {}
+    for place in sorted(range(len(cases)), key=lambda place: -bounds[place]):
+        best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)
+        if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
+            found[place] = read(cases[place])
+        else:
+            found[place] = replace(best, model=cases[place].model, log_evidence=-inf)
+    return [found[place] for place in range(len(cases))]
 
 
 def strengthened(case: Case, strengths: object) -> list[Case]:

@@ -50,7 +50,7 @@ class Release(ReleaseFace[ModelT]):
     receipt: Receipt | None = None
     software: str = field(default=f"discreet {__version__}", compare=False)
     group: str | None = None
-    reader_model: ModelT | None = None
+    reader_model: ModelT | None = field(default=None, compare=False)
     reason: str | None = field(default=None, compare=False)
     reading: str | None = None
     signatures: tuple[Signature, ...] = field(default=(), compare=False)

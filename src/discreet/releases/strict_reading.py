@@ -11,6 +11,8 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.mechanisms import Mechanism
+from discreet.models import Categories, Network
+from discreet.models.model import Model
 from discreet.records.columns import is_text
 from discreet.releases.release import (
     LONGEST_LABEL,
@@ -25,6 +27,8 @@ from discreet.releases.release import (
     within_group,
 )
 from discreet.releases.release_face import Signature
+
+_ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 everywhere unless another was declared
 
 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
@@ -152,10 +156,23 @@ def read_release(text: str | bytes) -> Release:
     receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
     return Release(
         mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
+        reader_model=_reader_model(mechanism, read.software),
         reason=stated.reason,
         reading=read.reading if isinstance(read.reading, str) else None,
         signatures=_read_signatures(read.signatures),
     )  # fmt: skip
+
+
+def _reader_model(mechanism: Mechanism, software: str) -> Model | None:
+    """Return the model with no declared prior for what version 0.1 made with 1 everywhere: that was its default.
+
+    Nobody can tell whether it was meant. Any other prior is.
+    """
+    model = mechanism.model
+    if not software.startswith(_ONES_BY_DEFAULT) or not isinstance(model, Categories | Network):
+        return None
+    values = {value for row in model.prior for value in (row if isinstance(row, tuple) else (row,))}
+    return model.with_prior(None) if model.is_prior_declared and values == {1.0} else None
 
 
 def read_model(document: object) -> Documented:

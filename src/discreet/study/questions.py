@@ -6,13 +6,13 @@ declared gets the one that suits its model, chosen by declarations alone, and th
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.moments import Bounds
@@ -89,6 +89,16 @@ class Question:
     @cached_property
     def _unreadable(self) -> str | None:
         return why_unreadable(self.mechanism)
+
+
+def with_ones(question: Question) -> Question:
+    """Return a question as version 0.1 asked it: there a prior that was not declared was 1 everywhere.
+
+    What was paid for then is given again, not charged anew.
+    """
+    if question.model.is_prior_declared or not hasattr(question.model, "with_prior"):
+        return question
+    return replace(question, mechanism=with_fields(question.mechanism, model=question.model.with_prior(1)))
 
 
 def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:

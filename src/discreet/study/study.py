@@ -19,8 +19,9 @@ from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.publish_plan import plan_document
+from discreet.releases.release import mechanism_document
 from discreet.study.file import DeclaredColumn, read_study
-from discreet.study.questions import Question, read_question
+from discreet.study.questions import Question, read_question, with_ones
 
 
 class Study:
@@ -117,6 +118,8 @@ class Study:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question, data = self.question(name), self._data_name
         request = f"{name} of {data}"
+        if self._is_paid(request, before := with_ones(question)):
+            question = before
         _refuse_claim(question)
         if not self._is_paid(request):
             _refuse_unreadable(question)
@@ -126,9 +129,19 @@ class Study:
             unit=self.unit, request=request, data=data, reading=question.reading,
         )  # fmt: skip
 
-    def _is_paid(self, request: str) -> bool:
-        """Tell whether a request was answered before: then its release is given again, whatever can be read today."""
-        return self.ledger_path.exists() and Ledger.open(self.ledger_path).is_answered(request)
+    def _is_paid(self, request: str, question: Question | None = None) -> bool:
+        """Tell whether a request was answered before: then its release is given again, whatever can be read today.
+
+        If a question is given, tell whether it was answered for just that mechanism.
+        """
+        if not self.ledger_path.exists():
+            return False
+        ledger = Ledger.open(self.ledger_path)
+        if question is None or not ledger.is_answered(request):
+            return question is None and ledger.is_answered(request)
+        charges = [entry.body for entry in ledger.entries() if entry.kind == "charge"]
+        asked = mechanism_document(question.mechanism)
+        return any(body["request"] == request and body["mechanism"] == asked for body in charges)
 
     def plan(self) -> Plan:
         """Return all questions as one plan, fixed in advance, at the budget's delta."""
@@ -140,12 +153,20 @@ class Study:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
         for question in self.questions.values():
             _refuse_claim(question)
-        plan, data = self.plan(), self._data_name
-        labels = [question.label for question in self.questions.values()]
-        request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
-        for question in () if self._is_paid(request) else self.questions.values():
+        data, questions = self._data_name, list(self.questions.values())
+        labels = [question.label for question in questions]
+
+        def asked(questions: Sequence[Question]) -> tuple[Plan, str]:
+            plan = Plan([question.mechanism for question in questions], self.delta)
+            return plan, f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
+
+        before = [with_ones(question) for question in questions]
+        if before != questions and self._is_paid(asked(before)[1]):
+            questions = before
+        plan, request = asked(questions)
+        for question in () if self._is_paid(request) else questions:
             _refuse_unreadable(question)
-        source, questions = self.source(), list(self.questions.values())
+        source = self.source()
         counted = _OnePass(source, questions)
         sources = [counted if question.families else source for question in questions]
         secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]

@@ -4,7 +4,8 @@ Any sum of probabilities is a mixture of Betas, and so is the share that one gro
 probabilities and ratios are exact. Other functions of theta are summarised by exact, independent draws.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -17,13 +18,16 @@ from discreet.exact import whole
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
+from discreet.inference.posteriors.groups import GroupPosterior
+from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.outweighed import outweighed
 from discreet.inference.posteriors.pictures import Intervals, Line
-from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.inference.posteriors.table import TablePosterior, levels_of
+from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
+from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.mathematics.distributions.proportions import log_dirichlet_rows
+from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
 from discreet.reading.readings import TableReading
@@ -33,7 +37,7 @@ T = TypeVar("T")
 _DRAWS = 20_000
 
 
-class CategoriesPosterior(TablePosterior, shows=TableReading):
+class CategoriesPosterior(GroupPosterior, shows=TableReading):
     """What a reader knows about the probabilities of the cells, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
@@ -41,29 +45,46 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     subject = "a table of categories"
     is_information_at_hand = True
-    answers = TablePosterior.answers | {"probability_that", "pooled"}
+    answers = GroupPosterior.answers | {"probability_that", "pooled"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
-    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
-        """Return the rows of some cells; no others are worked out."""
-        laws = [self._sum(np.array([place])) for place in places]
-        names = [self.event_of(self.model.cells[place]) for place in places]
-        return tuple(Row(name, "", *law.summary(level), PROBABILITY) for name, law in zip(names, laws, strict=True))
-
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
         """Return the log densities of some cells' made-up probabilities, and what exact counts would give."""
         known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
-        laws = [(self._sum(np.array([place])), known.marginal(place), truth[place]) for place in places]
-        pairs = np.array([(own.log_density(at), exact.log_density(at)) for own, exact, at in laws])
-        return pairs[:, 0], pairs[:, 1]
+        at = truth[list(places)]
+        exact = [known.marginal(place).log_density(x) for place, x in zip(places, at, strict=True)]
+        return self.laws.cells(places).log_density(at), np.array(exact)
 
     def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
-        shape = [len(each.levels) for each in self.model.columns]
-        codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
-        return self.conditional(event, [self.model.cells[cell] for cell in np.flatnonzero(codes == place)])
+        return self.conditional(event, [self.model.cells[cell] for cell in self._groups(column)[place]])
+
+    @cached_property
+    def table(self) -> "CategoriesPosterior":
+        """Return the joint reading of all cells, which answers coherently: sums of answers are answers to sums.
+
+        Where no prior was declared its strength was learnt, and intervals of sums of many cells are too sure of it.
+        """
+        if self.laws is self.joint:
+            return self
+        found = CategoriesPosterior(self.model, self.releases, self.readings)
+        found.laws = found.joint
+        return found
+
+    @property
+    def reading_line(self) -> str:
+        """Say in one line how means and intervals were read."""
+        whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
+        together = "all cells read together, " + (
+            f"under {whose}" if self.model.is_prior_declared else "the strength of the prior learnt"
+        )
+        if isinstance(self.laws, OwnLaws):
+            return f"Means: {together}. Intervals: each share from its own noisy sum."
+        if self.laws is not self.joint:
+            return "Means and intervals: both shares read together, uniform beforehand."
+        return f"Means and intervals: {together}."
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -87,17 +108,18 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return how many exactly known records would tell as much, and what is left open by sampling and by noise."""
-        parts = [law.variances for law in self._marginals]
+        within, between = np.sqrt(self.cell_laws.variances)
         names = [self.event_of(cell) for cell in self.model.cells]
         return {
             "equivalent_records": self.equivalent_records,
-            "sampling_sd": {name: sampling**0.5 for name, (sampling, _) in zip(names, parts, strict=True)},
-            "privacy_sd": {name: privacy**0.5 for name, (_, privacy) in zip(names, parts, strict=True)},
+            "sampling_sd": dict(zip(names, within.tolist(), strict=True)),
+            "privacy_sd": dict(zip(names, between.tolist(), strict=True)),
         }
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say how many exactly known records would tell as much."""
-        return (f"Tells about as much as {max(0.0, self.equivalent_records):.0f} records that were known exactly.",)
+        """Say how many exactly known records would tell as much, and what became of a prior of ones."""
+        known = f"Tells about as much as {max(0.0, self.equivalent_records):.0f} records that were known exactly."
+        return (known, ONES_READ_AS_NONE) if self.is_old_default else (known,)
 
     def account(self) -> Account:
         """Return the question and the prior in words."""
@@ -110,8 +132,25 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             meaning="Estimated shares in the population, and intervals that hold the uncertainty of sampling and of "
             "the noise together. All of them tell about as much as "
             f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
-            prior=f"The prior is a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}.",
+            prior=self._prior_in_words(),
         )
+
+    def _prior_in_words(self) -> str:
+        if self.model.is_prior_declared:
+            return f"The prior is a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}."
+        if len(self.model.cells) == 2:
+            return "Beforehand both shares were uniform between 0 and 1."
+        learnt = (
+            "under a Dirichlet prior whose strength was learnt, from 2 records in all up to one for each "
+            f"({float(self.mean_prior.sum()):.3g} were believed)"
+        )
+        if isinstance(self.laws, OwnLaws):
+            return (
+                "Each interval was read from the noisy sum that it speaks of, under a uniform prior for that share "
+                f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}; so "
+                "they add up."
+            )
+        return f"All shares were read together, {learnt}."
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the cells in groups by all columns but the last, beside a careless reading of a single release."""
@@ -123,7 +162,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
             taken = [naive.marginal(place) for place in range(len(naive.concentration))]
             careless = self._lines([(law.mean, law.interval(level)) for law in taken])
-        laws = list(zip(self._means.tolist(), self.interval(level).values(), strict=True))
+        laws = list(zip(self.joint_means.tolist(), self.interval(level).values(), strict=True))
         return Intervals(title, self._lines(laws), careless)
 
     def _lines(self, laws: Sequence[tuple[float, Interval]]) -> tuple[Line, ...]:
@@ -135,74 +174,65 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             found.append(Line(own, mean, *interval, words))
         return tuple(found)
 
-    def _by_cell(self, value: Callable[[int], T]) -> dict[Cell, T]:
-        return {cell: value(place) for place, cell in enumerate(self.model.cells)}
+    def _by_cell(self, values: Iterable[T]) -> dict[Cell, T]:
+        return dict(zip(self.model.cells, values, strict=True))
 
     @property
     def log_evidence(self) -> float:
         """Return log P(release | model), averaged over the prior's strengths. Differences are log Bayes factors."""
-        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
+        return float(logsumexp(self.joint.log_evidences) - np.log(len(self.readings)))
 
     @property
     def strength_probabilities(self) -> tuple[float, ...]:
         """Return the posterior probability of each strength of the prior, in the order in which they were given."""
-        return tuple(float(share) for share in self._shares)
-
-    @cached_property
-    def _means(self) -> Floats:
-        terms = [
-            share * (r.model.concentration + r.mean_counts) / (r.model.concentration.sum() + self.size)
-            for share, r in zip(self._shares, self.readings, strict=True)
-        ]
-        return np.asarray(sum(terms))
+        return tuple(float(share) for share in self.joint.shares)
 
     @cached_property
     def mean(self) -> dict[Cell, float]:
         """Return the expected probability of every cell; it is also the chance that the next record falls there."""
-        return self._by_cell(lambda place: float(self._means[place]))
+        return self._by_cell(self.joint_means.tolist())
 
     @property
     def sd(self) -> dict[Cell, float]:
         """Return the standard deviation of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].sd)
+        return self._by_cell(self.cell_laws.sd.tolist())
 
     @property
     def median(self) -> dict[Cell, float]:
         """Return the median of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].median)
+        return self._by_cell(self.cell_laws.median.tolist())
 
     def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the equal-tailed interval of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].interval(level))
+        low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
+        return self._by_cell(map(Interval, low.tolist(), high.tolist()))
 
     @property
     def equivalent_records(self) -> float:
         """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
-        return min(float(self.size), sum(self.closest_dirichlet.concentration) - sum(self.model.prior))
+        return min(float(self.size), sum(self.closest_dirichlet.concentration) - float(self.mean_prior.sum()))
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the shortest interval of every cell's probability."""
-        return self._by_cell(lambda place: self._marginals[place].highest_density(level))
+        return self._by_cell(self.cell_laws.row(place).highest_density(level) for place in range(len(self.model.cells)))
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
         """Return the share of each interval's width that is due to privacy: what exact counts would save."""
-        return self._by_cell(lambda place: self._marginals[place].share_between(level))
-
-    def _share(self, one: Counts, two: Counts) -> BetaMixture:
-        """Return the law of theta_one / (theta_one + theta_two) for disjoint groups: Beta given both counts."""
-        parts = []
-        for share, reading in zip(self._shares, self.readings, strict=True):
-            alpha = reading.model.concentration
-            sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
-            parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
-        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
+        shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / (high - low))
+        return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:
         """Return the distribution of an event's probability."""
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
             raise DeclarationError(f"{event!r} takes in all cells: its probability is 1.")
-        return self._sum(places)
+        law = self.laws.share(places)
+        if self.laws is self.joint and not self.is_uniform_pair and self.own_laws is not None:
+            doubt = outweighed(str(event), law.mean, self.own_laws.share(places), float(self.mean_prior.sum()))
+            if doubt is not None:
+                warnings.warn(doubt, stacklevel=2)
+        return law
 
     def conditional(self, event: object, given: object) -> BetaMixture:
         """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
@@ -211,7 +241,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         rest = np.setdiff1d(among, inside)
         if not inside.size or not rest.size:
             raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
-        return self._share(inside, rest)
+        return self.laws.between(inside, rest)
 
     def pooled(self, event: object, by: str) -> PooledRates:
         """Return the rate of an event in each level of a column, small groups borrowing from all others."""
@@ -222,26 +252,15 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         one, two = self.model.places(first), self.model.places(second)
         if np.intersect1d(one, two).size:
             raise DeclarationError(f"{first!r} and {second!r} must exclude each other.")
-        return Odds(self._share(one, two))
+        return Odds(self.laws.between(one, two))
 
     def probability_that(self, statement: str) -> float:
         """Return the probability of a statement: 'current > 0.3', 'current > former', 'ward=A > 2 * ward=B'."""
-        return Statement.read(statement, self.model).probability(self._sum, self._share)
+        return Statement.read(statement, self.model).probability(self.laws.share, self.laws.between)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of probabilities (rows of `theta`), exactly: counts first, then these."""
-        return {"theta": np.exp(self._log_draws(count, seed))}
-
-    def _log_draws(self, count: int, seed: int | None) -> Floats:
-        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
-        generator = np.random.default_rng(seed)
-        numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
-        parts = []
-        for share_of, reading in zip(numbers, self.readings, strict=True):
-            if share_of:
-                shapes = reading.model.concentration + reading.counts.draw(int(share_of), generator)
-                parts.append(log_dirichlet_rows(shapes, generator))
-        return np.asarray(generator.permutation(np.concatenate(parts)))
+        return {"theta": np.exp(self.joint.log_cells(whole(count, "count"), seed))}
 
     def quantity(self, function: Callable[[Floats], Floats], draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of any function of the probabilities (rows of cells), by exact draws."""
@@ -249,8 +268,8 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def difference(self, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(first) - P(second)."""
-        one, two = self.model.places(first), self.model.places(second)
-        return self.quantity(lambda theta: theta[:, one].sum(axis=1) - theta[:, two].sum(axis=1), draws, seed)
+        one, two = self._log_sums([self.model.places(first), self.model.places(second)], draws, seed)
+        return Sampled(np.exp(one) - np.exp(two))
 
     def risk_difference(
         self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
@@ -273,24 +292,29 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         self, event: object, first: object, second: object, draws: int, seed: int
     ) -> list[tuple[Floats, Floats]]:
         """Return, for both groups, draws of the log probability of the event in it and of the rest of it."""
-        logs, pairs = self._log_draws(draws, seed), []
+        groups = []
         for group in (first, second):
             places = self.model.places(group)
             inside = np.intersect1d(places, self.model.places(event))
             rest = np.setdiff1d(places, inside)
             if not inside.size or not rest.size:
                 raise DeclarationError(f"{event!r} must be neither certain nor impossible in {group!r}.")
-            pairs.append((logsumexp(logs[:, inside], axis=1), logsumexp(logs[:, rest], axis=1)))
-        return pairs
+            groups += [inside, rest]
+        one, rest_one, two, rest_two = self._log_sums(groups, draws, seed)
+        return [(one, rest_one), (two, rest_two)]
+
+    def _log_sums(self, groups: Sequence[Counts], draws: int, seed: int) -> list[Floats]:
+        """Draw the log probabilities of groups that may overlap: from the parts into which they split the cells."""
+        cells = np.arange(len(self.model.cells))
+        codes = np.array([np.isin(cells, group) for group in groups]) * 2 ** np.arange(len(groups))[:, None]
+        kinds = [kind for kind in np.unique(codes.sum(axis=0)) if kind]
+        parts = [np.flatnonzero(codes.sum(axis=0) == kind) for kind in kinds]
+        logs = self.laws.log_draws(parts, whole(draws, "draws"), seed)
+        return [logsumexp(logs[:, [bool(kind & 2**number) for kind in kinds]], axis=1) for number in range(len(groups))]
 
     def true_count(self, event: object) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
-        laws = [reading.counts.sum_of(self.model.places(event)) for reading in self.readings]
-        first = min(int(sums[0]) for sums, _ in laws)
-        table = np.zeros(max(int(sums[-1]) for sums, _ in laws) - first + 1)
-        for share, (sums, weights) in zip(self._shares, laws, strict=True):
-            table[sums - first] += share * weights
-        return CountDistribution(first, table)
+        return self.laws.count(self.model.places(event))
 
     def predictive(self, event: object, records: int) -> CountDistribution:
         """Return how many of `records` further records fall into an event: a mixture of Beta-binomials."""
@@ -309,12 +333,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         This is the point release to show when a single conjugate posterior is wanted. It is the best there is for two
         levels and for small tables, otherwise the best found by a local search (see `remap`).
         """
-        parts = [weighted_tables(reading.counts, len(self.model.cells)) for reading in self.readings]
+        parts = [weighted_tables(reading.counts, len(self.model.cells)) for _, reading in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
-        weights = np.concatenate([share * part[1] for share, part in zip(self._shares, parts, strict=True)])
+        weights = np.concatenate([pair[0] * part[1] for pair, part in zip(self.joint.weighed, parts, strict=True)])
         tables, places = np.unique(tables, axis=0, return_inverse=True)
         summed = np.asarray(np.bincount(places.ravel(), weights), dtype=float)
-        return bayes_remap(tables, summed, self.model.concentration, summed @ tables)
+        return bayes_remap(tables, summed, self.mean_prior, summed @ tables)
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.

@@ -40,15 +40,22 @@ class EventPosterior(Posterior[ModelT]):
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
         law = self.probability(event) if given is None else self.conditional(event, given)
-        return Row(event, given or "", *law.summary(level), PROBABILITY)
+        row = Row(event, given or "", *law.summary(level), PROBABILITY)
+        self.asked(event, [row])
+        return row
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
         column = column_named(self.columns, by)
-        return tuple(
+        rows = tuple(
             Row(str(event), f"{by}={text_of(known)}", *self._rate(event, column, place).summary(level), PROBABILITY)
             for place, known in enumerate(column.levels)
         )
+        self.asked(str(event), rows)
+        return rows
+
+    def asked(self, event: str, rows: Sequence[Row]) -> None:
+        """Warn where answers to a question are mostly the prior; by default nothing is known of that."""
 
 
 def column_named(columns: Sequence[Column], name: str) -> Column:

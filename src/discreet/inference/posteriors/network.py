@@ -22,6 +22,7 @@ from discreet.inference.posteriors.account import Account, dirichlet_in_words, l
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
+from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
@@ -72,6 +73,16 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def method(self) -> str:
         """Say in words how the release was read, and how well chains agree if it was read by chains."""
         return self.readings[0].method
+
+    @property
+    def mean_prior(self) -> list[list[float]]:
+        """Return the prior's parameters of a row of every variable: of several strengths the mean, by evidence."""
+        tables = [[np.array(row) for row in reading.model.prior] for reading in self.readings]
+        return [(self._shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
+
+    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+        """Say what became of a prior of ones."""
+        return (ONES_READ_AS_NONE,) if self.is_old_default and self.model.is_prior_open else ()
 
     @property
     def strength_probabilities(self) -> tuple[float, ...]:
@@ -143,7 +154,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def information(self) -> float:
         """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
-        for variable, prior in zip(self.model.variables, self.model.prior, strict=True):
+        for variable, prior in zip(self.model.variables, self.mean_prior, strict=True):
             shapes = self._standard_shapes[variable.name]
             logs = (digamma(shapes) - digamma(shapes.sum(axis=-1, keepdims=True))).mean(axis=0)
             total += sum(kullback_leibler(Dirichlet.with_mean_logs(row), Dirichlet(prior)) for row in logs)
@@ -170,7 +181,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             "line without a condition is about everyone. That one variable is given another says how the shares are "
             "sorted, not what causes what.",
             prior="The prior of every row of a table is a Dirichlet distribution, with "
-            f"{dirichlet_in_words([value for row in self.model.prior for value in row])}.",
+            f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
+            f"{' (of many levels learnt)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}.",
             public=("the arrows between them",),
         )
 

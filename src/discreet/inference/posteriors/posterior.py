@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from discreet.releases.release import Release
 
 _DRAWS = 4_000
 SHOWN_LEVEL = 0.9
+ONES_READ_AS_NONE = (
+    "A prior of 1 everywhere was declared, the default of version 0.1; it was read as no declared prior. "
+    "prior='declared' gives the old reading."
+)
 
 
 def require_posterior(given: object, undone: str) -> None:
@@ -122,6 +126,25 @@ class Posterior(ABC, Generic[ModelT]):
         """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.model == self.releases[0].mechanism.model)
 
+    @property
+    def is_old_default(self) -> bool:
+        """Tell whether a prior of ones, the default of version 0.1, was read as none that was declared."""
+        return self.releases[0].mechanism.model.is_prior_declared and not self.model.is_prior_declared
+
+    @property
+    def table(self) -> Self:
+        """Return the one joint reading of everything: where answers come from it, the posterior itself."""
+        return self
+
+    @property
+    def reading_line(self) -> str:
+        """Say in one line how means and intervals were read, to stand above the rows; nothing if that is plain."""
+        return ""
+
+    def doubts(self) -> tuple[Warning, ...]:
+        """Return what a reader is warned of at once, beside having learnt little."""
+        return ()
+
     def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
         """Return further figures for a document, by name."""
         return {}
@@ -175,9 +198,10 @@ class Posterior(ABC, Generic[ModelT]):
         return heading_of(self.releases, self.size)
 
     def __str__(self) -> str:
-        return screen_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL)
+        return "\n".join(filter(None, [self.reading_line, screen_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL)]))
 
     def _repr_html_(self) -> str:
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
-        return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, simulated + self.heading, self.method)
+        heading = ". ".join(filter(None, [simulated + self.heading, self.reading_line.rstrip(".")]))
+        return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, heading, self.method)

@@ -1,23 +1,62 @@
 """The noise-aware posterior of a table: the probability of each cell, exactly, with its interval.
 
-theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k. Hence the probability of each cell
-is a mixture of Betas, and means and intervals are exact.
+theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k, so each cell is a mixture of Betas.
+Where no prior was declared, `laws` answers every question from its own noisy sums; of two cells these are the table.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import digamma, logsumexp
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.inference.posteriors.events import EventPosterior
+from discreet.inference.posteriors.laws import JointAnswers, Laws
+from discreet.inference.posteriors.outweighed import outweighed_level
 from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.mathematics.distributions import BetaMixture, Dirichlet
+from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions.summaries import summaries_of
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
+
+
+class JointLaws(JointAnswers):
+    """All cells are read together, under one prior or several of different strength, weighted by their evidence."""
+
+    def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
+        self.readings, self._kind = tuple(readings), kind
+        self.log_evidences = np.array([reading.log_evidence for reading in readings])
+        self.shares = np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
+
+    def share(self, places: Counts) -> BetaMixture:
+        """Return the law of a group's probability."""
+        parts = []
+        for share, reading in self.weighed:
+            alpha = reading.model.concentration
+            sums, weights = reading.counts.sum_of(places)
+            inside = alpha[places].sum() + sums
+            parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
+        return self._kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    @property
+    def are_opened(self) -> bool:
+        """Tell whether these are shares that were uniform beforehand."""
+        return self._kind is Share
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells, one part for each prior."""
+        chosen, parts = np.asarray(places, dtype=np.int64), []
+        for share, reading in self.weighed:
+            first, alpha = reading.counts.first[chosen], reading.model.concentration
+            total = float(alpha.sum() + reading.counts.total)
+            parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
+        return MixtureBatch(parts)
 
 
 class TablePosterior(EventPosterior[Categories]):
@@ -27,15 +66,26 @@ class TablePosterior(EventPosterior[Categories]):
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
-        self.readings = tuple(readings)
-        self._shares = np.exp(self._log_evidences - logsumexp(self._log_evidences))
+        self.readings, self.joint = tuple(readings), JointLaws(readings)
+        self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # then the table is its own sums
+        plain = self.joint if model.is_prior_declared else JointLaws(readings, Share) if self.is_uniform_pair else None
+        self.laws: Laws = plain or self.own_laws or self.joint
+
+    @property
+    @abstractmethod
+    def own_laws(self) -> Laws | None:
+        """Return the laws of own sums, whatever the prior is; nothing where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for each cell, with the event that it is as its name."""
-        return tuple(
-            Row(self.event_of(cell), "", *law.summary(level), PROBABILITY)
-            for cell, law in zip(self.model.cells, self._marginals, strict=True)
-        )
+        """Return one row for each cell, with the event that it is as its name: means add up, intervals are its own."""
+        return self.rows_of(range(len(self.model.cells)), self.cell_laws, level)
+
+    def rows_of(self, places: Sequence[int], laws: MixtureBatch, level: float) -> tuple[Row, ...]:
+        """Return rows of some cells with these laws."""
+        names = [self.event_of(self.model.cells[place]) for place in places]
+        found = summaries_of(laws, level, self.laws.are_opened)
+        figures = zip(names, self.joint_means[list(places)].tolist(), found, strict=True)
+        return tuple(Row(name, "", mean, *summary[1:], PROBABILITY) for name, mean, summary in figures)
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""
@@ -45,37 +95,38 @@ class TablePosterior(EventPosterior[Categories]):
         return levels[0] if len(names) == 1 else ", ".join(words)
 
     @cached_property
-    def _log_evidences(self) -> Floats:
-        return np.array([reading.log_evidence for reading in self.readings])
+    def cell_laws(self) -> MixtureBatch:
+        """Return the laws of all cells."""
+        return self.laws.cells(range(len(self.model.cells)))
 
     @cached_property
-    def _marginals(self) -> tuple[BetaMixture, ...]:
-        return tuple(self._sum(np.array([place])) for place in range(len(self.model.cells)))
+    def _together(self) -> MixtureBatch:
+        return self.joint.cells(range(len(self.model.cells)))
 
-    def _sum(self, places: Counts) -> BetaMixture:
-        parts = []
-        for share, reading in zip(self._shares, self.readings, strict=True):
-            alpha = reading.model.concentration
-            sums, weights = reading.counts.sum_of(places)
-            inside, total = alpha[places].sum(), alpha.sum()
-            parts.append((share * weights, inside + sums, total - inside + self.size - sums))
-        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    @property
+    def joint_means(self) -> Floats:
+        """Return the expected probability of every cell, all read together: they add up."""
+        return self._together.mean
 
     @cached_property
     def closest_dirichlet(self) -> Dirichlet:
         """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
-        logs = np.zeros(len(self.model.cells))
-        for share, reading in zip(self._shares, self.readings, strict=True):
-            alpha, marginals = reading.model.concentration, reading.counts.marginals
-            counts = reading.counts.first[:, None] + np.arange(marginals.shape[1])
-            terms = (marginals * digamma(alpha[:, None] + counts)).sum(axis=1)
-            logs += share * (terms - digamma(alpha.sum() + self.size))
-        return Dirichlet.with_mean_logs(logs)
+        return Dirichlet.with_mean_logs(self._together.mean_log)
+
+    @property
+    def mean_prior(self) -> Floats:
+        """Return the prior's parameters: of several strengths the mean, weighted by their evidence."""
+        return np.asarray(sum(share * reading.model.concentration for share, reading in self.joint.weighed))
 
     @property
     def information(self) -> float:
         """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
-        return self.closest_dirichlet.divergence_from(Dirichlet(self.model.prior))
+        return self.closest_dirichlet.divergence_from(Dirichlet(self.mean_prior))
+
+    def doubts(self) -> tuple[Warning, ...]:
+        """Return the level of a column that the prior outweighs, if one does; a learnt one, if the strongest is it."""
+        is_meant = self.model.is_prior_declared or float(self.joint.shares[-1]) > 0.5
+        return outweighed_level(self) if is_meant and not self.is_uniform_pair else ()
 
 
 def levels_of(cell: Cell) -> tuple[Level, ...]:

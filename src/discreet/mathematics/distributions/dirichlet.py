@@ -170,6 +170,27 @@ class BetaMixture(Proportion):
         return self.mean, self.median, *self.interval(level), self.sd, self.share_between(level)
 
 
+class Share(BetaMixture):
+    """A share that was uniform beforehand: its interval is opened to 0, or 1, where the shortest of its level holds it.
+
+    Equal tails never hold 0, and miss shares of almost nothing. The density has one peak, so 0 is held if it is no
+    higher at the end of [0, quantile(level)] than at 0, where it is w_0 (n + 1).
+
+    >>> str(Share(np.ones(1), np.ones(1), np.array([11.0])).interval(0.9))  # none of ten
+    '0 to 0.2384'
+    """
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, opened to 0 or 1 if that cannot be excluded."""
+        low, high = super().interval(level)
+        turned = Share(self.weights, self.b, self.a)
+        return Interval(0.0 if self._holds_zero(level) else low, 1.0 if turned._holds_zero(level) else high)
+
+    def _holds_zero(self, level: float) -> bool:
+        at_zero = float(self.weights[self.a == 1] @ self.b[self.a == 1])
+        return at_zero > 0 and float(self.log_density(self.quantile(level))) <= np.log(at_zero)
+
+
 @dataclass(frozen=True, init=False)
 class Dirichlet(Proportions):
     """Probabilities of m categories with density ~ prod_i theta_i^(concentration_i - 1).
@@ -185,11 +206,6 @@ class Dirichlet(Proportions):
         if len(values) < 2 or not all(np.isfinite(value) and value > 0 for value in values):
             raise DeclarationError("A Dirichlet distribution needs at least two parameters, all finite and above 0.")
         object.__setattr__(self, "concentration", values)
-
-    def marginal(self, place: int) -> BetaMixture:
-        """Return the distribution of one probability."""
-        a = self.concentration[place]
-        return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
 
     @property
     def _array(self) -> Floats:

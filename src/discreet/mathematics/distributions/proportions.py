@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln, logsumexp
 from discreet.arrays import Floats
 
 if TYPE_CHECKING:
-    from discreet.mathematics.distributions.dirichlet import Interval
+    from discreet.mathematics.distributions.dirichlet import BetaMixture, Interval
 
 
 class Proportion(ABC):
@@ -80,6 +80,13 @@ class Proportions:
         """Return the expectations."""
         shapes = np.array(self.concentration)
         return np.asarray(shapes / shapes.sum())
+
+    def marginal(self, place: int) -> "BetaMixture":
+        """Return the distribution of one probability."""
+        from discreet.mathematics.distributions.dirichlet import BetaMixture  # which stands on what is here
+
+        a = self.concentration[place]
+        return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
 
     def log_density(self, theta: Floats) -> Floats:
         """Return the logarithm of the density at probabilities that sum to 1 (last axis)."""

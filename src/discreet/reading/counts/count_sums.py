@@ -4,14 +4,20 @@ For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k
 f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every
 quantity is a coefficient of a product of one-dimensional series, and a fast Fourier transform gives all of them:
 
-- each cell keeps a window of counts beyond which its weight is below e^-40, found by looking at the weights;
+- each cell keeps a window of counts, and what lies outside of all windows is bounded in every reading;
 - all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
   known), so that the wanted coefficient lies where the transform is accurate;
 - leaving one cell out of the product gives its marginal.
+
+With p_i the tilted law of cell i, o_i its mass outside the window and p(n) the tilted probability of the total, all
+that windows lose is a share of at most sum_i o_i / p(n): something is lost only if one cell lies outside. A kernel is
+log-concave, so beyond an edge e it falls at least as fast as at e, and the prior's factor rises by at most
+max(1, (a + e)/(e + 1)) a step to the right and is at most max(1, its value at e) to the left: a geometric series.
 """
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,37 +29,77 @@ from discreet.errors import DiscreetError
 from discreet.mathematics.digits import log_gamma_ratio, tilted_to
 from discreet.reading.case import MOST_NUMBERS
 
+if TYPE_CHECKING:
+    from discreet.reading.counts.low_frequencies import LowFrequencies
+
 Spectrum = NDArray[np.complex128]
 
 _MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to begin with
-_NEGLIGIBLE = 40.0  # and is widened until its edges lie this many factors e below the peak: e^-40 = 4e-18
+_LOST = 1e-12  # and is widened until no more than this share of the sum over all tables lies outside
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
-_BLOCK = 256  # cells whose spectra are held in memory together
+_ALIASED = 1e-17  # of the total's probability: what may come back around the circle
+MANY = 64
+"""Tables of more cells are read through low frequencies."""
 SPARE = 4.0
 """Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
-class CountSums:
-    """Sums of counts with a known total, given the logarithm of each cell's own weight.
+class CellWeights(NamedTuple):
+    """The weight of a cell's count: its prior, Gamma(a + k) / (k! Gamma(a)), times its kernel, log-concave in k."""
 
-    `log_weight(places, counts)` returns log f_i(k) for arrays of cells and counts; `low` and `high` say where to look
-    first, `reach` how fast weights fall off beyond. `first` is the first count of each cell's window.
+    alpha: Floats
+    log_kernel: Callable[[Counts, Counts], Floats]
+
+    def __call__(self, places: Counts, counts: Counts) -> Floats:
+        """Return log f_i(k) for arrays of cells and counts."""
+        return np.asarray(log_prior(self.alpha[places], counts) + self.log_kernel(places, counts))
+
+    def windows(self, first: Counts, last: Counts, width: int) -> Floats:
+        """Return log f_i(first_i + step) for all cells; the prior by sums of log (a + k)/(k + 1)."""
+        counts = first[:, None] + np.arange(width)
+        logs = np.array(self.log_kernel(np.arange(len(first))[:, None], np.minimum(counts, last[:, None])))
+        if (self.alpha != 1).any():
+            logs += log_prior(self.alpha, first)[:, None]
+            logs[:, 1:] += np.cumsum(np.log1p((self.alpha[:, None] - 1) / (counts[:, 1:])), axis=1)
+        logs[counts > last[:, None]] = -np.inf
+        return logs
+
+    def outside(
+        self, first: Counts, last: Counts, total: int, tilt: Floats | float, ends: tuple[Floats, Floats]
+    ) -> Floats:
+        """Return bounds on the mass outside windows, given the tilted weights at both ends of them."""
+        rows, found = np.arange(len(first)), np.zeros(len(first))
+        for end, step, weight in zip((first, last), (-1, 1), ends, strict=True):
+            open_ = (end > 0) if step < 0 else (end < total)
+            at, beyond = (self.log_kernel(rows, np.clip(place, 0, total)) for place in (end, end + step))
+            open_ &= at > -np.inf
+            ratio = np.exp(np.where(open_, beyond, -np.inf) - np.where(open_, at, 0) + step * tilt)
+            ratio *= 1 if step < 0 else np.maximum(1, (self.alpha + end) / (end + 1))
+            rise = np.exp(np.maximum(0, -log_prior(self.alpha, end))) if step < 0 else 1
+            series = rise * weight * ratio / np.maximum(1 - ratio, 1e-300)
+            found += np.where(ratio < 1, np.where(open_, series, 0), np.inf)
+        return found
+
+
+class CountSums:
+    """Sums of counts with a known total, given each cell's own weight.
+
+    `low` and `high` say where to look first, `reach` how fast weights fall off beyond. `first` is the first count of
+    each cell's window.
     """
 
-    def __init__(
-        self, log_weight: Callable[[Counts, Counts], Floats], low: Counts, high: Counts, reach: float, total: int
-    ) -> None:
-        self.total = total
-        self._log_weight = log_weight
-        self._cells = len(low)
-        margin = int(np.ceil(_MARGIN * reach)) + 2
-        while not self._fits(np.clip(low - margin, 0, total), np.clip(high + margin, 0, total)):
-            margin *= 2
+    def __init__(self, weight: CellWeights, low: Counts, high: Counts, reach: float, total: int) -> None:
+        self.total, self._log_weight, self._cells = total, weight, len(low)
+        low, high = np.clip(low, 0, total), np.clip(high, 0, total)  # else far below 0 a window were a single count
+        margin, self.lost = int(np.ceil(_MARGIN * reach)) + 2, np.inf
+        while not self._fits(np.maximum(low - margin, 0), np.minimum(high + margin, total)):
+            missing = np.log(self.lost / _LOST) + 2 if self.lost < 1e-6 else np.inf
+            margin += min(margin, int(np.ceil(missing * reach)) + 1) if missing < np.inf else margin
 
     def _fits(self, first: Counts, last: Counts) -> bool:
-        """Set up these windows; tell whether they hold all but a negligible share of every cell."""
+        """Set up these windows; tell whether they hold all but a negligible share of the sum over all tables."""
         first, last = np.minimum(first, last), np.maximum(first, last)
         width = int((last - first).max()) + 1
         if width * self._cells > _MOST_WEIGHTS:
@@ -66,55 +112,53 @@ class CountSums:
         whole = (first == 0) & (last == self.total)
         if not (0 < self._rest < int((last - first).sum())) and not whole.all():
             return False
-        steps = np.arange(width)
-        counts = first[:, None] + steps
-        logs = self._log_weight(np.arange(self._cells)[:, None], np.minimum(counts, self.total))
-        logs = np.where(counts <= last[:, None], logs, -np.inf)
         self.first, self._width = first, width
-        balanced = tilted_to(logs, steps, self._rest, absolute=1e-9, relative=0.01)
+        logs = self._log_weight.windows(first, last, width)
+        balanced = tilted_to(logs, np.arange(width), self._rest, absolute=1e-9, relative=0.01)
         self._tilt, self._log_sums, self._weights = balanced.tilt, balanced.log_sums, balanced.weights
         self._spread, self._means = float(np.sqrt(balanced.variance)), balanced.means
-        return self._edges_are_negligible(logs, first, last)
-
-    def _edges_are_negligible(self, logs: Floats, first: Counts, last: Counts) -> bool:
-        """Look at both ends of each window and of the whole range.
-
-        On either side of the noisy count a cell's log weight is concave (a_i >= 1) or convex (a_i < 1), so what lies
-        outside the window is bounded by these four values.
-        """
-        rows = np.arange(self._cells)
-        peaks = (logs + self._tilt * np.arange(self._width)).max(axis=1)
-        allowed = peaks - _NEGLIGIBLE
-        for ends, open_ in ((first, first > 0), (last, last < self.total)):
-            at_end = self._log_weight(rows, ends) + self._tilt * (ends - first)
-            limit = np.zeros_like(ends) if ends is first else np.full_like(ends, self.total)
-            beyond = self._log_weight(rows, limit) + self._tilt * (limit - first)
-            if (open_ & (np.maximum(at_end, beyond) > allowed)).any():
-                return False
-        return True
+        ends = self._weights[:, 0], self._weights[np.arange(self._cells), last - first]
+        outside = float(self._log_weight.outside(first, last, self.total, self._tilt, ends).sum())
+        for known in ("length", "low", "mass", "marginals", "_spectra"):
+            vars(self).pop(known, None)
+        self.lost = outside / self.mass if outside < self.mass else np.inf
+        return self.lost <= _LOST
 
     @cached_property
     def length(self) -> int:
-        """Return the padded length of the transforms."""
-        longest = self._cells * (self._width - 1) + 1
-        return int(next_fast_len(min(longest, int(self._width + _TAIL * self._spread) + 1), real=True))
+        """Return the padded length of the transforms: lengthened until what comes around it is negligible.
 
-    def _spectra(self, places: Counts) -> Spectrum:
-        """Return the transforms of these cells' weights; a table that fits into one block is transformed once."""
-        if self._cells <= _BLOCK:
-            return self._all_spectra if len(places) == self._cells else self._all_spectra[places]
-        return np.asarray(rfft(self._weights[places], self.length, axis=1))
+        For every mu, P(|K - E K| > L/2) <= e^(-mu L/2) (E e^(mu (K - E K)) + E e^(-mu (K - E K))) (Chernoff).
+        """
+        longest = self._cells * (self._width - 1) + 1
+        wanted, steps = self._width + _TAIL * self._spread, np.arange(self._width) - (self._width - 1) / 2
+        tries = np.minimum(np.array([1.5, 3, 6, 12]) / max(self._spread, 1e-3), 1200 / self._width)
+        tries = np.concatenate([tries, -tries])
+        middle = float(self._means.sum()) - self._cells * (self._width - 1) / 2
+        growth = np.log(self._weights @ np.exp(np.outer(steps, tries))).sum(axis=0) - tries * middle
+        limit = np.log(_ALIASED / (2.6 * max(self._spread, 0.4)))
+        while wanted < longest and (growth - np.abs(tries) * wanted / 2).reshape(2, -1).max(axis=0).min() > limit:
+            wanted *= 1.25
+        return int(next_fast_len(min(longest, int(wanted) + 1), real=True))
 
     @cached_property
-    def _all_spectra(self) -> Spectrum:
+    def _spectra(self) -> Spectrum:
         return np.asarray(rfft(self._weights, self.length, axis=1))
 
+    @cached_property
+    def low(self) -> "LowFrequencies":
+        """Return the transforms of many cells at the few frequencies that matter."""
+        from discreet.reading.counts.low_frequencies import LowFrequencies  # which stand on what is here
+
+        return LowFrequencies(self._weights, self.length, self._spread)
+
     def _spectrum(self, places: Counts) -> Spectrum:
-        """Return the transform of the law of the summed steps of these cells."""
-        product = np.ones(self.length // 2 + 1, dtype=np.complex128)
-        for start in range(0, len(places), _BLOCK):
-            product *= self._spectra(places[start : start + _BLOCK]).prod(axis=0)
-        return product
+        """Return the transform of the law of the summed steps of these cells; of many cells the part that matters."""
+        if len(places) > MANY:
+            return self.low.product(places)
+        if self._cells <= MANY:
+            return np.asarray(self._spectra[places].prod(axis=0))
+        return np.asarray(rfft(self._weights[places], self.length, axis=1).prod(axis=0))
 
     def _law(self, spectrum: Spectrum) -> Floats:
         return np.maximum(0.0, irfft(spectrum, self.length))
@@ -122,22 +166,27 @@ class CountSums:
     @cached_property
     def marginals(self) -> Floats:
         """Return P(k_i = first_i + step | z) for every cell (rows) and step (columns)."""
-        blocks = [np.arange(s, min(s + _BLOCK, self._cells)) for s in range(0, self._cells, _BLOCK)]
-        outside = _leave_one_out(np.stack([self._spectrum(b) for b in blocks])) if len(blocks) > 1 else None
+        if self._cells > MANY:
+            return self.low.marginals(self._rest)
         behind = (self._rest - np.arange(self._width)) % self.length
-        parts = []
-        for number, block in enumerate(blocks):
-            others = _leave_one_out(self._spectra(block))
-            others = others if outside is None else others * outside[number]
-            parts.append(self._weights[block] * np.maximum(0.0, irfft(others, self.length, axis=1)[:, behind]))
-        joint = np.concatenate(parts)
+        laws = irfft(leave_one_out(self._spectra), self.length, axis=1)[:, behind]
+        joint = self._weights * np.maximum(0.0, laws)
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
     @cached_property
+    def mass(self) -> float:
+        """Return the tilted probability of the known total."""
+        return float(self._law(self._spectrum(np.arange(self._cells)))[self._rest % self.length])
+
+    @property
+    def log_bound(self) -> float:
+        """Return an upper bound on `log_sum` that needs no transform, as the total has a probability of at most 1."""
+        return float(self._log_sums.sum() - self._tilt * self._rest)
+
+    @property
     def log_sum(self) -> float:
         """Return log sum_k prod_i f_i(k_i) over all counts with the known total."""
-        mass = self._law(self._spectrum(np.arange(self._cells)))[self._rest % self.length]
-        return float(np.log(mass) + self._log_sums.sum() - self._tilt * self._rest)
+        return float(np.log(self.mass)) + self.log_bound
 
     def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
@@ -170,12 +219,12 @@ def log_prior(alpha: Floats, counts: Counts) -> Floats:
     return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
 
 
-def _leave_one_out(spectra: Spectrum) -> Spectrum:
+def leave_one_out(spectra: Spectrum) -> Spectrum:
     """Return for each row the product of all other rows: products from the left times products from the right."""
     result = np.empty_like(spectra)
     result[0] = 1
     for row in range(1, len(spectra)):
-        result[row] = result[row - 1] * spectra[row - 1]
+        np.multiply(result[row - 1], spectra[row - 1], out=result[row])
     running = np.ones_like(spectra[0])
     for row in reversed(range(len(spectra))):
         result[row] *= running

@@ -52,7 +52,7 @@ class LatentCounts(CountSums):
         before: list[Floats] = [self._law(np.ones(self.length // 2 + 1, dtype=np.complex128))]
         running = np.ones(self.length // 2 + 1, dtype=np.complex128)
         for cell in range(self._cells - 1):
-            running = running * self._spectra(np.array([cell]))[0]
+            running = running * self._spectrum(np.array([cell]))
             before.append(self._law(running))
         left = np.full(count, self._rest)
         drawn = np.empty((count, self._cells), dtype=np.int64)

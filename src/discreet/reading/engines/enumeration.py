@@ -40,7 +40,7 @@ class EnumerationEngine(Engine, place=20):
         tables = Tables(case.model.concentration, case.size)
         logs = case.model.log_evidence(tables.all)
         for observed in case.observed:
-            logs = logs + _likelihoods(observed, tables)
+            logs = logs + table_likelihoods(observed, tables)
         counts = EnumeratedCounts(tables, logs)
         return TableReading(case.model, counts, counts.log_sum)
 
@@ -51,7 +51,7 @@ def few_records(case: Case) -> bool:
     return number_of_tables(case.size, cells, most_tables(cells)) <= most_tables(cells)
 
 
-def _likelihoods(observed: Observed, tables: Tables) -> Floats:
+def table_likelihoods(observed: Observed, tables: Tables) -> Floats:
     """Return log P(output | table) for all tables, some at a time if a likelihood holds many numbers for each."""
     parts = max(1, int(len(tables.all) * max(cost.numbers for cost in observed.costs) / _PART))
     return np.concatenate([observed.log_likelihood(part) for part in np.array_split(tables.all, parts)])

@@ -12,13 +12,14 @@ from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
-from discreet.reading.counts.count_sums import SPARE, log_prior
+from discreet.reading.counts.count_sums import MANY, SPARE, CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 
 _RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be refused
+_WAVES = 400.0  # frequencies of many cells that matter, at most about
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 
@@ -32,16 +33,17 @@ class TablesEngine(Engine, place=10):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse noise that is no product over cells, choices, and draws that are truncated or on a coarse grid."""
-        if len(case.model.cells) == 2 and few_records(case) and any(each.draw is not None for each in case.observed):
+        if len(case.model.cells) == 2 and any(each.draw is not None for each in case.observed) and few_records(case):
             return "draws of two probabilities are read table by table"
         return next((why for each in case.observed if (why := _misfit(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
-        """Return the size of the windows, and about three transforms of each."""
+        """Return the size of the windows, and three transforms of each, or of many the product with few waves."""
         cells = len(case.model.cells)
         width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
-        operations = 100 * cells * length * np.log2(length + 2)
+        each = 8 * _WAVES * width if cells > MANY else 100 * length * np.log2(length + 2)
+        operations = 100 * cells * width + cells * each
         widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
         return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
 
@@ -60,6 +62,14 @@ class TablesEngine(Engine, place=10):
         settled: TableReading = until_settled(read, True)
         return settled
 
+    def log_bound(self, case: Case) -> float:
+        """Return a bound from the windows alone, cells of the same noisy count together; inf where cells differ."""
+        from discreet.reading.counts.evidence_bound import (
+            log_bound,
+        )  # only strengths ask
+
+        return log_bound(case)
+
 
 class _Kernel(Protocol):
     """The likelihood of one output: a product over cells, a constant, and where to look for counts first."""
@@ -76,15 +86,19 @@ class _Kernel(Protocol):
 def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
     alpha, size = case.model.concentration, case.size
 
-    def log_weight(places: Counts, counts: Counts) -> Floats:
-        seen = np.asarray(sum(kernel(places, counts) for kernel in kernels))
-        return np.asarray(log_prior(alpha[places], counts) + seen)
+    def log_kernel(places: Counts, counts: Counts) -> Floats:
+        return np.asarray(sum(kernel(places, counts) for kernel in kernels))
 
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
-    latent = LatentCounts(log_weight, low, high, min(kernel.reach for kernel in kernels), size)
-    constant = gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1)
-    constant += sum(kernel.log_constant for kernel in kernels)
-    return TableReading(case.model, latent, latent.log_sum + float(constant), method)
+    reach = min(kernel.reach for kernel in kernels)
+    latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size)
+    constant = log_prior_total(alpha, size) + sum(kernel.log_constant for kernel in kernels)
+    return TableReading(case.model, latent, latent.log_sum + constant, method)
+
+
+def log_prior_total(alpha: Floats, size: int) -> float:
+    """Return log Gamma(A) n! / Gamma(A + n), A the sum of the prior's parameters."""
+    return float(gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1))
 
 
 class MeasuredCells:

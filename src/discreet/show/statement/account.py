@@ -35,11 +35,17 @@ _SIMULATED = (
 )
 
 
-def statement(release: Release, posterior: Posterior | None, certificate: "Certificate | None" = None) -> str:
+def statement(
+    release: Release,
+    posterior: Posterior | None,
+    certificate: "Certificate | None" = None,
+    answers: Sequence[str] = (),
+) -> str:
     """Return a plain-language account of a release, in Markdown.
 
     `posterior` is what `infer` read from the release, and `certificate` what `verify` found about it. A release that
-    nobody can read has no posterior: give None, and the statement says so.
+    nobody can read has no posterior: give None, and the statement says so. `answers` are sentences that answer further
+    questions, such as `posterior.differ(event, by).sentence`.
     """
     why = None if posterior is not None else why_unreadable(release.mechanism)
     if why is None:
@@ -55,7 +61,7 @@ def statement(release: Release, posterior: Posterior | None, certificate: "Certi
         *_protected(release),
         *_guaranteed(release.guarantee),
         *_checked(release, certificate),
-        *(no_results(release, str(why)) if posterior is None else results(posterior)),
+        *(no_results(release, str(why)) if posterior is None else results(posterior, answers)),
         *_not_promised(release, _DECLARED if posterior is None else posterior.account().public),
     ]
     return "\n\n".join(blocks) + "\n"

@@ -52,8 +52,8 @@ def _columns_of(model: Model) -> list[tuple[str, str]]:
     return [(column.name, levels_in_words(column)) for column in model.declared_columns] + summed
 
 
-def results(posterior: Posterior) -> list[str]:
-    """Give the rows with their intervals, and say how they are read."""
+def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:
+    """Give the rows with their intervals, say how they are read, and answer further questions."""
     account, rows = posterior.account(), posterior.rows(LEVEL)
     shown, cut = _shown(rows)
     shares = " The last column is the part of an interval's width that exact statistics would save."
@@ -63,6 +63,7 @@ def results(posterior: Posterior) -> list[str]:
         plain(account.meaning) + (shares if known else "") + cut,
         _table(shown),
         f"The release was {plain(posterior.method)}. {plain(account.prior)}{_together(posterior)}",
+        *([bullets([plain(answer) for answer in answers])] if answers else []),
     ]
 
 

@@ -1,0 +1,75 @@
+"""Groups of cells by the levels of a column: their shares, the rates of an event in them, and whether these differ."""
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import LittleInformationWarning
+from discreet.inference.differences import Difference, difference_between_groups
+from discreet.inference.posteriors.events import column_named
+from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.table import TablePosterior
+from discreet.mathematics.distributions.summaries import summaries
+from discreet.reading import Case
+from discreet.reading.own_sums import OwnSums
+from discreet.records.columns import Column, level_text
+
+_WIDE = 0.75  # an interval of a share that is wider is mostly the prior's, whose own is 0.9
+
+
+class GroupPosterior(TablePosterior):
+    """What is known about groups of cells, each read from its own noisy sum where no prior was declared."""
+
+    answers = TablePosterior.answers | {"differ", "margin"}
+
+    @cached_property
+    def own_laws(self) -> OwnLaws | None:
+        """Return the laws of own sums, whatever the prior is; nothing where sums have none."""
+        sums = OwnSums(Case.of(self.releases))
+        return OwnLaws(sums, self.size) if sums.refusal is None else None
+
+    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of some cells; no others are worked out."""
+        return self.rows_of(places, self.laws.cells(places), level)
+
+    def margin(self, column: str, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row for the share of each level of a column, whatever the others are, from its own sum."""
+        own = column_named(self.columns, column)
+        groups = self._groups(own)
+        found = summaries([self.laws.share(places) for places in groups], level)
+        names = [f"{column}={level_text(known)}" for known in own.levels]
+        return tuple(Row(name, "", *figures, PROBABILITY) for name, figures in zip(names, found, strict=True))
+
+    def _groups(self, column: Column) -> list[Counts]:
+        """Return the places of the cells of each level of a column."""
+        shape = [len(each.levels) for each in self.model.columns]
+        codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
+        return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
+
+    def asked(self, event: str, rows: Sequence[Row]) -> None:
+        """Warn where own sums leave a share almost as open as it was: then the noise has drowned its cells."""
+        wide = [row for row in rows if row.high - row.low > _WIDE]
+        if wide and isinstance(self.laws, OwnLaws):
+            first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
+            which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
+            warnings.warn(
+                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. Ask "
+                "about fewer cells, pool groups, or publish the margin itself or with a larger epsilon.",
+                LittleInformationWarning,
+                stacklevel=4,
+            )
+
+    def differ(self, event: object, by: str) -> Difference:
+        """Return whether the rate of an event differs between the levels of a column: a probability and a sentence."""
+        groups, inside = self._groups(column_named(self.columns, by)), self.model.places(event)
+        rates = [_rate(self.joint_means, places, inside) for places in groups]
+        return difference_between_groups(self.model, self.releases, event, by, np.array(rates))
+
+
+def _rate(means: Floats, places: Counts, inside: Counts) -> float:
+    """Return the expected share of an event in a group, from the means of all cells."""
+    return float(means[np.intersect1d(places, inside)].sum() / means[places].sum())

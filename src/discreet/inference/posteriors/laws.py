@@ -1,0 +1,145 @@
+"""Laws of groups of cells: where the answers about a table come from, each group by itself or all cells together.
+
+A posterior of a table asks no more of its laws than what stands here, so every question is put once and is answered
+from its own noisy sums, or from one joint reading.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.exact import whole
+from discreet.mathematics.distributions import BetaMixture, CountDistribution, Share
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
+from discreet.mathematics.distributions.summaries import batch_of
+from discreet.reading.own_sums import OwnSums
+from discreet.reading.readings import TableReading
+
+
+class Laws(ABC):
+    """What is known about groups of cells, which are given by the places of their cells."""
+
+    @abstractmethod
+    def share(self, places: Counts) -> BetaMixture:
+        """Return the law of a group's probability."""
+
+    @property
+    def are_opened(self) -> bool:
+        """Tell whether intervals of shares are opened to 0 and 1."""
+        return False
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells as rows of one batch: all are counts behind one total."""
+        found = batch_of([self.share(np.array([place])) for place in places])
+        assert found is not None
+        return found
+
+    @abstractmethod
+    def between(self, one: Counts, two: Counts) -> BetaMixture:
+        """Return the law of theta_one / (theta_one + theta_two) for disjoint groups: Beta given both counts."""
+
+    @abstractmethod
+    def count(self, places: Counts) -> CountDistribution:
+        """Return the law of how many of the records behind the releases fall into a group."""
+
+    @abstractmethod
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        """Draw logarithms of the probabilities of disjoint groups (columns), jointly."""
+
+
+class JointAnswers(Laws):
+    """What all cells read together say beside shares, under one prior or several of different strength."""
+
+    weighed: list[tuple[float, TableReading]]
+    """The posterior probability of each strength that has any, and its reading."""
+
+    def between(self, one: Counts, two: Counts) -> BetaMixture:
+        """Return the law of the share that one group has of two."""
+        parts = []
+        for share, reading in self.weighed:
+            alpha = reading.model.concentration
+            sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
+            parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
+        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def count(self, places: Counts) -> CountDistribution:
+        """Return the law of the group's true count."""
+        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in self.weighed])
+
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        """Draw all cells, and add up groups."""
+        logs = self.log_cells(count, seed)
+        return np.stack([logsumexp(logs[:, group], axis=1) for group in groups], axis=1)
+
+    def log_cells(self, count: int, seed: int | None) -> Floats:
+        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
+        generator = np.random.default_rng(seed)
+        shares = np.array([share for share, _ in self.weighed])
+        numbers = generator.multinomial(count, shares / shares.sum())
+        parts = []
+        for number, (_, reading) in zip(numbers, self.weighed, strict=True):
+            if number:
+                shapes = reading.model.concentration + reading.counts.draw(int(number), generator)
+                parts.append(log_dirichlet_rows(shapes, generator))
+        return np.asarray(generator.permutation(np.concatenate(parts)))
+
+
+class OwnLaws(Laws):
+    """Each question is read from its own noisy sums: the groups that it names and the rest, uniform beforehand."""
+
+    def __init__(self, sums: OwnSums, size: int) -> None:
+        self._sums, self._size = sums, size
+
+    def share(self, places: Counts) -> Share:
+        """Return the law of a group's probability, from the group's sum and that of the rest."""
+        parts = self._sums.parts(places)
+        counts, weights = parts.counts.sum_of(parts.places[0])
+        return Share(weights, _one_more(counts), _one_more(self._size - counts))
+
+    @property
+    def are_opened(self) -> bool:
+        """Tell that they are, as every share was uniform beforehand."""
+        return True
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells, all at once where cells are alike."""
+        if (found := self._sums.cells(np.asarray(places, dtype=np.int64))) is None:
+            return super().cells(places)
+        first, weights = found
+        return MixtureBatch([Part.of(weights, 1.0 + first, self._size + 2.0)])
+
+    def between(self, one: Counts, two: Counts) -> BetaMixture:
+        """Return the law of the share that one group has of two, from three sums."""
+        parts = self._sums.parts(one, two)
+        counts_one, counts_two, weights = parts.counts.pair_of_sums(*parts.places[:2])
+        return BetaMixture(weights, _one_more(counts_one), _one_more(counts_two))
+
+    def count(self, places: Counts) -> CountDistribution:
+        """Return the law of the group's true count."""
+        parts = self._sums.parts(places)
+        return count_law([(1.0, *parts.counts.sum_of(parts.places[0]))])
+
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        """Draw the counts of the groups and of the rest, then their probabilities."""
+        generator, parts = np.random.default_rng(seed), self._sums.parts(*groups)
+        tables = parts.counts.draw(whole(count, "count"), generator)
+        sums = np.stack([tables[:, own].sum(axis=1) for own in parts.places], axis=1)
+        return log_dirichlet_rows(1.0 + sums, generator)[:, : len(groups)]
+
+
+def _one_more(counts: Counts) -> Floats:
+    """Return the parameters of a Beta that was uniform beforehand."""
+    return np.asarray(1.0 + counts, dtype=float)
+
+
+def count_law(laws: Sequence[tuple[float, Counts, Floats]]) -> CountDistribution:
+    """Return a mixture of laws of counts, each with its share: the counts and their probabilities."""
+    first = min(int(counts[0]) for _, counts, _ in laws)
+    table = np.zeros(max(int(counts[-1]) for _, counts, _ in laws) - first + 1)
+    for share, counts, weights in laws:
+        table[counts - first] += share * weights
+    return CountDistribution(first, table)

@@ -1,0 +1,72 @@
+"""Whether a prior outweighs the data: an event read together with all cells, beside its own noisy sum.
+
+    c = |mean of the joint reading - mean of the own sum| / sd of the own sum
+
+Beyond 2 a reader is warned. That nothing is said proves nothing: a prior that treats cells alike pulls them all a
+little, and sums of many cells by more than their noise. Own sums are the cure.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import PriorOutweighsWarning
+from discreet.mathematics.distributions import BetaMixture
+from discreet.reading import Case
+from discreet.records.columns import level_text
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.table import TablePosterior
+
+_MOST = 2.0  # standard deviations of the own sum
+_SUSPECT = 1.0  # about so many are looked at closely
+
+
+def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> PriorOutweighsWarning | None:
+    """Return a warning if the mean of a joint reading is far from an event's own sum; `records` weigh the prior."""
+    if abs(mean - own.mean) <= _MOST * own.sd:
+        return None
+    return PriorOutweighsWarning(
+        f"Read together with all cells, P({name}) is {mean:.3f}; its own noisy sum says {own.mean:.3f} +- {own.sd:.3f}."
+        f" The prior ({records:.3g} records in all) outweighs the data here. Read it with prior='none', so that "
+        "posterior.probability answers from own sums, or give another prior."
+    )
+
+
+def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
+    """Return a warning about the level of a column that the prior outweighs most, if it outweighs any."""
+    if posterior.own_laws is None or not (noisy := _noisy_cells(posterior)):
+        return ()
+    values, variances = noisy
+    suspects = []
+    for name, places in _levels(posterior):
+        mean, size = float(posterior.joint_means[places].sum()), posterior.size
+        count = float(np.clip(values[places].sum(), 0, size))
+        spread = variances[places].sum() * (1 - len(places) / len(values)) + count * (1 - count / size) + 1
+        suspects.append((abs(size * mean - count) / np.sqrt(spread), name, mean, places))
+    score, name, mean, places = max(suspects, key=lambda each: each[0])
+    if score < _SUSPECT:
+        return ()
+    found = outweighed(name, mean, posterior.own_laws.share(places), float(posterior.mean_prior.sum()))
+    return () if found is None else (found,)
+
+
+def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Floats] | None:
+    """Return the noisy counts of all cells and the variances of their noise, if they were measured."""
+    for measurement in Case.of(posterior.releases).measurements:
+        places = measurement.of.single_cells
+        if places is not None and np.array_equal(places, np.arange(len(posterior.model.cells))):
+            return measurement.values, measurement.noise.variance
+    return None
+
+
+def _levels(posterior: "TablePosterior") -> Iterator[tuple[str, Counts]]:
+    """Give every level of every column with the places of its cells."""
+    columns = posterior.model.columns
+    codes = np.unravel_index(np.arange(len(posterior.model.cells)), [len(column.levels) for column in columns])
+    for column, own in zip(columns, codes, strict=True):
+        order, starts = np.argsort(own, kind="stable"), np.searchsorted(np.sort(own), np.arange(len(column.levels)))
+        for level, places in zip(column.levels, np.split(order, starts[1:]), strict=True):
+            yield f"{column.name}={level_text(level)}", places

@@ -1,0 +1,341 @@
+"""Many mixtures of Betas at once: quantiles, densities and widths of all cells of a table in a few passes over arrays.
+
+Row i is sum_j w_ij Beta(a_i + j, T_i - a_i - j), j = 0, 1, ...: what is known of a probability whose count is known up
+to an offset. With t_j(x) = x^(a_j) (1 - x)^(b_j - 1) Gamma(T) / (Gamma(a_j + 1) Gamma(b_j)) one has
+I_x(a_j + 1, b_j - 1) = I_x(a_j, b_j) - t_j, so summing by parts around a pivot p, with C_j = sum_(k <= j) w_k and
+S_j = sum_(k > j) w_k,
+
+    cdf = I_x(a_p, b_p) + sum_(j < p) C_j t_j - sum_(j >= p) S_j t_j,    density of logit x = (1 - x) sum_j w_j a_j t_j:
+
+one incomplete Beta function a row instead of one a count. t_p is computed in Loader's form, which keeps its digits at
+any number of records, all other t_j from their ratios to it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma, expit, log_expit, logit, ndtri
+
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.distributions.beta_terms import beta_cdf, log_term
+from discreet.mathematics.distributions.dirichlet import BetaMixture, tails
+from discreet.mathematics.distributions.known_widths import known_widths
+
+_FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
+_MOST_STEPS = 100  # enough for halving alone
+_BLOCK = 1_000_000  # numbers of a part that are looked at together
+_SMALL_SHARE = 1e-14  # parts of a smaller share are left out
+_NEAR = 1e-6  # from here on plain Newton steps
+_BY_ROW = ("last", "share", "_pivot", "_log_ratios", "_sums", "_slopes")  # worked out once for each row
+_SHOWN = 1e-9  # counts of smaller weights have no say in the width that exact counts would give
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows of weights of Beta(start + j, total - start - j) for j = 0, 1, ...; the weights of a row sum to its share.
+
+    Rows may be padded with zeros, also where no such Beta exists.
+    """
+
+    weights: Floats
+    start: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, weights: ArrayLike, start: ArrayLike, total: ArrayLike) -> "Part":
+        """Return rows whose totals may be one number for all."""
+        table = np.asarray(weights, dtype=float)
+        ends = (np.asarray(each, dtype=float) for each in (start, total))
+        return cls(table, *(np.broadcast_to(each, table.shape[:1]) for each in ends))
+
+    def rows(self, places: Counts | slice) -> "Part":
+        """Return some rows; what was prepared for them is kept."""
+        found = Part(self.weights[places], self.start[places], self.total[places])
+        prepared = {name: value for name, value in vars(self).items() if name in _BY_ROW}
+        vars(found).update({name: value[places] for name, value in prepared.items()})
+        return found
+
+    @cached_property
+    def last(self) -> Counts:
+        """Return where the last positive weight of each row stands."""
+        return np.asarray(self.weights.shape[1] - 1 - np.argmax(self.weights[:, ::-1] > 0, axis=1))
+
+    @property
+    def turned(self) -> "Part":
+        """Return the law of one minus each proportion."""
+        places = self.last[:, None] - np.arange(self.weights.shape[1])
+        weights = np.where(places >= 0, np.take_along_axis(self.weights, np.maximum(places, 0), axis=1), 0.0)
+        return Part(weights, self.total - self.start - self.last, self.total)
+
+    @cached_property
+    def _steps(self) -> Floats:
+        return np.arange(self.weights.shape[1], dtype=float)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Return the sum of the weights of each row."""
+        return np.asarray(self.weights.sum(axis=1))
+
+    @cached_property
+    def _pivot(self) -> Counts:
+        """Return a count near the mean whose second parameter is above 1, or the last one where there is none."""
+        middle = np.rint(self.weights @ self._steps / np.maximum(self.share, 1e-300)).astype(np.int64)
+        below = np.ceil(self.total - self.start - 1).astype(np.int64) - 1  # the last j with b_j > 1
+        return np.clip(middle, 0, np.maximum(0, np.minimum(self.last, below)))
+
+    @cached_property
+    def _log_ratios(self) -> Floats:
+        """Return log t_j - log t_p at logit 0: sums of log (b_j - 1) / (a_j + 1) between the pivot and j."""
+        before = self.start[:, None] + self._steps[:-1]
+        rising = np.maximum(self.total[:, None] - before - 1, 1e-300) / (before + 1)  # floored where no weight follows
+        sums = np.zeros_like(self.weights)
+        np.cumsum(np.log(rising), axis=1, out=sums[:, 1:])
+        sums -= np.take_along_axis(sums, self._pivot[:, None], axis=1)
+        sums[self._steps > self.last[:, None]] = -np.inf
+        return sums
+
+    @cached_property
+    def _sums(self) -> Floats:
+        """Return C_j before the pivot and -S_j from it on."""
+        running = np.cumsum(self.weights, axis=1)
+        after = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1] - self.weights
+        return np.where(self._steps < self._pivot[:, None], running, -after)
+
+    @cached_property
+    def _slopes(self) -> Floats:
+        return np.asarray(self.weights * (self.start[:, None] + self._steps))
+
+    def _log_terms(self, at: Floats) -> Floats:
+        """Return log t_j at a logit of each row; the exponent is formed whole, as its parts would overflow."""
+        found = np.multiply.outer(at, self._steps)
+        found += self._log_ratios
+        found += (log_term(self.start + self._pivot, self.total, at) - self._pivot * at)[:, None]
+        return found
+
+    def law(self, at: Floats) -> tuple[Floats, Floats]:
+        """Return the cdf at a logit of each row, and the density of the logit there, both times the row's share."""
+        terms = self._log_terms(at)
+        np.exp(terms, out=terms)
+        a = self.start + self._pivot
+        cdf = self.share * beta_cdf(a, self.total - a, expit(at)) + np.einsum("ij,ij->i", self._sums, terms)
+        return cdf, expit(-at) * np.einsum("ij,ij->i", self._slopes, terms)
+
+    def log_density(self, at: Floats) -> Floats:
+        """Return the logarithm of the density of the proportion itself at a logit of each row."""
+        terms = self._log_terms(at)
+        most = terms.max(axis=1)
+        with np.errstate(divide="ignore"):
+            summed = np.log(np.einsum("ij,ij->i", self._slopes, np.exp(terms - most[:, None])))
+        return np.asarray(most + summed - log_expit(at))
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Return the mean of each row among its own weights."""
+        return np.asarray((self.start + self.weights @ self._steps / self.share) / self.total)
+
+    def moments(self, centre: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return sums over the weights of the Betas' means less a centre, of the square of that, and of variances."""
+        apart = ((self.start - centre * self.total)[:, None] + self._steps) / self.total[:, None]
+        first, second = (np.einsum("ij,ij->i", self.weights, power) for power in (apart, apart**2))
+        squares = self.share * centre**2 + 2 * centre * first + second
+        return first, second, (self.share * centre + first - squares) / (self.total + 1)
+
+    @property
+    def mean_log(self) -> Floats:
+        """Return sums over the weights of E log x = digamma(a_j) - digamma(T), digamma by its sums of 1/a."""
+        rising = np.cumsum(1 / (self.start[:, None] + self._steps[:-1]), axis=1)
+        summed = self.share * (digamma(self.start) - digamma(self.total))
+        return np.asarray(summed + np.einsum("ij,ij->i", self.weights[:, 1:], rising))
+
+
+class MixtureBatch:
+    """Rows of mixtures of Betas, each the sum of one row of every part: several priors have totals of their own.
+
+    >>> uniform = MixtureBatch([Part.of(np.ones((1, 1)), np.ones(1), 2.0)])
+    >>> low, high = uniform.intervals(0.9)
+    >>> round(float(low[0]), 15), round(float(high[0]), 15)
+    (0.05, 0.95)
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
+        self.count = len(parts[0].weights)
+
+    def rows(self, places: Counts) -> "MixtureBatch":
+        """Return some rows."""
+        return MixtureBatch([part.rows(places) for part in self.parts])
+
+    def row(self, place: int) -> BetaMixture:
+        """Return one row as a mixture of its own, without what has no weight."""
+        found = []
+        for part in self.parts:
+            kept = np.flatnonzero(part.weights[place] > 0)
+            a = part.start[place] + kept
+            found.append((part.weights[place, kept], a, part.total[place] - a))
+        return BetaMixture(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats, Floats]:
+        return _moments_of(self.parts)
+
+    @property
+    def mean(self) -> Floats:
+        """Return the expectations."""
+        return self._moments[0]
+
+    @property
+    def variances(self) -> tuple[Floats, Floats]:
+        """Return the variances in two parts that add up: within the Betas (sampling), and between them (privacy)."""
+        _, between, within = self._moments
+        return within, between
+
+    @property
+    def sd(self) -> Floats:
+        """Return the standard deviations."""
+        return np.asarray(np.sqrt(sum(self.variances)))
+
+    @property
+    def mean_log(self) -> Floats:
+        """Return the expectations of the logarithms."""
+        return np.asarray(sum(part.mean_log for part in self.parts))
+
+    def cdf(self, x: Floats | float) -> Floats:
+        """Return P(value <= x) for one x of each row."""
+        with np.errstate(divide="ignore"):
+            at = np.clip(logit(np.broadcast_to(np.asarray(x, dtype=float), self.count)), -_FARTHEST, _FARTHEST)
+        return np.asarray(sum(part.law(at)[0] for part in self.parts))
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return the logarithm of the density at one x in (0, 1) of each row."""
+        logs = [part.log_density(logit(np.asarray(x, dtype=float))) for part in self.parts]
+        return np.asarray(np.logaddexp.reduce(logs))
+
+    @property
+    def densities_at_ends(self) -> tuple[Floats, Floats]:
+        """Return the densities at 0 and at 1 of rows whose parameters are 1 or more: Beta(1, b) has b at 0."""
+        zero, one = np.zeros(self.count), np.zeros(self.count)
+        for part in self.parts:
+            a = part.start[:, None] + np.arange(part.weights.shape[1])
+            b = part.total[:, None] - a
+            zero += np.where(a == 1, part.weights * b, 0.0).sum(axis=1)
+            one += np.where(b == 1, part.weights * a, 0.0).sum(axis=1)
+        return zero, one
+
+    def quantile(self, probability: float) -> Floats:
+        """Return the x of each row with P(value <= x) = probability."""
+        return np.asarray(expit(self.logit_quantiles([probability])[0][0]))
+
+    @property
+    def median(self) -> Floats:
+        """Return the values below which half of the probability lies."""
+        return self.quantile(0.5)
+
+    def intervals(self, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Return both ends of the equal-tailed interval of each row."""
+        low, high = expit(self.logit_quantiles(tails(level))[0])
+        return low, high
+
+    def logit_quantiles(self, probabilities: Sequence[float]) -> tuple[Floats, Counts]:
+        """Return logits of quantiles (probabilities, rows), which keep their digits near 0 and 1, and steps taken.
+
+        Where a quantile is above 1/2 the law is turned around.
+        """
+        shape = len(probabilities), self.count
+        found, steps = np.empty(shape), np.zeros(shape, dtype=np.int64)
+        block = max(1, _BLOCK // max(part.weights.shape[1] for part in self.parts))
+        for start in range(0, self.count, block):
+            places = np.arange(start, min(start + block, self.count))
+            parts = [part.rows(slice(start, start + block)) for part in self.parts]
+            for number, probability in enumerate(probabilities):
+                above = _above_one_half(parts, probability)
+                for turned in (False, True):
+                    here = np.flatnonzero(above == turned)
+                    if here.size:
+                        own = parts if here.size == len(places) else [part.rows(here) for part in parts]
+                        own = [part.turned for part in own] if turned else own
+                        at, taken = _low_logits(own, 1 - probability if turned else probability)
+                        found[number, places[here]], steps[number, places[here]] = -at if turned else at, taken
+        return found, steps
+
+    def known_widths(self, level: float = 0.9) -> Floats:
+        """Return the mean width of the interval that each Beta of a row alone would give: that of exact counts."""
+        summed, shares = np.zeros(self.count), np.zeros(self.count)
+        for part in self.parts:
+            rows, steps = np.nonzero(part.weights > _SHOWN)
+            weights = part.weights[rows, steps]
+            widths = known_widths(part.start[rows] + steps, part.total[rows], level)
+            summed += np.bincount(rows, weights * widths, self.count)
+            shares += np.bincount(rows, weights, self.count)
+        return np.asarray(summed / shares)
+
+    def privacy_shares(self, level: float = 0.9) -> Floats:
+        """Return the share of each interval's width that is due to privacy: what exact counts would save."""
+        low, high = self.intervals(level)
+        return np.asarray(np.maximum(0.0, 1 - self.known_widths(level) / (high - low)))
+
+
+def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:
+    """Return the mean of each row, and its variance between and within the Betas; sums are taken about one centre."""
+    centre = parts[0].mean
+    sums = zip(*(part.moments(centre) for part in parts), strict=True)
+    first, second, within = (np.asarray(sum(each)) for each in sums)
+    return centre + first, np.maximum(0.0, second - first**2), within
+
+
+def _above_one_half(parts: Sequence[Part], probability: float) -> NDArray[np.bool_]:
+    """Tell of which rows a quantile is above 1/2; rows that Cantelli's inequality decides are not looked at."""
+    mean, between, within = _moments_of(parts)
+    variance, apart = between + within, mean - 0.5
+    beyond = variance / (variance + apart**2)  # what lies on the other side of 1/2, at most
+    above = apart > 0
+    open_ = np.flatnonzero(np.where(above, beyond >= probability, beyond >= 1 - probability))
+    if open_.size:
+        laws = [part.rows(open_).law(np.zeros(len(open_)))[0] for part in parts]
+        above[open_] = np.asarray(sum(laws)) < probability
+    return above
+
+
+def _low_logits(parts: Sequence[Part], probability: float) -> tuple[Floats, Counts]:
+    """Return the logits of a quantile that is not near 1 for all rows, and the steps that each took.
+
+    Steps are those of Newton's method on the normal scores of the cdf, which are nearly linear in the logit, and near
+    the root plain ones; halving where a step would leave the bracket. A row is judged before its bracket is looked at:
+    at the root the step is 0, and the bracket ends there.
+    """
+    first, between, within = _moments_of(parts)
+    spread = np.sqrt(between + within)
+    score = float(ndtri(probability))
+    at = np.clip(logit(first) + score * np.minimum(4.0, spread / (first * (1 - first))), -_FARTHEST, _FARTHEST)
+    low, high = np.full_like(at, -_FARTHEST), np.full_like(at, _FARTHEST)
+    enough = 8e-16 if probability >= 1e-8 else 4e-16 * probability
+    active, taken = np.arange(len(at)), np.zeros(len(at), dtype=np.int64)
+    for _ in range(_MOST_STEPS):
+        here = at[active]
+        cdf, density = (np.asarray(sum(each)) for each in zip(*(part.law(here) for part in parts), strict=True))
+        taken[active] += 1
+        miss = cdf - probability
+        step = _step(cdf, density, probability, score)
+        following = here - step
+        low[active] = np.where(miss < 0, here, low[active])
+        high[active] = np.where(miss >= 0, here, high[active])
+        done = (np.abs(step) <= 1e-13 * np.maximum(1, np.abs(here))) | (np.abs(miss) <= enough)
+        stuck = high[active] - low[active] <= 1e-13 * np.maximum(1, np.abs(here))
+        outside = ~((following > low[active]) & (following < high[active])) & ~done
+        at[active] = np.where(stuck & ~done, here, np.where(outside, (low[active] + high[active]) / 2, following))
+        left = np.flatnonzero(~(done | stuck))
+        if not left.size:
+            break
+        active, parts = active[left], [part.rows(left) for part in parts]
+    return at, taken
+
+
+def _step(cdf: Floats, density: Floats, probability: float, score: float) -> Floats:
+    """Return (z(F) - z(p)) phi(z(F)) / f far from the root, (F - p) / f near it."""
+    miss = cdf - probability
+    scores = ndtri(np.clip(cdf, 1e-300, 1 - 1e-16))
+    with np.errstate(all="ignore"):
+        far = (scores - score) * np.exp(-0.5 * scores**2) / np.sqrt(2 * np.pi)
+        return np.asarray(np.where(np.abs(miss) > _NEAR * min(1.0, probability / _NEAR), far, miss) / density)

@@ -1,0 +1,142 @@
+"""Made-up studies of one table, read all at once: what each reader would find, in a few passes over arrays.
+
+The laws are those of `infer`: all cells together under the declared prior, or under one whose strength is learnt, and
+where none was declared every cell from its own noisy count. Studies of other kinds are read one after the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions.summaries import ends_of
+from discreet.mechanisms import Mechanism
+from discreet.mechanisms.quantities import Measurement
+from discreet.models import Categories
+from discreet.randomness import SeededBits
+from discreet.reading import Case
+from discreet.reading.counts.count_sums import MANY
+from discreet.reading.counts.many_tables import ManyTables
+from discreet.reading.engines.tables import log_prior_total
+from discreet.reading.own_cells import pairs_through
+from discreet.reading.own_sums import summed_measurements
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUpTables:
+    """Made-up studies (rows): true probabilities, counts, which cells are looked at, and outputs.
+
+    But for the outputs they are the same for every epsilon.
+    """
+
+    truths: Floats
+    tables: Counts
+    places: Counts
+    outputs: Counts
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, studies: int, seed: int, most: int) -> "MadeUpTables":
+        """Draw probabilities from the prior, counts from these, at most so many cells of each, and outputs."""
+        generator, cells = np.random.default_rng(seed), len(mechanism.model.cells)
+        truths = generator.dirichlet(mechanism.model.concentration, size=studies)
+        tables = generator.multinomial(mechanism.size, truths)
+        if most == 1:
+            places = generator.integers(cells, size=(studies, 1))
+        else:
+            places = generator.permuted(np.tile(np.arange(cells), (studies, 1)), axis=1)[:, :most]
+        return cls(truths, tables, places, mechanism.sample(tables, SeededBits(seed)))
+
+    def chosen(self, values: Floats) -> Floats:
+        """Return the values of the cells that are looked at."""
+        return np.take_along_axis(values, self.places, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyStudies:
+    """What readers of many studies (rows) know about chosen cells (columns)."""
+
+    shape: tuple[int, int]
+    laws: MixtureBatch
+    are_opened: bool
+    means: Floats
+
+    @classmethod
+    def read(cls, mechanism: Mechanism, outputs: Counts, chosen: Counts, with_means: bool = True) -> "ManyStudies":
+        """Read outputs (studies, cells) about some cells of each; without the means of own sums if they need not be."""
+        model, shape = mechanism.model, chosen.shape
+        pair = _own_pair(mechanism)
+        if pair is None or with_means:
+            joint = _joint(mechanism, outputs, chosen)
+        if pair is None:
+            return cls(shape, joint, not model.is_prior_declared and len(model.cells) == 2, joint.mean.reshape(shape))
+        own = np.take_along_axis(outputs, chosen, axis=1).ravel()
+        rest = np.repeat(outputs.sum(axis=1), shape[1]) - own
+        first, weights = pairs_through([(np.stack([own, rest], axis=1), pair.noise)], mechanism.size)
+        laws = MixtureBatch([Part.of(weights, 1.0 + first, mechanism.size + 2.0)])
+        return cls(shape, laws, True, (joint if with_means else laws).mean.reshape(shape))
+
+    @classmethod
+    def known(cls, mechanism: Mechanism, tables: Counts, chosen: Counts) -> "ManyStudies":
+        """Read exact counts."""
+        alpha = mechanism.model.concentration
+        shapes = np.take_along_axis(alpha + tables, chosen, axis=1)
+        laws = MixtureBatch([Part.of(np.ones((chosen.size, 1)), shapes.ravel(), alpha.sum() + mechanism.size)])
+        return cls(chosen.shape, laws, False, laws.mean.reshape(chosen.shape))
+
+    def widths(self, level: float) -> Floats:
+        """Return the widths of all intervals."""
+        low, high = ends_of(self.laws, level, self.are_opened)
+        return np.asarray((high - low).reshape(self.shape))
+
+    def log_densities(self, truths: Floats) -> Floats:
+        """Return the log densities at the true probabilities."""
+        return self.laws.log_density(np.clip(truths, 1e-12, 1 - 1e-12).ravel()).reshape(self.shape)
+
+
+def are_read_together(mechanism: Mechanism) -> bool:
+    """Tell whether made-up studies of a mechanism can be read at once: few cells, all alike, through product noise."""
+    case = Case.before(mechanism)
+    if not isinstance(mechanism.model, Categories) or not case.is_measured or len(case.measurements) != 1:
+        return False
+    (measurement,) = case.measurements
+    places, cells = measurement.of.single_cells, len(mechanism.model.cells)
+    is_whole = places is not None and np.array_equal(places, np.arange(cells))
+    plain = is_whole and measurement.noise.is_product and len(measurement.noise.blocks) == 1 and cells <= MANY
+    undeclared = not mechanism.model.is_prior_declared and cells > 2
+    return plain and not (undeclared and _own_pair(mechanism) is None)
+
+
+def _own_pair(mechanism: Mechanism) -> Measurement | None:
+    """Return what is measured of one cell and of all others, if cells are read from their own sums."""
+    model = mechanism.model
+    if model.is_prior_declared or len(model.cells) == 2:
+        return None
+    summed = summed_measurements(_planned(mechanism), np.minimum(np.arange(len(model.cells)), 1))
+    return None if summed is None else summed[0]
+
+
+def _planned(mechanism: Mechanism) -> Case:
+    from discreet.reading.case import Observed
+
+    zeros = np.zeros(len(mechanism.model.cells), dtype=np.int64)
+    return Case(mechanism.model, mechanism.size, (Observed(mechanism, zeros, "planned"),))
+
+
+def _joint(mechanism: Mechanism, outputs: Counts, chosen: Counts) -> MixtureBatch:
+    """Read all cells together, under one prior or under those among which one learns."""
+    model, size = mechanism.model, mechanism.size
+    (measurement,) = Case.before(mechanism).measurements
+    models: Sequence[Categories] = [model] if model.is_prior_declared else model.proposals(True)
+    readings = [ManyTables(measurement.noise, each.concentration, outputs, size, chosen) for each in models]
+    totals = [log_prior_total(each.concentration, size) for each in models]
+    logs = np.array([reading.log_sums + total for reading, total in zip(readings, totals, strict=True)])
+    shares = np.exp(logs - logsumexp(logs, axis=0))
+    parts = []
+    for share, reading, each in zip(shares, readings, models, strict=True):
+        weights = (share[:, None, None] * reading.laws).reshape(chosen.size, -1)
+        starts = (each.concentration[chosen] + reading.first).ravel()
+        parts.append(Part.of(weights, starts, each.concentration.sum() + size))
+    return MixtureBatch(parts)

@@ -1,0 +1,55 @@
+"""An upper bound on the evidence for a prior, from windows alone: the tilted probability of the total is at most 1.
+
+Many strengths of a prior are told apart by their evidence, and most of them have none. The bound is within a few nats,
+log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
+parameter and noise have the same weights, so each kind of cell is asked once.
+"""
+
+from math import inf
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.digits import tilted_to
+from discreet.reading.case import Case
+from discreet.reading.counts.count_sums import CellWeights
+from discreet.reading.engines.tables import log_prior_total
+
+_MARGIN = 20.0  # windows reach this many factors e beyond the noisy counts; what lies outside is added
+
+
+def log_bound(case: Case) -> float:
+    """Return a number that the log evidence of a measured table does not exceed; infinite where none is found."""
+    alpha, size, cells = case.model.concentration, case.size, len(case.model.cells)
+    measurements = case.measurements
+    full = all(m.of.single_cells is not None and len(m.of.single_cells) == cells for m in measurements)
+    if not case.is_measured or not full or any(len(m.noise.blocks) != 1 for m in measurements):
+        return inf
+    values = np.empty((len(measurements), cells))
+    for own, measurement in zip(values, measurements, strict=True):
+        own[measurement.of.single_cells] = measurement.values
+    kinds, times = np.unique(np.vstack([values, alpha]).T, axis=0, return_counts=True)
+    noisy = kinds[:, :-1].astype(np.int64)
+
+    def log_kernel(places: Counts, counts: Counts) -> Floats:
+        found = np.zeros(np.broadcast(places, counts).shape)
+        for number, measurement in enumerate(measurements):
+            found += measurement.noise.log_terms(noisy[places, number] - counts, np.zeros(1, dtype=np.int64))
+        return found
+
+    weights = CellWeights(kinds[:, -1], log_kernel)
+    margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in measurements))) + 2
+    centres = np.clip(noisy, 0, size)
+    first = np.maximum(centres.min(axis=1) - margin, 0)
+    last = np.minimum(centres.max(axis=1) + margin, size)
+    rest = size - int(times @ first)
+    if not 0 < rest < int(times @ (last - first)):
+        return inf
+    width = int((last - first).max()) + 1
+    logs = weights.windows(first, last, width)
+    balanced = tilted_to(logs, np.arange(width), rest, absolute=1e-9, relative=0.01, times=times)
+    ends = balanced.weights[:, 0], balanced.weights[np.arange(len(first)), last - first]
+    outside = weights.outside(first, last, size, balanced.tilt, ends)
+    inside = float(times @ (balanced.log_sums + np.log1p(outside))) - balanced.tilt * rest
+    constant = log_prior_total(alpha, size) - sum(m.noise.log_normaliser for m in measurements)
+    return inside + constant if np.isfinite(inside) else inf

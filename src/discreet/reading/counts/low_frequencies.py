@@ -1,0 +1,93 @@
+"""Many cells through few frequencies: the sum of many independent counts has a smooth law.
+
+On a circle of length L the law of a sum is (1/L) sum_j phi(theta_j) e^(i theta_j t), phi the product of the cells'
+transforms. Leaving out all frequencies from J on errs by at most (2/L) sum_(j >= J) |phi(theta_j)|, and as no transform
+is above 1 in modulus, |phi| is at most the product over any cells. So the 64 widest cells (one in 40, where that is
+more) are transformed whole, and J is the first frequency beyond which the product of their moduli, without the largest
+(so that the bound holds where one cell is left out), sums to nothing. All other cells are asked at J frequencies alone,
+by products of matrices.
+
+For a few cells this would be wrong: the transform of Laplace noise falls like theta^-2 only.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.fft import rfft
+
+from discreet.arrays import Counts, Floats
+from discreet.reading.counts.count_sums import MANY, Spectrum, leave_one_out
+
+_LEFT_OUT = 1e-17  # of the probability of the known total
+_BLOCK = 2_000_000  # numbers that are worked on together
+
+
+class LowFrequencies:
+    """Transforms of rows of weights (cells, steps) on a circle, as far as their products are not negligible.
+
+    `left_out` bounds the error of every probability of a sum of all cells, or all but one.
+    """
+
+    def __init__(self, weights: Floats, length: int, spread: float) -> None:
+        self._weights, self._length = weights, length
+        steps = np.arange(weights.shape[1])
+        means = weights @ steps
+        self._variances = weights @ steps**2 - means**2
+        self.count, self.left_out = self._kept(np.arange(len(weights)), spread)
+
+    def _kept(self, places: Counts, spread: float) -> tuple[int, float]:
+        """Return how many frequencies matter to sums of these cells, and what the others could add."""
+        some = max(MANY, len(places) // 40)
+        widest = places[np.argsort(-self._variances[places], kind="stable")[:some]]
+        moduli = np.log(np.maximum(np.abs(rfft(self._weights[widest], self._length, axis=1)), 1e-300))
+        product = np.exp(np.minimum(0.0, moduli.sum(axis=0) - moduli.max(axis=0)))
+        tails = 2 / self._length * np.cumsum(product[::-1])[::-1]
+        allowed = _LEFT_OUT / (2.6 * max(spread, 0.4))
+        kept = int(np.count_nonzero(tails > allowed))
+        return max(1, kept), float(tails[kept]) if kept < len(tails) else 0.0
+
+    @cached_property
+    def _waves(self) -> tuple[Floats, Floats]:
+        turns = self._turns(np.arange(self._weights.shape[1])[:, None])
+        return np.cos(turns), np.sin(turns)
+
+    def _turns(self, steps: Counts | int) -> Floats:
+        """Return theta_j times steps; whole turns are taken off before anything is rounded."""
+        return np.asarray(2 * np.pi / self._length * (np.arange(self.count) * steps % self._length))
+
+    @cached_property
+    def _spectra(self) -> Spectrum:
+        cosines, sines = self._waves
+        return np.asarray(self._weights @ cosines - 1j * (self._weights @ sines))
+
+    def product(self, places: Counts) -> Spectrum:
+        """Return the transform of the law of the sum of many cells, up to the last frequency that matters to it."""
+        if len(places) == len(self._weights):
+            return np.asarray(self._spectra.prod(axis=0))
+        needed, _ = self._kept(places, float(np.sqrt(self._variances[places].sum())))
+        if needed <= self.count:
+            return np.asarray(self._spectra[places].prod(axis=0))
+        found = np.ones(self._length // 2 + 1, dtype=np.complex128)
+        for start in range(0, len(places), MANY):
+            found *= rfft(self._weights[places[start : start + MANY]], self._length, axis=1).prod(axis=0)
+        return found
+
+    def marginals(self, rest: int) -> Floats:
+        """Return P(step of cell i | the steps of all cells sum to `rest`) for every cell (rows).
+
+        The law of all others at rest - step is a sum of cosines and sines of step: one product of matrices.
+        """
+        cosines, sines = self._waves
+        twice = np.full(self.count, 2.0)
+        twice[0] = 1
+        if self._length % 2 == 0 and self.count == self._length // 2 + 1:
+            twice[-1] = 1
+        others = leave_one_out(self._spectra) * (twice / self._length * np.exp(1j * self._turns(rest % self._length)))
+        found = np.empty_like(self._weights)
+        block = max(1, _BLOCK // self._weights.shape[1])
+        for start in range(0, len(found), block):
+            part = slice(start, start + block)
+            laws = others[part].real @ cosines.T + others[part].imag @ sines.T
+            np.multiply(self._weights[part], np.maximum(0.0, laws), out=found[part])
+        found /= found.sum(axis=1, keepdims=True)
+        return found

@@ -1,0 +1,190 @@
+"""Own sums: what is asked about groups of cells is read from the noisy sums of these groups alone.
+
+Events split the cells into p parts. If cell noise is a product, or a product conditioned on summing to zero, then so is
+the noise of the parts' sums, with the kernel folded c times for c cells (`NoiseLaw.sums`): adding up the product over
+all rows with the same sums leaves a product, and the condition stays. So the collapsed release is a noisy table of p
+cells with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
+
+Given theta, the parts' noisy sums depend on it through the shares of the parts only. So the reading is the exact
+posterior given these sums whatever theta is inside of the parts, and how often an interval of a share covers it depends
+on the number of records, the noise, the number of cells and that share alone: no table is worse than another.
+
+Drawn probabilities add up within parts in the same way: those of Dirichlet(alpha + tau k) give one of the summed alpha
+and k. Other evidence is summed out table by table if there are at most ten cells, every split inside of a part being as
+likely as any other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import gammaln
+
+from discreet.arrays import Counts, Floats
+from discreet.certificates.posterior_distances import Tables
+from discreet.mechanisms.evidence import Draw, DrawnRows, Evidence
+from discreet.mechanisms.posterior_grid import broken_sticks
+from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.models import Categories
+from discreet.reading.case import Case, Observed
+from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.drawn import coarse
+from discreet.reading.engines.enumeration import EnumerationEngine, table_likelihoods
+from discreet.reading.engines.tables import TablesEngine
+
+MOST_LISTED_CELLS = 10
+"""Evidence that is no product over cells is summed out table by table for at most so many cells."""
+_KEPT = 256  # partitions whose reading is remembered
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The true counts behind some parts: part j holds the counts at `places[j]`, and its prior parameter is 1."""
+
+    counts: LatentCounts | EnumeratedCounts
+    places: tuple[Counts, ...]
+
+
+class OwnSums:
+    """Reads groups of cells of a case from their own noisy sums; `refusal` says where there are none."""
+
+    def __init__(self, case: Case[Categories]) -> None:
+        self._case, self._known = case, dict[tuple[bytes, ...], Parts]()
+
+    @cached_property
+    def refusal(self) -> str | None:
+        """Tell why groups have no law of their own, or nothing if they have."""
+        cells = len(self._case.model.cells)
+        labels = np.minimum(np.arange(cells), 1)
+        if all(_collapsed(each, labels) is not None for each in self._case.observed) or self._is_listed:
+            return None
+        return (
+            "the likelihood is no product over cells, so sums of cells have no law of their own, and of more than "
+            f"{MOST_LISTED_CELLS} cells not all tables are listed"
+        )
+
+    @cached_property
+    def _is_listed(self) -> bool:
+        few = len(self._case.model.cells) <= MOST_LISTED_CELLS
+        return few and EnumerationEngine().refusal(self._case) is None
+
+    def parts(self, *groups: Counts) -> Parts:
+        """Return the counts of disjoint groups of cells, in this order, and after them those of all other cells."""
+        key = tuple(np.sort(group).tobytes() for group in groups)
+        if key not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[key] = self._read(groups)
+        return self._known[key]
+
+    def cells(self, places: Counts) -> tuple[Counts, Floats] | None:
+        """Return windows of counts of single cells and their probabilities, if cells are alike; else nothing."""
+        from discreet.reading.own_cells import own_cells  # which stands on what is here
+
+        return own_cells(self._case, places)
+
+    def _read(self, groups: Sequence[Counts]) -> Parts:
+        cells = len(self._case.model.cells)
+        labels = np.full(cells, len(groups))
+        for number, group in enumerate(groups):
+            labels[group] = number
+        number = int(labels.max()) + 1
+        observed = [_collapsed(each, labels) for each in self._case.observed]
+        if any(each is None for each in observed):
+            return self._listed(labels, number)
+        case = Case(_model(number), self._case.size, tuple(each for each in observed if each is not None))
+        return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))
+
+    def _listed(self, labels: Counts, number: int) -> Parts:
+        """Weigh all tables: parts are uniform, and so are the splits inside of each part."""
+        tables, logs = self._all
+        places = tuple(np.flatnonzero(labels == part) for part in range(number))
+        for own in places:
+            sums = tables.all[:, own].sum(axis=1)
+            logs = logs - (gammaln(sums + len(own)) - gammaln(sums + 1.0) - gammaln(float(len(own))))
+        return Parts(EnumeratedCounts(tables, logs), places)
+
+    @cached_property
+    def _all(self) -> tuple[Tables, Floats]:
+        tables = Tables(np.ones(len(self._case.model.cells)), self._case.size)
+        return tables, np.asarray(sum(table_likelihoods(each, tables) for each in self._case.observed))
+
+
+@dataclass(frozen=True, eq=False)
+class _Collapsed(Observed):
+    """One output, collapsed to parts: what it tells about their counts."""
+
+    told: Evidence
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Return the collapsed evidence."""
+        return self.told
+
+    @property
+    def likelihood_refusal(self) -> str:
+        """Say that it is read as a product, not table by table."""
+        return "sums are read as a product over parts"
+
+
+@dataclass(frozen=True, eq=False)
+class _SummedDraw(Draw):
+    """Drawn probabilities, added up within parts."""
+
+    summed: DrawnRows
+
+    @property
+    def rows(self) -> tuple[DrawnRows, ...]:
+        """Return the one row of the parts' probabilities."""
+        return (self.summed,)
+
+
+def _model(parts: int) -> Categories:
+    return Categories("part", levels=tuple(range(parts)), prior=1, outside=0)
+
+
+def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
+    """Return an output about the parts' counts; None if their likelihood is no product."""
+    told: Evidence | None = None
+    if (draw := observed.draw) is not None:
+        if len(draw.rows) == 1 and coarse(draw.rows) is None:
+            told = _SummedDraw(draw.cell, draw.drawer, _summed_rows(draw.rows[0], labels))
+    elif observed.measurements:
+        summed = [_summed(each, labels) for each in observed.measurements]
+        told = None if None in summed else tuple(each for each in summed if each is not None)
+    return None if told is None else _Collapsed(observed.mechanism, observed.output, observed.label, told)
+
+
+def summed_measurements(case: Case, labels: Counts) -> tuple[Measurement, ...] | None:
+    """Return the noisy sums of the parts that labels name, if all that a case holds are noisy counts of every cell."""
+    if not case.is_measured:
+        return None
+    found = [_summed(measurement, labels) for measurement in case.measurements]
+    return None if None in found else tuple(each for each in found if each is not None)
+
+
+def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
+    """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is no product."""
+    places, noise = measurement.of.single_cells, measurement.noise
+    if places is None or not noise.is_product or not np.array_equal(np.sort(places), np.arange(len(labels))):
+        return None
+    parts = int(labels.max()) + 1
+    law = noise.sums(labels[places].tolist())
+    if law is None:
+        return None
+    values = np.zeros(parts, dtype=np.int64)
+    np.add.at(values, labels[places], measurement.values)
+    return Measurement(Cells(_model(parts)), values, law)
+
+
+def _summed_rows(rows: DrawnRows, labels: Counts) -> DrawnRows:
+    """Return drawn probabilities of the parts, as the cells of the grid into which the summed middles fall."""
+    parts, steps = int(labels.max()) + 1, 2.0**rows.grid_bits
+    theta = broken_sticks(np.asarray((rows.sticks[:, 0] + 0.5) / steps, dtype=float))
+    sums = np.stack([theta[:, labels == part].sum(axis=1) for part in range(parts)], axis=1)
+    left = np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
+    sticks = np.clip(np.floor(sums / left * steps), 0, steps - 1).astype(np.int64)[:, None, :-1]
+    alpha = np.asarray(np.bincount(labels, rows.alpha, parts), dtype=float)
+    return replace(rows, alpha=alpha, count=1, sticks=sticks)

@@ -1,0 +1,202 @@
+"""Windows, tilts and low frequencies of a table's counts: certificates against slow sums, and what they refuse."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from discreet.reading.counts import count_sums
+from discreet.reading.counts.count_sums import CellWeights, log_prior
+from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.low_frequencies import LowFrequencies
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def laplace(noisy: Counts, rate: float, alpha: float) -> CellWeights:
+    return CellWeights(np.full(len(noisy), alpha), lambda places, counts: -rate * np.abs(noisy[places] - counts))
+
+
+def gaussian(noisy: Counts, variance: float, alpha: float) -> CellWeights:
+    return CellWeights(
+        np.full(len(noisy), alpha), lambda places, counts: -((noisy[places] - counts) ** 2) / (2 * variance)
+    )
+
+
+def read(weights: CellWeights, noisy: Counts, reach: float, total: int) -> LatentCounts:
+    return LatentCounts(weights, noisy, noisy, reach, total)
+
+
+def made_up(cells: int, total: int, rate: float, seed: int) -> Counts:
+    generator = np.random.default_rng(seed)
+    counts = generator.multinomial(total, generator.dirichlet(np.ones(cells)))
+    noise = np.rint(generator.laplace(scale=1 / rate, size=cells)).astype(np.int64)
+    return np.asarray(counts + noise - np.rint(noise.mean()).astype(np.int64))
+
+
+def slow_marginals(weights: CellWeights, total: int) -> tuple[Floats, float]:
+    """Sum over all counts 0, ..., n of every cell by plain convolution: no windows, no tilt, no transform."""
+    cells = np.arange(len(weights.alpha))
+    logs = weights(cells[:, None], np.arange(total + 1)[None, :])
+    peaks = logs.max(axis=1)
+    tables = np.exp(logs - peaks[:, None])
+    found = np.empty_like(tables)
+    for cell in cells:
+        others = np.ones(1)
+        for other in cells:
+            if other != cell:
+                others = np.convolve(others, tables[other])[: total + 1]
+        found[cell] = tables[cell] * others[::-1]
+    total_weight = found[0].sum()
+    return found / found.sum(axis=1, keepdims=True), float(np.log(total_weight) + peaks.sum())
+
+
+def on_all_counts(counts: LatentCounts) -> Floats:
+    found = np.zeros((len(counts.first), counts.total + 1))
+    for row, first, law in zip(found, counts.first, counts.marginals, strict=True):
+        kept = law[: counts.total + 1 - first]
+        row[first : first + len(kept)] = kept
+    return found
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.7, 1.0, 3.5])
+@pytest.mark.parametrize(
+    ("noisy", "rate"),
+    [([40, 220, 40], 0.5), ([-200, 300, 190], 0.5), ([-350, -20, 640], 1.0), ([5, 0, 7, 290], 2.0)],
+)
+def test_windows_give_what_a_sum_over_all_counts_gives(noisy: list[int], rate: float, alpha: float) -> None:
+    values = np.array(noisy)
+    weights = laplace(values, rate, alpha)
+    counts = read(weights, values, 1 / rate, 300)
+    wanted, log_sum = slow_marginals(weights, 300)
+    assert np.abs(on_all_counts(counts) - wanted).max() < 2e-13
+    assert counts.log_sum == pytest.approx(log_sum, abs=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0])
+def test_gaussian_windows_give_what_a_sum_over_all_counts_gives(alpha: float) -> None:
+    values = np.array([-60, 150, 180, 31])
+    weights = gaussian(values, 400.0, alpha)
+    counts = read(weights, values, 5.0, 300)
+    wanted, log_sum = slow_marginals(weights, 300)
+    assert np.abs(on_all_counts(counts) - wanted).max() < 2e-13
+    assert counts.log_sum == pytest.approx(log_sum, abs=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1.0, 3.5])
+@pytest.mark.parametrize("margin", [2.0, 5.0, 12.0])
+def test_what_narrow_windows_lose_is_at_most_what_they_say(
+    monkeypatch: pytest.MonkeyPatch, alpha: float, margin: float
+) -> None:
+    monkeypatch.setattr(count_sums, "_MARGIN", margin)
+    monkeypatch.setattr(count_sums, "_LOST", np.inf)
+    values = made_up(4, 300, 0.5, 8)
+    weights = laplace(values, 0.5, alpha)
+    counts = read(weights, values, 2.0, 300)
+    lost = -np.expm1(counts.log_sum - slow_marginals(weights, 300)[1])
+    assert -1e-13 <= lost <= counts.lost
+    assert counts.lost > 1e-9  # these windows are narrow indeed
+
+
+def test_windows_are_widened_until_they_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = made_up(4, 300, 0.5, 8)
+    weights = laplace(values, 0.5, 0.4)
+    usual = read(weights, values, 2.0, 300)
+    monkeypatch.setattr(count_sums, "_MARGIN", 3.0)
+    widened = read(weights, values, 2.0, 300)
+    assert max(usual.lost, widened.lost) <= 1e-12
+    assert np.abs(on_all_counts(widened) - on_all_counts(usual)).max() < 1e-12
+
+
+def test_no_window_and_no_transform_grows_with_the_number_of_records() -> None:
+    sizes = []
+    for total in (10**4, 10**6, 10**9, 10**12):
+        values = np.array([total // 2, total // 3, total - total // 2 - total // 3])
+        counts = read(laplace(values, 0.5, 2.0), values, 2.0, total)
+        sizes.append((counts.marginals.shape, counts.length))
+        assert counts.lost <= 1e-12
+    assert len(set(sizes)) == 1
+
+
+def test_a_circle_that_is_too_short_is_lengthened(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = made_up(400, 4000, 0.5, 3)
+    weights = laplace(values, 0.5, 1.0)
+    usual = read(weights, values, 2.0, 4000)
+    monkeypatch.setattr(count_sums, "_TAIL", 0.01)
+    short = read(weights, values, 2.0, 4000)
+    assert short.length < usual.length
+    assert np.abs(short.marginals - usual.marginals).max() < 1e-14
+    monkeypatch.setattr(count_sums, "_ALIASED", 1e30)
+    wrong = read(weights, values, 2.0, 4000)
+    assert np.abs(wrong.marginals - usual.marginals).max() > 1e-14  # without the certificate it is wrong
+
+
+def by_full_transform(counts: LatentCounts) -> Floats:
+    """Leave each cell out of the product of whole transforms."""
+    weights, length = counts._weights, counts.length
+    spectra = np.fft.rfft(weights, length, axis=1)
+    before = np.cumprod(np.concatenate([np.ones((1, spectra.shape[1])), spectra[:-1]]), axis=0)
+    after = np.cumprod(np.concatenate([np.ones((1, spectra.shape[1])), spectra[:0:-1]]), axis=0)[::-1]
+    behind = (counts._rest - np.arange(weights.shape[1])) % length
+    joint = weights * np.maximum(0, np.fft.irfft(before * after, length, axis=1)[:, behind])
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(("cells", "rate"), [(64, 0.5), (65, 0.5), (1000, 0.5), (300, 0.05)])
+def test_low_frequencies_give_what_all_frequencies_give(cells: int, rate: float) -> None:
+    values = made_up(cells, 100_000, rate, cells)
+    counts = read(laplace(values, rate, 1.5), values, 1 / rate, 100_000)
+    assert np.abs(counts.marginals - by_full_transform(counts)).max() < 1e-15
+    mass = np.fft.irfft(np.fft.rfft(counts._weights, counts.length, axis=1).prod(axis=0), counts.length)
+    assert counts.mass == pytest.approx(mass[counts._rest % counts.length], rel=1e-12)
+    if cells > 64:
+        assert counts.low.count < counts.length / 4
+        assert counts.low.left_out <= 1e-16 * counts.mass
+
+
+@pytest.mark.parametrize("cells", [3, 10, 64])
+def test_few_cells_are_read_by_whole_transforms(cells: int) -> None:
+    values = made_up(cells, 1000, 0.5, cells)
+    counts = read(laplace(values, 0.5, 1.0), values, 2.0, 1000)
+    counts.marginals  # noqa: B018
+    assert "low" not in vars(counts)
+
+
+@pytest.mark.parametrize("known", [3, 70, 97])
+def test_sums_of_many_cells_are_those_of_whole_transforms_whatever_else_is_known(known: int) -> None:
+    values = made_up(100, 20_000, 0.3, 77)
+
+    def log_kernel(places: Counts, counts: Counts) -> Floats:
+        rates = np.where(places < known, 40.0, 0.3)
+        return np.asarray(-rates * np.abs(values[places] - counts))
+
+    counts = read(CellWeights(np.ones(100), log_kernel), values, 1 / 0.3, 20_000)
+    for places in (np.arange(80), np.arange(20, 100), np.arange(5), np.arange(95, 100), np.arange(0, 100, 3)):
+        spectra = np.fft.rfft(counts._weights[places], counts.length, axis=1).prod(axis=0)
+        wanted = np.fft.irfft(spectra, counts.length)
+        assert np.abs(counts._law(counts._spectrum(places)) - np.maximum(0, wanted)).max() < 1e-14
+    assert np.abs(counts.marginals - by_full_transform(counts)).max() < 1e-14
+
+
+def test_a_bound_on_what_is_left_out_holds() -> None:
+    values = made_up(200, 20_000, 0.5, 5)
+    counts = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
+    product = np.abs(np.fft.rfft(counts._weights, counts.length, axis=1).prod(axis=0))
+    low = LowFrequencies(counts._weights, counts.length, counts._spread)
+    assert 2 / counts.length * product[low.count :].sum() <= low.left_out + 1e-300
+
+
+def test_evidence_is_at_most_its_bound() -> None:
+    for alpha in (0.01, 0.3, 1.0, 10.0):
+        values = made_up(30, 2000, 0.5, 6)
+        counts = read(laplace(values, 0.5, alpha), values, 2.0, 2000)
+        assert counts.log_sum <= counts.log_bound
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.5, 1.0, 7.0])
+def test_priors_by_running_sums_are_those_of_gamma_functions(alpha: float) -> None:
+    first = np.array([0, 3, 10**6, 10**12])
+    weights = CellWeights(np.full(4, alpha), lambda places, counts: np.zeros(np.broadcast(places, counts).shape))
+    found = weights.windows(first, first + 5000, 5001)
+    wanted = log_prior(np.full((4, 1), alpha), first[:, None] + np.arange(5001))
+    assert np.abs(found - wanted).max() < 1e-10
