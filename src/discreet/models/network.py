@@ -362,6 +362,11 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         tables = made_up_tables(self, generator)
         return MadeUp(by_row(self, tables), counts_of(self, made_up_records(self, tables, size, generator)))
 
+    def made_up_work(self, size: int) -> tuple[float, float]:
+        """Return the work of records that are drawn one by one, each with all variables."""
+        values = float(size) * sum(2 + len(variable.levels) for variable in self.variables)
+        return 20 * values, values
+
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every level given every combination of parents, from exact counts."""
         from discreet.models.network_records import known_rows

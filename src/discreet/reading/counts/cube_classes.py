@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts
-from discreet.mathematics.digits import tilted, tilted_to
+from discreet.mathematics.digits import tilted_to
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.naive_bayes import ClassCounts
@@ -85,11 +86,12 @@ def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: flo
     best = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=steepest).tilt
     bounds, beyond = np.full_like(upper.logs, np.inf), np.full(len(looks), np.inf)
     for share in _TILTS:
-        found = tilted(upper.logs, steps, best + share * rate)
-        others = found.log_sums.sum() - found.log_sums
-        bounds = np.minimum(bounds, upper.logs + found.tilt * (steps - rest) + others[:, None])
-        if abs(found.tilt) < upper.steepest:
-            beyond = np.minimum(beyond, upper.log_outside(found.tilt) - found.tilt * rest + others)
+        tilt = best + share * rate
+        sums = logsumexp(upper.logs + tilt * steps, axis=1)
+        others = sums.sum() - sums
+        bounds = np.minimum(bounds, upper.logs + tilt * (steps - rest) + others[:, None])
+        if abs(tilt) < upper.steepest:
+            beyond = np.minimum(beyond, upper.log_outside(tilt) - tilt * rest + others)
     floor = least - _NEGLIGIBLE - np.log(upper.logs.size)
     kept = [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
     return kept, float(beyond.max()) - least

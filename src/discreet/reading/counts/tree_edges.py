@@ -22,7 +22,8 @@ from discreet.mathematics.digits import tilted_to
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
 
-_BLOCK = 2_000_000  # numbers of one kind that are held at a time
+BLOCK = 2_000_000
+"""So many numbers of one kind are held at a time."""
 _ROUNDING = 4e-16  # of a transform, beside the largest number
 _DIRECT = 200_000  # products of two rows up to which they are summed one by one, where no digits are lost
 
@@ -126,7 +127,7 @@ class Edge:
         return tilted_to(both, np.arange(both.shape[1]), wanted, absolute=1e-3, relative=0.01, steepest=steepest).tilt
 
     def _blocks(self, places: Counts) -> Iterator[Counts]:
-        yield from np.array_split(places, max(1, len(places) * self._length // _BLOCK))
+        yield from np.array_split(places, max(1, len(places) * self._length // BLOCK))
 
     def _weights(self, places: Counts) -> tuple[list[Floats], Floats]:
         """Return the tilted rows of some parent counts, and the logs of what they were divided by."""

@@ -7,6 +7,7 @@ import numpy as np
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.binary_trees import BinaryTreeCounts, TreeTable
+from discreet.reading.counts.tree_edges import BLOCK
 from discreet.reading.engines.trees import TreesEngine
 from discreet.reading.measured import log_constant, measured_tables, seen_tables
 from discreet.reading.readings import NetworkReading
@@ -43,7 +44,7 @@ class BinaryTreesEngine(Engine, place=35):
         cells = sum(float(np.prod(model.shape(family))) for family in model.families)
         operations = _EACH * edges * width * 2 * width * log2(2 * width + 2) + 100 * cells * width * log2(width + 2)
         words = f"summing over windows of {width:.0f} counts for {edges} tables in the middle of a tree"
-        return Work(words, operations, 40 * max(width, 1e6) + 8 * cells * width)
+        return Work(words, operations, 8 * min(2 * width**2, BLOCK + 2 * width) + 8 * cells * width)
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
