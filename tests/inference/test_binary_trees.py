@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.reading import Case, engine_for
 from discreet.reading.counts import tree_edges
 from discreet.reading.counts.binary_trees import BinaryTreeCounts, TreeTable
@@ -36,7 +37,7 @@ def made_up(shape: list[tuple[int | None, int]], size: int, seed: int) -> list[T
             values, rate = rng.integers(-4, size + 4, levels), float(rng.uniform(0.2, 1.5))
 
             def kernel(counts: np.ndarray, z: np.ndarray = values, r: float = rate) -> np.ndarray:
-                return -r * np.abs(z[:, None] - counts)
+                return np.asarray(-r * np.abs(z[:, None] - counts))
 
             seen = Seen(kernel, values, np.full(levels, 1 / rate), np.full(levels, rate**2 / 2))
             rows.append([] if parent is None and inner and place else [seen])
@@ -118,7 +119,7 @@ def network(*edges: str) -> dc.Network:
     return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, (0, 1)), outside=0)
 
 
-def released(mechanism: dc.FamilyHistograms, seed: int) -> dc.Release:
+def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
     counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 

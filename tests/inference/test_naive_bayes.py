@@ -22,6 +22,7 @@ from discreet.reading.counts.shared_radius import DistanceRow
 from discreet.reading.counts.states import blocks, likely, represented
 from discreet.reading.counts.whole_class import WholeClass, laws_inside
 from discreet.reading.counts.windows import Seen, Windowed
+from discreet.reading.measured import own_factors
 from discreet.reading.nearest import nearest_counts
 
 
@@ -80,7 +81,7 @@ def cube_counts(
 ) -> NaiveBayesCounts:
     """All classes, with class counts that were seen through Laplace noise of a rate."""
     kernels, seen = [CubeKernel(z, own, alpha, size) for z, own, alpha in classes], laplace(noisy, rate)
-    own = [OwnFactor(1.0, lambda t, z=z: -rate * np.abs(z - t)) for z in noisy]
+    own = own_factors([1.0] * len(noisy), [seen])
     return NaiveBayesCounts(cube_classes(kernels, seen, own, size), own, size)
 
 

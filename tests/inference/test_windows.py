@@ -1,10 +1,13 @@
 """Windows against direct sums over all counts: equal where both can be had, and never wrong about what is left out."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.reading import Case
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import WindowedClass
@@ -12,7 +15,7 @@ from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
 from discreet.reading.counts.row_windows import RowWindows
 from discreet.reading.counts.window_sums import WindowSums
-from discreet.reading.counts.windows import CellWindows, Seen, Windowed, log_prior_windows
+from discreet.reading.counts.windows import CellWindows, Seen, log_prior_windows
 from discreet.reading.engines.naive_bayes import NaiveBayesEngine, whole, windowed
 
 
@@ -31,7 +34,7 @@ def gaussian(noisy: list[int], variance: float) -> Seen:
 
 
 def whole_row(alpha: np.ndarray, seen: list[Seen], size: int, centre: float) -> RowCounts:
-    """The slow twin: every count of every cell, convolved directly."""
+    """Return the slow twin: every count of every cell, convolved directly."""
     counts = np.broadcast_to(np.arange(size + 1), (len(alpha), size + 1))
     return RowCounts(log_prior_factors(alpha, size) + sum(each.log_kernel(counts) for each in seen), centre)
 
@@ -169,12 +172,12 @@ def network(classes: int, levels: int, features: int = 4) -> dc.Network:
     return dc.Network.naive_bayes("y", names, domains, outside=0)
 
 
-def released(mechanism: dc.FamilyHistograms, seed: int) -> dc.Release:
+def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
     counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 
 
-KINDS = {
+KINDS: dict[str, Callable[[dc.Network, int, str], NetworkCounts]] = {
     "histograms": lambda net, size, eps: dc.FamilyHistograms(net, size, eps),
     "updates": lambda net, size, eps: dc.LaplaceUpdates(net, size, eps),
     "Gaussians": lambda net, size, eps: dc.FamilyGaussians(net, size, eps, "1e-6"),
@@ -218,9 +221,8 @@ def compare(fast: NaiveBayesCounts, slow: NaiveBayesCounts) -> None:
     np.testing.assert_allclose(fast.class_means, slow.class_means, atol=1e-12)
     for one, two in zip(fast.means(), wanted, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-12)
-    for one, two in zip(fast.class_chances, slow.class_chances, strict=True):
-        assert isinstance(one, Windowed)
-        np.testing.assert_allclose(one.values, two.values[one.first : one.last + 1], atol=1e-12)
+    for law, full in zip(fast.class_chances, slow.class_chances, strict=True):
+        np.testing.assert_allclose(law.values, full.values[law.first : law.last + 1], atol=1e-12)
     levels = fast.classes[0].levels
     codes = np.random.default_rng(8).integers(0, levels, (200, len(levels)))
     np.testing.assert_allclose(fast.log_joint(codes), slow.log_joint(codes), atol=2e-11)

@@ -20,7 +20,17 @@ from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, no_posterior, plan_network
 from discreet.command_line.readings import show_reading
 from discreet.command_line.regressions import plan_regression
-from discreet.command_line.screen import as_json, console, helpful, patient, require_folder, say, show_json, show_table, working
+from discreet.command_line.screen import (
+    as_json,
+    console,
+    helpful,
+    patient,
+    require_folder,
+    say,
+    show_json,
+    show_table,
+    working,
+)
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant, Amount

@@ -155,10 +155,10 @@ class Work:
 
     def refusal_for(self, patience: float) -> str | None:
         """Tell why this is too much for somebody who allows so many times the usual work, or nothing if it is not."""
-        amounts = ("takes", self.operations, MOST_OPERATIONS, "operations"), ("holds", self.numbers, MOST_NUMBERS, "numbers")
-        for does, amount, most, what in amounts:
-            if amount > patience * most:
-                return f"{self.of} {does} about {amount:.0e} {what}, and at most {patience * most:.0e} are allowed"
+        if self.operations > (most := patience * MOST_OPERATIONS):
+            return f"{self.of} takes about {self.operations:.0e} operations, and at most {most:.0e} are allowed"
+        if self.numbers > (most := patience * MOST_NUMBERS):
+            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {most:.0e} are allowed"
         return None
 
     @property

@@ -1,12 +1,13 @@
 """Trees whose inner variables have two levels, read through noise on windows: exact, at any number of records.
 
-Every variable has at most one parent, and the noise is independent between cells. What a variable's subtree says depends
-on the rest only through n_1, how many records have level 1 of its parent: a message over these counts, on a window. A
-leaf's rows are independent given n_1 (`RowWindows`); a variable with children sums over its own count (`Edge`). Walking
-up gives the evidence; walking down gives the law of every count, every expected probability, and independent draws.
+Every variable has at most one parent, and the noise is independent between cells. What a variable's subtree says
+depends on the rest only through n_1, how many records have level 1 of its parent: a message over these counts, on a
+window. A leaf's rows are independent given n_1 (`RowWindows`); a variable with children sums over its own count
+(`Edge`). Walking up gives the evidence; walking down gives the law of every count, every expected probability, and
+independent draws.
 
-A node's window is right if its law at both ends is negligible; tables have bounds of what their windows leave out and of
-rounding. All of these are computed in every reading, and windows widened until they hold.
+A node's window is right if its law at both ends is negligible; tables have bounds of what their windows leave out and
+of rounding. All of these are computed in every reading, and windows widened until they hold.
 """
 
 from collections.abc import Sequence

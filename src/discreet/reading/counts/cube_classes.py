@@ -41,7 +41,7 @@ class _Look:
 
     @classmethod
     def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
-        """Look at class counts so far apart that the weight changes by at most so many factors e, and bound the rest."""
+        """Look at class counts between which the weight changes by at most so many factors e, and bound the rest."""
         every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
         nearest = np.minimum(first + (every - first + step // 2) // step * step, last)
         looked, which = np.unique(nearest, return_inverse=True)

@@ -2,7 +2,8 @@
 
 With n_1 records of the parent's level 1 and m_1 of the child's, the table of the edge has one free count, and
 
-    G(n_1, m_1) = sum_k f_11(k) f_10(n_1 - k) f_01(m_1 - k) f_00(n - n_1 - m_1 + k) = (r_1(.; n_1) * r_0(.; n - n_1))(m_1),
+    G(n_1, m_1) = sum_k f_11(k) f_10(n_1 - k) f_01(m_1 - k) f_00(n - n_1 - m_1 + k)
+                = (r_1(.; n_1) * r_0(.; n - n_1))(m_1),
 
 where row j has the weights r_j(k; n_j) = f_j1(k) f_j0(n_j - k). What a row's noisy cells say about k has kinks at z_j1
 and at n_j - z_j0; beyond both it falls twice as fast as the noise, so a window around them holds all but a part that is
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet.arrays import Counts, Floats
@@ -84,8 +86,8 @@ class EdgeRow:
         growth = np.maximum(0.0, np.log((self._alpha[0] + totals - first) / (totals - first + 1)))
         start = kernel(first) + np.maximum(0.0, self._yes.prior(first)) + self._no.prior(totals - first)
         left = start, kernel(first - 1) - kernel(first) + growth - tilt
-        sides = [_series(*right, last < totals), _series(*left, first > 0)]
-        return np.logaddexp(*sides)
+        ends = _series(*right, last < totals), _series(*left, first > 0)
+        return np.asarray(np.logaddexp(*ends))
 
 
 class Edge:
@@ -108,7 +110,7 @@ class Edge:
         totals = (size - above.counts, above.counts)
         self._rows = [EdgeRow(alpha, own, total, margin) for own, total in zip(seen, totals, strict=True)]
         self._length = int(next_fast_len(sum(row.width for row in self._rows) - 1, real=True))
-        self._constants = sum(log_prior_constant_of(float(alpha.sum()), total) for total in totals)
+        self._constants = np.sum([log_prior_constant_of(float(alpha.sum()), total) for total in totals], axis=0)
         self._is_direct = self._rows[0].width * self._rows[1].width <= _DIRECT
         self._tilt = 0.0 if self._is_direct else self._tilted(centre, min(row.steepest for row in self._rows))
         mu = below.values - self._tilt * below.counts
@@ -146,7 +148,7 @@ class Edge:
         else:
             spectra = [rfft(own, self._length, axis=1) for own in weights]
             sums = irfft(spectra[0] * spectra[1], self._length, axis=1)
-        positions = self.below.counts - sum(row.first[places] for row in self._rows)[:, None]
+        positions = self.below.counts - (self._rows[0].first + self._rows[1].first)[places][:, None]
         possible = (positions >= 0) & (positions < sum(row.width for row in self._rows) - 1)
         return np.where(possible, np.take_along_axis(sums, np.where(possible, positions, 0), axis=1), 0.0)
 
@@ -243,7 +245,7 @@ def _cell(alpha: Floats, seen: Sequence[Seen], level: int, first: int, last: int
     return _Cell(first, kernel, np.concatenate([np.zeros(start - first), prior]))
 
 
-def _series(start: Floats, log_ratio: Floats, is_open: Floats) -> Floats:
+def _series(start: Floats, log_ratio: Floats, is_open: NDArray[np.bool_]) -> Floats:
     inside = np.minimum(log_ratio, -1e-12)
     total = start + inside - np.log(-np.expm1(inside))
     return np.where(is_open, np.where(log_ratio < 0, total, np.inf), -np.inf)
