@@ -8,7 +8,7 @@ import discreet as dc
 from discreet.reading import Case, engine_for, why_unreadable
 from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.count_sums import SPARE
-from discreet.reading.counts.cube import FARTHEST, CubeClass
+from discreet.reading.counts.cube import FARTHEST, CubeKernel
 from discreet.reading.engines.cube import CubeEngine
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -22,12 +22,13 @@ def test_cube_noise_of_nearly_60_mean_radii_is_read_wherever_it_may_be_charged(s
     assert why_unreadable(mechanism) is None
     rate = float(mechanism.feature_epsilon / 2)
     farthest = size + int(FARTHEST * (mechanism.features + 1) / rate) - 1
-    found = CubeClass(np.array([farthest, 0]), rate, np.ones((2, 2)), size)
-    assert np.isfinite(found.log_weights(np.array([size]))).all()
+    found = CubeKernel(np.array([farthest, 0]), rate, np.ones((2, 2)), size)
+    assert np.isfinite(found.log_weight(size))
 
 
-def test_more_records_than_cube_noise_is_read_from_exactly_are_left_to_others_before_a_charge() -> None:
-    refusal = CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 2_600_000, 1)))
+def test_wider_cube_noise_than_is_read_exactly_is_left_to_others_before_a_charge() -> None:
+    assert CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, 1))) is None
+    refusal = CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, "1e-7")))
     assert "numbers" in str(refusal)
 
 

@@ -11,12 +11,18 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.errors import DiscreetError
 from discreet.mathematics.distributions import BetaMixture
-from discreet.reading.counts import naive_bayes
-from discreet.reading.counts.cube import CubeClass
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass, laws_inside
+from discreet.reading.counts import splits
+from discreet.reading.counts.class_reading import OwnFactor
+from discreet.reading.counts.class_windows import WindowedClass, class_windows
+from discreet.reading.counts.cube import CubeClass, CubeKernel
+from discreet.reading.counts.cube_classes import cube_classes
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
 from discreet.reading.counts.shared_radius import DistanceRow
 from discreet.reading.counts.states import blocks, likely, represented
+from discreet.reading.counts.whole_class import WholeClass, laws_inside
+from discreet.reading.counts.windows import Seen, Windowed
+from discreet.reading.measured import own_factors
 from discreet.reading.nearest import nearest_counts
 
 
@@ -64,17 +70,43 @@ def test_prior_factors_are_the_dirichlet_multinomial_law() -> None:
 ALPHA = np.array([[1, 2.0], [0.5, 1.5], [40, 40]])
 
 
+def cube_class(noisy: np.ndarray, rate: float, alpha: np.ndarray, size: int) -> CubeClass:
+    """One class with the weights of all class counts."""
+    kernel = CubeKernel(noisy, rate, alpha, size)
+    return CubeClass(kernel, Windowed(0, np.array([kernel.log_weight(t) for t in range(size + 1)])), (0, size))
+
+
+def cube_counts(
+    classes: list[tuple[np.ndarray, float, np.ndarray]], noisy: list[int], rate: float, size: int
+) -> NaiveBayesCounts:
+    """All classes, with class counts that were seen through Laplace noise of a rate."""
+    kernels, seen = [CubeKernel(z, own, alpha, size) for z, own, alpha in classes], laplace(noisy, rate)
+    own = own_factors([1.0] * len(noisy), [seen])
+    return NaiveBayesCounts(cube_classes(kernels, seen, own, size), own, size)
+
+
+def laplace(noisy: list[int], rate: float) -> Seen:
+    """Cells that were seen through Laplace noise of a rate."""
+    values = np.array(noisy)
+    return Seen(
+        lambda counts: -rate * np.abs(values[:, None] - counts),
+        values,
+        np.full(len(values), 1 / rate),
+        np.full(len(values), rate**2 / 2),
+    )
+
+
 @pytest.mark.parametrize("noisy", [(3, -2, 0), (9, 1, 1), (0, 0, 0), (-5, 6, -30)])
 @pytest.mark.parametrize("rate", [0.05, 0.4, 3.0])
 def test_a_class_read_through_cube_noise_is_a_sum_over_all_counts(noisy: tuple[int, ...], rate: float) -> None:
     z, size = np.array(noisy), 6
-    reading = CubeClass(z, rate, ALPHA, size)
+    reading = cube_class(z, rate, ALPHA, size)
     for count in range(size + 1):
         tables = np.array(list(itertools.product(range(count + 1), repeat=3)))
         prior = np.prod([betabinom.pmf(tables[:, i], count, ALPHA[i, 1], ALPHA[i, 0]) for i in range(3)], axis=0)
         weights = prior * np.exp(-rate * np.abs(z - (2 * tables - count)).max(axis=1))
-        assert reading.log_weights(np.array([count]))[0] == pytest.approx(np.log(weights.sum()), abs=1e-11)
-        states = reading.states(np.eye(size + 1)[count])
+        assert reading.log_weights.values[count] == pytest.approx(np.log(weights.sum()), abs=1e-11)
+        states = reading.states(Windowed(0, np.eye(size + 1)[count]))
         yes = [float(states.chances @ feature[:, 1]) for feature in states.features]
         wanted = (ALPHA[:, 1] + weights @ tables / weights.sum()) / (ALPHA.sum(axis=1) + count)
         np.testing.assert_allclose(yes, wanted, atol=1e-12)
@@ -85,7 +117,7 @@ def test_counts_drawn_through_cube_noise_follow_their_law() -> None:
     tables = np.array(list(itertools.product(range(count + 1), repeat=3)))
     prior = np.prod([betabinom.pmf(tables[:, i], count, ALPHA[i, 1], ALPHA[i, 0]) for i in range(3)], axis=0)
     weights = prior * np.exp(-rate * np.abs(z - (2 * tables - count)).max(axis=1))
-    drawn = CubeClass(z, rate, ALPHA, 6).draw(np.full(draws, count), np.random.default_rng(8))
+    drawn = cube_class(z, rate, ALPHA, 6).draw(np.full(draws, count), np.random.default_rng(8))
     codes = sum(table[:, 1] * 5**place for place, table in enumerate((drawn[2], drawn[1], drawn[0])))
     seen = np.bincount(np.asarray(codes), minlength=125) / draws
     np.testing.assert_allclose(seen, weights / weights.sum(), atol=4 * 0.5 / np.sqrt(draws))
@@ -97,7 +129,7 @@ def test_one_feature_of_a_class_read_through_cube_noise_has_the_law_that_a_sum_o
     noisy: tuple[int, ...], rate: float
 ) -> None:
     z, size = np.array(noisy), 6
-    reading = CubeClass(z, rate, ALPHA, size)
+    reading = cube_class(z, rate, ALPHA, size)
     for count in range(size + 1):
         tables = np.array(list(itertools.product(range(count + 1), repeat=3)))
         prior = np.prod([betabinom.pmf(tables[:, i], count, ALPHA[i, 1], ALPHA[i, 0]) for i in range(3)], axis=0)
@@ -106,8 +138,10 @@ def test_one_feature_of_a_class_read_through_cube_noise_has_the_law_that_a_sum_o
             wanted = np.bincount(tables[:, feature], weights / weights.sum(), count + 1)
             (yes,) = reading.laws_inside(feature, np.array([False, True]), np.array([count]))
             (no,) = reading.laws_inside(feature, np.array([True, False]), np.array([count]))
-            np.testing.assert_allclose(yes / yes.sum(), wanted, atol=1e-13)
-            np.testing.assert_array_equal(no, yes[::-1])
+            np.testing.assert_allclose(yes.values / yes.values.sum(), wanted[yes.first : yes.last + 1], atol=1e-13)
+            assert wanted[: yes.first].sum() + wanted[yes.last + 1 :].sum() < 1e-13
+            np.testing.assert_array_equal(no.values, yes.values[::-1])
+            assert (no.first, no.last) == (count - yes.last, count - yes.first)
 
 
 @pytest.mark.parametrize("inside", [(True, False, False), (False, True, True), (True, False, True)])
@@ -117,7 +151,8 @@ def test_levels_inside_an_event_have_the_law_that_a_sum_over_all_counts_gives(in
     for total, law in zip((0, 4, 6), laws, strict=True):
         counts, logs = enumerated(factors, total)
         wanted = np.bincount(counts[:, where].sum(axis=1), np.exp(logs - logsumexp(logs)), total + 1)
-        np.testing.assert_allclose(law / law.sum(), wanted, atol=1e-13)
+        assert law.first == 0
+        np.testing.assert_allclose(law.values / law.values.sum(), wanted, atol=1e-13)
 
 
 def test_a_split_of_a_class_is_the_joint_law_of_both_counts() -> None:
@@ -125,33 +160,34 @@ def test_a_split_of_a_class_is_the_joint_law_of_both_counts() -> None:
     size, generator = 5, np.random.default_rng(11)
     factors, log_class = generator.normal(size=(3, 3, size + 1)), generator.normal(size=(3, size + 1))
     alpha, inside = np.array([0.5, 1.0, 2.0]), np.array([True, False, True])
-    counts = NaiveBayesCounts([ProductClass([f], [alpha], 2.0) for f in factors], np.ones(3), log_class)
+    classes = [WholeClass([f], [alpha], 2.0, own) for f, own in zip(factors, log_class, strict=True)]
+    counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 3, size)
     rows = [[enumerated(f, n) for n in range(size + 1)] for f in factors]
     constant = log_prior_constant(alpha, size)
-    joint, classes = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
+    joint, both = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
     for totals in compositions(size, 3):
         weight = np.exp(sum(log_class[y, n] + constant[n] + logsumexp(rows[y][n][1]) for y, n in enumerate(totals)))
         tables, logs = rows[1][totals[1]]
         np.add.at(joint, (totals[1], tables[:, inside].sum(axis=1)), weight * np.exp(logs - logsumexp(logs)))
-        classes[totals[0] + totals[2]] += weight
+        both[totals[0] + totals[2]] += weight
     split, whole = counts.feature_split(0, 1, inside), counts.class_split(inside)
     found = np.zeros_like(joint)
     np.add.at(
         found, (np.rint(split.inside + split.outside).astype(int), np.rint(split.inside).astype(int)), split.chances
     )
     np.testing.assert_allclose(found, joint / joint.sum(), atol=1e-12)
-    np.testing.assert_allclose(np.bincount(np.rint(whole.inside).astype(int), whole.chances), classes / classes.sum())
+    np.testing.assert_allclose(np.bincount(np.rint(whole.inside).astype(int), whole.chances), both / both.sum())
     np.testing.assert_allclose(whole.inside + whole.outside, size)
 
 
 def test_merging_many_counts_changes_the_law_of_a_probability_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """400 records and more than 60,000 pairs of likely counts: their ranges against every pair by itself."""
     generator = np.random.default_rng(12)
-    classes = [CubeClass(generator.integers(-70, 70, 6), 0.09, np.ones((6, 2)), 400) for _ in range(2)]
-    counts = NaiveBayesCounts(classes, np.ones(2), -0.01 * np.abs(np.array([[150], [250]]) - np.arange(401.0)))
+    classes = [(generator.integers(-70, 70, 6), 0.09, np.ones((6, 2))) for _ in range(2)]
+    counts = cube_counts(classes, [150, 250], 0.01, 400)
     yes, x = np.array([False, True]), np.linspace(0.02, 0.98, 25)
     merged = counts.feature_split(0, 1, yes)
-    monkeypatch.setattr(naive_bayes, "_MOST_COUNTS", 1000)
+    monkeypatch.setattr(splits, "MOST_COUNTS", 1000)
     every = counts.feature_split(0, 1, yes)
     assert len(merged.chances) <= 128**2
     assert len(every.chances) > 60_000
@@ -159,53 +195,77 @@ def test_merging_many_counts_changes_the_law_of_a_probability_little(monkeypatch
     np.testing.assert_allclose(found, wanted, atol=5e-4)
 
 
+@pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
+def test_with_uniform_priors_cube_noise_is_read_as_its_closed_form_says(size: int) -> None:
+    """P(k in an interval) is its length over n_y + 1: nothing to sum, and nothing to lose digits in."""
+    generator = np.random.default_rng(41)
+    noisy, rate = 2 * generator.integers(0, size, 16) - size + generator.integers(-60, 60, 16), 0.45
+    radii = max(0, int(np.abs(noisy).max()) - size) + np.arange(3_000)
+    low = np.maximum(0, -((radii[:, None] - noisy - size) // 2))
+    high = np.minimum(size, (noisy + size + radii[:, None]) // 2)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(0, high - low + 1) / (size + 1)).sum(axis=1) - rate * radii
+    wanted = logsumexp(logs) + np.log(-np.expm1(-rate))
+    assert CubeKernel(noisy, rate, np.ones((16, 2)), size).log_weight(size) == pytest.approx(wanted, rel=1e-14)
+
+
+def test_reading_cube_noise_weighs_as_many_class_counts_at_any_number_of_records() -> None:
+    names, weighed = [f"x{number}" for number in range(6)], []
+    network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
+    for size in (10**5, 10**9):
+        table = np.tile([size // 10, size // 5, size // 2, size - size // 10 - size // 5 - size // 2], 6)
+        found = dc.infer(dc.simulate(dc.CubeCounts(network, size, 2), table, dc.SeededBits(42))).readings[0].counts
+        assert isinstance(found, NaiveBayesCounts)
+        weighed.append([len(law.values) for law in found.class_chances])
+    np.testing.assert_allclose(weighed[0], weighed[1], rtol=0.1)
+
+
 def test_an_output_that_no_noise_can_have_made_is_refused_and_not_computed_for_ever() -> None:
     with pytest.raises(DiscreetError, match="farther than 10 records and its noise get"):
-        CubeClass(np.array([10**9, 0]), 0.5, np.ones((2, 2)), 10)
+        CubeKernel(np.array([10**9, 0]), 0.5, np.ones((2, 2)), 10)
 
 
 def test_a_class_weight_is_never_steeper_than_stated() -> None:
-    reading = CubeClass(np.array([30, -8, 3, -1]), 0.7, np.array([[1, 1], [0.2, 3], [9, 9], [1, 5.0]]), 60)
-    steps = np.diff(reading.log_weights(np.arange(61)))
-    assert np.abs(steps).max() <= reading.steepness + 1e-12
+    reading = cube_class(np.array([30, -8, 3, -1]), 0.7, np.array([[1, 1], [0.2, 3], [9, 9], [1, 5.0]]), 60)
+    steps = np.diff(reading.log_weights.values)
+    assert np.abs(steps).max() <= reading.kernel.rate + 1e-12
 
 
 def test_class_counts_that_are_left_out_are_negligible() -> None:
     size, rate = 400, 0.9
     generator = np.random.default_rng(3)
-    classes = [CubeClass(generator.integers(-90, 90, 5), rate, np.ones((5, 2)), size) for _ in range(3)]
+    classes = [(generator.integers(-90, 90, 5), rate, np.ones((5, 2))) for _ in range(3)]
     kernel = -0.1 * np.abs(np.array([[90], [250], [60]]) - np.arange(size + 1.0))
-    every = np.arange(size + 1)
-    full = RowCounts(
-        kernel + log_prior_factors(np.ones(3), size) + np.stack([c.log_weights(every) for c in classes]), float(size)
-    )
-    counts = NaiveBayesCounts(classes, np.ones(3), kernel)
+    weights = np.stack([cube_class(*each, size).log_weights.values for each in classes])
+    full = RowCounts(kernel + log_prior_factors(np.ones(3), size) + weights, float(size))
+    counts = cube_counts(classes, [90, 250, 60], 0.1, size)
     constant = log_prior_constant(np.ones(3), size)[size]
     assert counts.log_evidence == pytest.approx(full.log_sums[size] + constant, abs=1e-12)
-    np.testing.assert_allclose(counts.class_chances, full.marginals(size), atol=1e-14)
-    assert (counts.class_chances == 0).sum() > 300  # of 1,203: many are left out
+    for found, wanted in zip(counts.class_chances, full.marginals(size), strict=True):
+        np.testing.assert_allclose(found.values, wanted[found.first : found.last + 1], atol=1e-14)
+    assert sum(len(each.values) for each in counts.class_chances) < 1_100  # of 1,203: some are left out
 
 
 def test_merging_many_states_changes_predictions_little() -> None:
     """2,000 records, 300 likely class counts and more: ranges of them against every state by itself."""
     generator = np.random.default_rng(4)
     size, rate, features = 2000, 0.3, 6
-    classes = [CubeClass(generator.integers(-700, 700, features), rate, np.ones((features, 2)), size) for _ in range(2)]
-    kernel = -0.02 * np.abs(np.array([[900], [1100]]) - np.arange(size + 1.0))
-    counts = NaiveBayesCounts(classes, np.ones(2), kernel)
+    classes = [(generator.integers(-700, 700, features), rate, np.ones((features, 2))) for _ in range(2)]
+    counts = cube_counts(classes, [900, 1100], 0.02, size)
     codes = np.array(list(itertools.product((0, 1), repeat=features)))
     merged = counts.log_joint(codes)
     finest = np.zeros_like(merged)
-    for y, reading in enumerate(classes):
-        likely_counts = likely(counts.class_chances[y])
+    for y, reading in enumerate(counts.classes):
+        assert isinstance(reading, CubeClass)
+        chances = counts.class_chances[y]
+        likely_counts = likely(chances.values)
         assert len(likely_counts) > 300
         parts = []
-        for count in likely_counts:
-            radii = reading._radii(int(count))
-            low, high = reading._intervals(int(count), radii.radii)
-            with np.errstate(invalid="ignore"):
-                yes = (1 + np.nan_to_num(reading._means(int(count), low, high))) / (2 + count)
-            own = radii.log_weights - logsumexp(radii.log_weights) + np.log(counts.class_chances[y, count])
+        for place in likely_counts:
+            count = int(chances.first + place)
+            radii = reading.kernel.radii(count)
+            yes = (1 + np.nan_to_num(reading._means(count, radii.radii).T)) / (2 + count)
+            own = radii.log_weights - logsumexp(radii.log_weights) + np.log(chances.values[place])
             own = own + np.log((1 + count) / (2 + size))
             shown = codes @ np.log(yes).T + (1 - codes) @ np.log(1 - yes).T
             parts.append(logsumexp(shown + own, axis=1))
@@ -215,8 +275,8 @@ def test_merging_many_states_changes_predictions_little() -> None:
 
 def test_one_thousand_yes_no_features_are_read_without_underflow() -> None:
     generator = np.random.default_rng(7)
-    classes = [CubeClass(generator.integers(-2500, 2500, 1000), 4.5, np.ones((1000, 2)), 40) for _ in range(2)]
-    counts = NaiveBayesCounts(classes, np.ones(2), -0.05 * np.abs(np.array([[15], [25]]) - np.arange(41.0)))
+    classes = [(generator.integers(-2500, 2500, 1000), 4.5, np.ones((1000, 2))) for _ in range(2)]
+    counts = cube_counts(classes, [15, 25], 0.05, 40)
     joint = counts.log_joint(generator.integers(0, 2, (3, 1000)))
     assert np.isfinite(counts.log_evidence)
     assert np.isfinite(joint).all()
@@ -224,17 +284,11 @@ def test_one_thousand_yes_no_features_are_read_without_underflow() -> None:
 
 def test_independent_noise_and_exact_counts_agree_when_there_is_hardly_any_noise() -> None:
     tables = [np.array([[7, 3], [2, 8]]), np.array([[6, 4], [1, 9]])]
-    steps = np.arange(21.0)
     alpha = [np.array([1.0, 2.0])] * 2
-    classes = [
-        ProductClass(
-            [log_prior_factors(a, 20) - 60 * np.abs(t[y][:, None] - steps) for t, a in zip(tables, alpha, strict=True)],
-            alpha,
-            10.0,
-        )
-        for y in range(2)
-    ]
-    counts = NaiveBayesCounts(classes, np.ones(2), np.zeros((2, 21)))
+    rows = [[[laplace(table[y].tolist(), 60.0)] for table in tables] for y in range(2)]
+    windows = class_windows(rows, [], 20)
+    classes = [WindowedClass(own, alpha, 20, window) for own, window in zip(rows, windows, strict=True)]
+    counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 2, 20)
     np.testing.assert_allclose(counts.class_means, [0.5, 0.5], atol=1e-12)
     np.testing.assert_allclose(counts.feature_means(0), [[8 / 13, 5 / 13], [3 / 13, 10 / 13]], atol=1e-12)
     by_hand = np.log(0.5 * np.array([8 / 13 * 6 / 13, 3 / 13 * 11 / 13]))
@@ -272,7 +326,7 @@ def test_the_nearest_counts_are_the_nearest() -> None:
 def test_few_values_have_a_block_each_and_many_share() -> None:
     assert blocks(np.array([0.2, 0.5, 0.3]), 4).tolist() == [0, 1, 2]
     assert len(blocks(np.full(1000, 0.001), 50)) == 50
-    counts, shares = represented(np.full(1000, 0.001), 50)
+    counts, shares = represented(Windowed(0, np.full(1000, 0.001)), 50)
     assert shares.sum() == pytest.approx(1.0)
     assert counts @ shares == pytest.approx(499.5, abs=0.5)
 

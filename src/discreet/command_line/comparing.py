@@ -48,11 +48,11 @@ def _show_ranking(ranking: Ranking, label: str) -> None:
     say(*(f"Left out: {name}: {why}" for name, why in ranking.left_out.items()))
 
 
-def examine_file(path: Path, draws: int, plot: Path | None, as_json: bool) -> None:
+def examine_file(path: Path, draws: int, plot: Path | None, patience: float, as_json: bool) -> None:
     """Put the mechanism of a file to the test: its law by `verify`, its sampler by `audit`."""
     mechanism = read_mechanism_file(path)
     with working("comparing neighbours and drawing", as_json):
-        certificate, found = _certificate(mechanism), audit(mechanism, draws)
+        certificate, found = _certificate(mechanism, patience), audit(mechanism, draws, patience=patience)
     if plot is not None:
         charts.render(charts.audit_chart([(type(mechanism).__name__, found)]), plot)
     if as_json:
@@ -79,10 +79,10 @@ def read_mechanism_file(path: Path) -> Mechanism:
     return found
 
 
-def _certificate(mechanism: Mechanism) -> Certificate | str:
+def _certificate(mechanism: Mechanism, patience: float) -> Certificate | str:
     """Return the certificate of a mechanism, or why its promise does not hold."""
     try:
-        return verify(mechanism)
+        return verify(mechanism, patience=patience)
     except VerificationError as problem:
         return str(problem)
 

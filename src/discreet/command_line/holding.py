@@ -20,7 +20,17 @@ from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, no_posterior, plan_network
 from discreet.command_line.readings import show_reading
 from discreet.command_line.regressions import plan_regression
-from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, show_table, working
+from discreet.command_line.screen import (
+    as_json,
+    console,
+    helpful,
+    patient,
+    require_folder,
+    say,
+    show_json,
+    show_table,
+    working,
+)
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant, Amount
@@ -121,6 +131,7 @@ def check(study: Path, as_json: bool) -> None:
 @click.option("--level", type=float, default=0.9, show_default=True)
 @click.option("--compare", is_flag=True, help="Rank all mechanisms at the question's guarantee by what readers learn.")
 @click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")
+@patient
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
 @as_json
 @helpful
@@ -133,6 +144,7 @@ def plan(
     level: float,
     compare: bool,
     batch: bool,
+    patience: float,
     plot: Path | None,
     as_json: bool,
 ) -> None:
@@ -173,12 +185,13 @@ def plan(
     if width is not None:
         check_search(mechanism, width)
     with working("simulating made-up studies", as_json):
-        rows = list(accuracy_curve(mechanism, values, level))
-        rows += [expected_accuracy(with_fields(mechanism, size=size), level) for size in records]
+        others = [with_fields(mechanism, size=size) for size in records]
+        rows = list(accuracy_curve(mechanism, values, level, patience=patience))
+        rows += [expected_accuracy(other, level, patience=patience) for other in others]
         wished = {} if width is None else {
             "width": width,
-            "epsilon_needed": epsilon_for(mechanism, width, level),
-            "size_needed": size_for(mechanism, width, level),
+            "epsilon_needed": epsilon_for(mechanism, width, level, patience=patience),
+            "size_needed": size_for(mechanism, width, level, patience=patience),
         }  # fmt: skip
     if plot is not None:
         points = [

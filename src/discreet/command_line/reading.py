@@ -11,7 +11,7 @@ import click
 
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.readings import show_reading, show_rows, show_warnings
-from discreet.command_line.screen import as_json, console, helpful, require_folder, say, show_json, working
+from discreet.command_line.screen import as_json, console, helpful, patient, require_folder, say, show_json, working
 from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning, PriorOutweighsWarning
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
@@ -60,6 +60,7 @@ _file = click.Path(path_type=Path)
 @click.option("--synthesize", type=click.IntRange(min=1), help="With --out: write so many made-up records as CSV.")
 @click.option("--out", type=_file, help="With --synthesize: the file for made-up records.")
 @click.option("--statement", "account", type=_file, help="Write a one-page account: .md or .html.")
+@patient
 @as_json
 @helpful
 def infer(
@@ -80,6 +81,7 @@ def infer(
     synthesize: int | None,
     out: Path | None,
     account: Path | None,
+    patience: float,
     as_json: bool,
 ) -> None:
     """Read one release, or several of the same counts: estimates with honest intervals.
@@ -106,7 +108,7 @@ def infer(
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         for kind in (LittleInformationWarning, PriorOutweighsWarning):
             warnings.simplefilter("always", kind)
-        posterior: Posterior = read_release(*documents, prior=_prior(prior))
+        posterior: Posterior = read_release(*documents, prior=_prior(prior), patience=patience)
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": column}
         answer = _answering(posterior, [option for option, value in asked.items() if value])
@@ -233,10 +235,17 @@ def read_document(path: Path) -> Release:
 @click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
 @click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
+@patient
 @as_json
 @helpful
 def verify(
-    release: Path | None, book: Path | None, mechanism: Path | None, draws: int, plot: Path | None, as_json: bool
+    release: Path | None,
+    book: Path | None,
+    mechanism: Path | None,
+    draws: int,
+    plot: Path | None,
+    patience: float,
+    as_json: bool,
 ) -> None:
     """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
 
@@ -254,11 +263,11 @@ def verify(
     if mechanism is not None:
         if book is not None:
             raise DeclarationError("--ledger goes with a release: a mechanism alone was never charged.")
-        return examine_file(mechanism, draws, plot, as_json)
+        return examine_file(mechanism, draws, plot, patience, as_json)
     if release is None or plot is not None:
         raise DeclarationError("--plot draws an audit: it goes with --mechanism.")
     document = read_document(release)
-    certificate = verify_release(document, ledger=None if book is None else Ledger.open(book))
+    certificate = verify_release(document, None if book is None else Ledger.open(book), patience)
     if as_json:
         return show_json(
             {

@@ -42,6 +42,9 @@ console = Console(highlight=False)
 complaints = Console(stderr=True, highlight=False)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document for machines.")
+patient = click.option(
+    "--patience", type=float, default=1.0, show_default=True, help="Allow so many times the usual work, and memory."
+)
 
 
 def helpful(command: Callable[Given, None]) -> Callable[Given, None]:

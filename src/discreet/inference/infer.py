@@ -17,7 +17,12 @@ Told = TypeVar("Told", bound=Posterior)
 _LITTLE = 0.2  # nats; below this an interval is mostly the prior's
 
 
-def infer(*releases: Release[Model[Told]], prior: object = None, strengths: Sequence[float] | None = None) -> Told:
+def infer(
+    *releases: Release[Model[Told]],
+    prior: object = None,
+    strengths: Sequence[float] | None = None,
+    patience: float = 1.0,
+) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     It is the posterior that the model names: a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for
@@ -27,16 +32,17 @@ def infer(*releases: Release[Model[Told]], prior: object = None, strengths: Sequ
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
     prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
     that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. Never
-    plug noisy counts in as if they were true: intervals made that way cover far less than they say.
+    plug noisy counts in as if they were true: intervals made that way cover far less than they say. `patience` allows
+    so many times the usual work; what takes more is refused before it begins.
     """
-    case = Case.of(releases, prior)
+    case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(
             f"{case.label!r} has no posterior, as its holder declared when it was published (reading = "
             f"{NO_READING!r}): {why}. Nothing was read."
         )
     if strengths is not None and not case.model.is_prior_declared:
-        case = Case.of(releases, 1)
+        case = Case.of(releases, 1, case.patience)
     readings = _readings(case, strengths)
     found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
     if not found:

@@ -41,9 +41,9 @@ def neighbouring_tables(alpha: Floats, size: int, generator: np.random.Generator
     cells, ranks = len(alpha), [int(place) for place in np.argsort(alpha, kind="stable")]
     low, high = ranks[0], ranks[-1]
     middle = ranks[1] if cells > 2 else low
-    corners = np.eye(cells, dtype=np.int64) * size
-    beside = _moved(corners[high], high, low)
-    starts = [(corners[high], high, low), (corners[low], low, high)]
+    first, last = (np.where(np.arange(cells) == place, size, 0) for place in (high, low))
+    beside = _moved(first, high, low)
+    starts = [(first, high, low), (last, low, high)]
     starts += [(beside, high, middle)] if size > 1 else []
     starts += [(beside, low, middle)] if cells > 2 else []
     even = np.full(cells, size // cells) + (np.arange(cells) < size % cells)

@@ -45,8 +45,7 @@ def joint_chances(names: Sequence[str], event: Event, tables: Tables, model: Net
         return np.ones(())
     wanted = _needed({*names, *event}, model)
     factors = [_restricted(name, event, tables, model) for name in wanted]
-    for _ in range(len(wanted) - len(names)):
-        name = _next({each for factor in factors for each in factor.names} - set(names), factors, model)
+    for name in _order([factor.names for factor in factors], set(names), _batch(factors), model):
         touched = [factor for factor in factors if name in factor.names]
         factors = [factor for factor in factors if name not in factor.names] + [_product(touched, (name,), model)]
     return _product(factors, (), model, order=tuple(names)).values
@@ -62,8 +61,7 @@ def most_probable(event: Event, tables: Tables, model: Network) -> tuple[dict[st
     with np.errstate(divide="ignore"):
         factors = [_Factor(factor.names, np.log(factor.values)) for factor in factors]
     done: list[tuple[str, _Factor]] = []
-    for _ in model.variables:
-        name = _next({each for factor in factors for each in factor.names}, factors, model)
+    for name in _order([factor.names for factor in factors], set(), 1, model):
         touched = [factor for factor in factors if name in factor.names]
         joined = _sum_of_logs(touched, model)
         done.append((name, joined))
@@ -94,14 +92,33 @@ def _restricted(name: str, event: Event, tables: Tables, model: Network) -> _Fac
     return _Factor(family, values * event[name] if name in event else values)
 
 
-def _next(left: set[str], factors: list[_Factor], model: Network) -> str:
-    """Return the variable whose elimination makes the smallest factor."""
+def _order(scopes: Sequence[tuple[str, ...]], kept: set[str], batch: int, model: Network) -> list[str]:
+    """Return all variables but those that are kept, whoever makes the smallest table first: one pass over names alone.
 
-    def size(name: str) -> tuple[int, str]:
-        around = {each for factor in factors if name in factor.names for each in factor.names}
-        return prod(model.shape(around)), name
+    So a graph that needs too large a table is refused before any table is made.
+    """
+    levels = {variable.name: len(variable.levels) for variable in model.variables}
+    around: dict[str, set[str]] = {name: set() for scope in scopes for name in scope}
+    for scope in scopes:
+        for name in scope:
+            around[name] |= set(scope)
+    sizes = {name: prod(levels[each] for each in near) for name, near in around.items()}
+    order = []
+    for _ in range(len(around) - len(kept)):
+        name = min((each for each in sizes if each not in kept), key=lambda each: (sizes[each], each))
+        _check_size(batch * sizes.pop(name))
+        near = around.pop(name) - {name}
+        for other in near:
+            around[other] = (around[other] | near) - {name}
+            sizes[other] = prod(levels[each] for each in around[other])
+        order.append(name)
+    _check_size(batch * prod(levels[name] for name in kept))
+    return order
 
-    return min(left, key=size)
+
+def _batch(factors: Sequence[_Factor]) -> int:
+    """Return how many sets of tables there are."""
+    return max(prod(factor.values.shape[: factor.values.ndim - len(factor.names)]) for factor in factors)
 
 
 def _product(
@@ -110,7 +127,6 @@ def _product(
     """Return the product of factors, summed over some variables."""
     every = dict.fromkeys(name for factor in factors for name in factor.names)
     names = tuple(name for name in every if name not in without) if order is None else order
-    _check_size(every, factors, model)
     labels = {name: number for number, name in enumerate(every)}
     terms: list[Any] = []
     for factor in factors:
@@ -122,7 +138,6 @@ def _product(
 def _sum_of_logs(factors: Sequence[_Factor], model: Network) -> _Factor:
     """Return the sum of factors of logarithms, over all their variables."""
     names = tuple(dict.fromkeys(name for factor in factors for name in factor.names))
-    _check_size(names, factors, model)
     total = np.zeros(model.shape(names))
     for factor in factors:
         own = tuple(name for name in names if name in factor.names)
@@ -131,10 +146,11 @@ def _sum_of_logs(factors: Sequence[_Factor], model: Network) -> _Factor:
     return _Factor(names, total)
 
 
-def _check_size(names: Iterable[str], factors: Sequence[_Factor], model: Network) -> None:
-    batch = max(prod(factor.values.shape[: factor.values.ndim - len(factor.names)]) for factor in factors)
-    if batch * prod(model.shape(names)) > _MOST_NUMBERS:
+def _check_size(numbers: int) -> None:
+    """Refuse a table of more numbers than are held at a time."""
+    if numbers > _MOST_NUMBERS:
         raise DeclarationError(
-            "This question needs too large a table: too many variables of the graph depend on each other at once. "
-            "Ask about fewer variables, or condition on one that separates them."
+            f"This question needs a table of about {numbers:.0e} numbers, and at most {_MOST_NUMBERS:.0e} are allowed: "
+            "too many variables of the graph depend on each other at once. Nothing was worked out. Ask about fewer "
+            "variables, or condition on one that separates them."
         )

@@ -268,6 +268,10 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
         return made_up_line(self, size, generator)
 
+    def made_up_work(self, size: int) -> tuple[float, float]:
+        """Return the work of records that are drawn some at a time, each with all features."""
+        return 2e3 * size * (1 + len(self.features)), 1e6
+
     def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every coefficient, from exact moments and a typical variance."""
         moments = self.layout.unpack(statistics.astype(float), size)

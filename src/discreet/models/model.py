@@ -137,6 +137,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
             "Nothing was simulated."
         )
 
+    def made_up_work(self, size: int) -> tuple[float, float]:
+        """Return about how many operations `made_up` takes, and how many numbers it holds at a time."""
+        return 1e5, 0.0
+
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return for each row of a posterior the mean and the width of the interval that exact statistics give."""
         raise DeclarationError(f"A {type(self).__name__} does not say what exact statistics tell.")

@@ -207,7 +207,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
 
     @property
-    def columns_named(self) -> tuple[Column, ...]:
+    def declared_columns(self) -> tuple[Column, ...]:
         """Return the variables."""
         return self.variables
 
@@ -351,6 +351,11 @@ class Network(Model["NetworkPosterior"], kind="Network"):
 
         tables = made_up_tables(self, generator)
         return MadeUp(by_row(self, tables), counts_of(self, made_up_records(self, tables, size, generator)))
+
+    def made_up_work(self, size: int) -> tuple[float, float]:
+        """Return the work of records that are drawn one by one, each with all variables."""
+        values = float(size) * sum(2 + len(variable.levels) for variable in self.variables)
+        return 20 * values, values
 
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every level given every combination of parents, from exact counts."""

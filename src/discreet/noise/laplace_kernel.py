@@ -166,6 +166,11 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
         """Draw rows of noise of one block with this rate."""
         return zero_sum_noise(2 * parameter, cells, count, bits)
 
+    @property
+    def draw_operations(self) -> float:
+        """Return about how many operations drawing one row takes; blocks of many cells are drawn one by one."""
+        return sum((2e4 if cells > _FEW_CELLS else 5e3) * cells for cells in self.sizes)
+
     @cached_property
     def log_normaliser(self) -> float:
         """Return the sum of log Z over blocks."""

@@ -43,6 +43,11 @@ class NoiseLaw(ABC):
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw rows of noise, exactly."""
 
+    @property
+    def draw_operations(self) -> float:
+        """Return about how many operations drawing one row takes; see `reading.Work`."""
+        return 5e3 * self.length
+
     @abstractmethod
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return the log of the unnormalised probability of each row of noise (last axis); real numbers are allowed.

@@ -32,6 +32,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
 from discreet.models.model import Model
+from discreet.planning.work_ahead import auditing, require
 from discreet.randomness import RandomBits, SeededBits
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -120,17 +121,20 @@ def audit(
     confidence: float = 0.95,
     seed: int = 1,
     pairs: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+    patience: float = 1.0,
 ) -> Audit:
     """Look for the pair and event that tell most against a mechanism's guarantee, with so many draws in all.
 
     `pairs` are neighbouring made-up data sets; that they are is checked for Categories alone. Left out, they are
-    chosen, for any model: corners, edges, balanced and random ones.
+    chosen, for any model: corners, edges, balanced and random ones. `patience` allows so many times the usual work;
+    what takes more is refused before it begins.
     """
     if not isinstance(mechanism, Drawable):
         raise DeclarationError(f"audit takes a mechanism; got a {type(mechanism).__name__}.")
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise DeclarationError(f"The confidence lies between 0 and 1, such as 0.95; got {confidence!r}.")
     whole(draws, "draws", least=1_000, most=10**9)
+    require(auditing(mechanism, mechanism.model, draws), patience, "Nothing was drawn; fewer draws take less.")
     generator = np.random.default_rng(seed)
     chosen = (
         neighbouring_pairs(mechanism.model, mechanism.size, generator) if pairs is None else _arrays(mechanism, pairs)

@@ -20,6 +20,7 @@ from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.model import MadeUp
 from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together
+from discreet.planning.work_ahead import planning, require
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.releases import simulate
@@ -28,6 +29,8 @@ REPEATS = 60
 SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
 _MOST_STEPS = 40
+_SEARCH_STEPS = 8  # widths that a search works out, about
+_UNDONE = "Nothing was made up."
 _MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
 
 
@@ -57,15 +60,18 @@ class Accuracy:
         return {name: None if isnan(figure) else figure for name, figure in figures.items()}
 
 
-def expected_accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = REPEATS, seed: int = 1) -> Accuracy:
+def expected_accuracy(
+    mechanism: Mechanism, level: float = 0.9, repeats: int = REPEATS, seed: int = 1, patience: float = 1.0
+) -> Accuracy:
     """Return what to expect of a release by this mechanism, whatever its model is.
 
     Of models other than tables of categories there is no log score (it is not a number), and regressions are judged by
     effects: coefficients times how far their feature can vary. What is read by sampling takes its time, so that fewer
-    studies are made up. What nobody could read is refused.
+    studies are made up. What nobody could read is refused, and what takes more than `patience` times the usual work.
     """
     sampled = _exactness(mechanism) is Exactness.SAMPLED
     studies = min(repeats, _SAMPLED_STUDIES) if sampled else repeats
+    require(planning([mechanism], studies), patience, _UNDONE)
     rows = _studies(mechanism, level, studies, seed)
     width, width_0, error, error_0, score, score_0 = rows.mean(axis=0).tolist()
     spread = float(rows[:, 0].std(ddof=1) / np.sqrt(studies)) if studies > 1 else inf
@@ -133,16 +139,20 @@ def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1)
 
 
 def accuracy_curve(
-    mechanism: Mechanism, epsilons: Iterable[Exact], level: float = 0.9, repeats: int = REPEATS
+    mechanism: Mechanism, epsilons: Iterable[Exact], level: float = 0.9, repeats: int = REPEATS, patience: float = 1.0
 ) -> Iterator[Accuracy]:
     """Give what to expect at each epsilon, one after the other."""
     for epsilon in epsilons:
-        yield expected_accuracy(with_fields(mechanism, epsilon=exact(epsilon, "epsilon")), level, repeats)
+        other = with_fields(mechanism, epsilon=exact(epsilon, "epsilon"))
+        yield expected_accuracy(other, level, repeats, patience=patience)
 
 
-def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> float | None:
+def epsilon_for(
+    mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS, patience: float = 1.0
+) -> float | None:
     """Return about the smallest epsilon at which intervals have the wished mean width; None if no epsilon does."""
     check_search(mechanism, width)
+    require(planning([mechanism], _SEARCH_STEPS * repeats), patience, _UNDONE)
 
     def excess(epsilon: float) -> float:
         other = with_fields(mechanism, epsilon=exact(f"{epsilon:.6g}", "epsilon"))
@@ -151,9 +161,12 @@ def epsilon_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats:
     return _crossing(excess, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
 
 
-def size_for(mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS) -> int | None:
+def size_for(
+    mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS, patience: float = 1.0
+) -> int | None:
     """Return about how many records give intervals of the wished mean width; None beyond ten million."""
     check_search(mechanism, width)
+    require(planning([mechanism], _SEARCH_STEPS * repeats), patience, _UNDONE)
 
     def excess(size: float) -> float:
         return log(_mean_width(with_fields(mechanism, size=int(size)), level, repeats) / width)

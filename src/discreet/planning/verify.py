@@ -10,6 +10,7 @@ from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guara
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
 from discreet.planning.referee import Findings, referee
+from discreet.planning.work_ahead import require, verifying
 from discreet.reading import Case
 from discreet.releases import Release
 from discreet.releases.release import mechanism_document
@@ -18,16 +19,18 @@ _ROUNDING = 1e-9
 _SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines
 
 
-def verify(subject: Release | Mechanism, ledger: Ledger | None = None) -> Certificate:
+def verify(subject: Release | Mechanism, ledger: Ledger | None = None, patience: float = 1.0) -> Certificate:
     """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
     The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared by nothing but the stated
     likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number that is
     shown was held against the guarantee, each line says what was done, and a contradiction raises VerificationError.
+    `patience` allows so many times the usual work; what takes more is refused before it begins.
     """
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
+    require(verifying(mechanism), patience, "Nothing was checked.")
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
     recomputed, found = _recomputed(mechanism, loss), referee(mechanism)
     pure: Fraction | float = min(loss.epsilon, mechanism.pure_epsilon if guarantee.delta else guarantee.epsilon)

@@ -68,7 +68,7 @@ class Case(Generic[ModelT]):
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
 
     `prior` is what the reader gave where it is no part of the model: the law of a family's parameter. `seed` makes
-    sampled readings repeatable; no secret is involved.
+    sampled readings repeatable; no secret is involved. `patience` is how many times the usual work is allowed.
     """
 
     model: ModelT
@@ -76,18 +76,21 @@ class Case(Generic[ModelT]):
     observed: tuple[Observed, ...]
     prior: object = None
     seed: int = 0
+    patience: float = 1.0
 
     @classmethod
-    def of(cls, releases: Sequence[Published], prior: object = None) -> "Case":
+    def of(cls, releases: Sequence[Published], prior: object = None, patience: float = 1.0) -> "Case":
         """Check releases that shall be read together, under the declared prior or the reader's own."""
         _check(releases)
         first = releases[0]
+        if not isinstance(patience, int | float) or not 0 < patience < inf:
+            raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was read.")
         observed = tuple(Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label) for r in releases)
         if prior is None or not hasattr(first.model, "with_prior"):
-            return Case(first.model, first.mechanism.size, observed, prior)
+            return Case(first.model, first.mechanism.size, observed, prior, patience=patience)
         from discreet.reading.strengths import model_under  # which reads what stands here
 
-        return Case(model_under(first, prior), first.mechanism.size, observed)
+        return Case(model_under(first, prior), first.mechanism.size, observed, patience=patience)
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Case":
@@ -148,13 +151,21 @@ class Work:
     @property
     def refusal(self) -> str | None:
         """Tell why this is too much, or nothing if it is not."""
-        if self.operations > MOST_OPERATIONS:
-            return (
-                f"{self.of} takes about {self.operations:.0e} operations, and at most {MOST_OPERATIONS:.0e} are allowed"
-            )
-        if self.numbers > MOST_NUMBERS:
-            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {MOST_NUMBERS:.0e} are allowed"
+        return self.refusal_for(1.0)
+
+    def refusal_for(self, patience: float) -> str | None:
+        """Tell why this is too much for somebody who allows so many times the usual work, or nothing if it is not."""
+        if self.operations > (most := patience * MOST_OPERATIONS):
+            return f"{self.of} takes about {self.operations:.0e} operations, and at most {most:.0e} are allowed"
+        if self.numbers > (most := patience * MOST_NUMBERS):
+            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {most:.0e} are allowed"
         return None
+
+    @property
+    def way_out(self) -> str:
+        """Say how somebody who can wait, and has the memory, allows this."""
+        needed = 1.01 * max(self.operations / MOST_OPERATIONS, self.numbers / MOST_NUMBERS)
+        return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."
 
 
 class Exactness(Enum):
@@ -203,7 +214,7 @@ class Engine(ABC):
 
     def refusal(self, case: Case) -> str | None:
         """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""
-        return self.misfit(case) or self.work(case).refusal
+        return self.misfit(case) or self.work(case).refusal_for(case.patience)
 
 
 def engine_for(case: Case) -> Engine | None:
@@ -221,7 +232,7 @@ def refusal_of(case: Case) -> str | None:
     for engine in engines_of(case):
         if (misfit := engine.misfit(case)) is not None:
             misfits.append((engine.exactness is Exactness.APPROXIMATE, misfit))
-        elif (work := engine.work(case).refusal) is not None:
+        elif (work := engine.work(case).refusal_for(case.patience)) is not None:
             too_much.append(work)
         else:
             return None
@@ -244,7 +255,9 @@ def why_unreadable(mechanism: Mechanism) -> str | None:
 def read(case: Case) -> Reading:
     """Return what a case tells, by the first engine that does not refuse it."""
     if (engine := engine_for(case)) is None:
-        raise DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.")
+        works = [engine.work(case) for engine in engines_of(case) if engine.misfit(case) is None]
+        way_out = f" {works[-1].way_out}" if works else ""
+        raise DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.{way_out}")
     return engine.read(case)
 
 

@@ -5,6 +5,7 @@ A measurement is a row of numbers, and its quantities say which of them are the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -13,6 +14,8 @@ from discreet.arrays import Counts, Floats
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Measurement
 from discreet.reading.case import Case
+from discreet.reading.counts.class_reading import OwnFactor
+from discreet.reading.counts.windows import Seen
 
 Names = tuple[str, ...]
 
@@ -46,6 +49,11 @@ class MeasuredTable:
         return self.measurement.log_terms(counts, self.rows[:, :, None])
 
     @property
+    def farthest(self) -> float:
+        """Return the largest distance at which a factor e of likelihood is lost, of all cells: public."""
+        return float(self.measurement.noise.reach[self.rows].max())
+
+    @property
     def reach(self) -> float:
         """Return how far away from a noisy cell a count is seen at all, in either direction: public."""
         law, place = self.measurement.noise, int(self.rows.flat[0])
@@ -74,6 +82,39 @@ def measured_tables(case: Case) -> list[MeasuredTable] | None:
 def log_constant(case: Case) -> float:
     """Return what makes the kernels of all measurements likelihoods."""
     return -float(sum(measurement.noise.log_normaliser for measurement in case.measurements))
+
+
+def seen_row(measurement: Measurement, places: Counts) -> Seen:
+    """Return what a measurement says about the cells of one row, which stand at these places."""
+    law = measurement.noise
+
+    def log_kernel(counts: Counts) -> Floats:
+        return measurement.log_terms(counts, places[:, None])
+
+    information = 1 / np.maximum(law.variance[places], 1e-9)
+    return Seen(log_kernel, np.asarray(measurement.values[places]), law.reach[places], information)
+
+
+def seen_tables(case: Case) -> dict[str, list[list[Seen]]]:
+    """Return what was seen of every family, by the rows of its table: one for each measurement of it."""
+    model = case.model
+    seen: dict[str, list[list[Seen]]] = {
+        family[-1]: [[] for _ in range(prod(model.shape(family[:-1])))] for family in model.families
+    }
+    for table in measured_tables(case) or ():
+        for own, places in zip(seen[table.names[-1]], table.rows, strict=True):
+            own.append(seen_row(table.measurement, places))
+    return seen
+
+
+def own_factors(alpha: Sequence[float], seen: Sequence[Seen]) -> list[OwnFactor]:
+    """Return what weighs the counts of single cells of a row by themselves: the prior, and what was seen of each."""
+
+    def log_kernel(place: int, counts: Counts) -> Floats:
+        rows = np.broadcast_to(counts, (len(alpha), len(counts)))
+        return np.asarray(sum((each.log_kernel(rows)[place] for each in seen), np.zeros(len(counts))))
+
+    return [OwnFactor(float(a), partial(log_kernel, place)) for place, a in enumerate(alpha)]
 
 
 def log_noise(case: Case) -> dict[str, Floats]:

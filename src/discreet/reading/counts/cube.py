@@ -4,23 +4,28 @@ The release is z_i = s_i + U_i with s_i = 2 k_i - n_y and P(U) ~ e^(-rate max|U_
 a cube whose half-width rho is random: P(U) ~ sum_(rho >= max|U|) q^rho, q = e^-rate. Given n_y and rho the features
 are independent, and all that z says is that each k_i lies in an interval:
 
-    P(z | n_y) ~ sum_rho q^rho prod_i P(ceil((z_i + n_y - rho)/2) <= k_i <= floor((z_i + n_y + rho)/2)),
+    P(z | n_y) ~ sum_rho q^rho prod_i P(|2 k_i - z_i - n_y| <= rho),
 
-where k_i is Beta-binomial: sums of its law from either end give every interval. Radii are left out only where a proved
-bound shows that they carry less than e^-41 of the sum: an interval of radius rho holds at most rho + 1 counts.
+where k_i is Beta-binomial. Its law is needed on the largest interval only, and the mass of every interval is a sum from
+its middle outward, in which nothing cancels. An interval of radius rho holds at most rho + 1 counts, so
+
+    log weight(rho) <= -rate rho + sum_i min(0, log(rho + 1) + log max_k P(k_i)),
+
+a concave bound, whose top lies near the number of features over the rate: what lies farther out than some factors e is
+below a geometric series. So no work grows with the number of records.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
+from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
+from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.states import States, blocks, represented
-
-Bools = NDArray[np.bool_]
+from discreet.reading.counts.windows import Windowed, log_prior_constant_of, log_prior_windows
 
 _NEGLIGIBLE = 41.0
 FARTHEST = 60.0
@@ -36,116 +41,193 @@ class Radii:
     log_weights: Floats
     log_sum: float
 
+    @property
+    def chances(self) -> Floats:
+        """Return the probability of each radius."""
+        weights = np.exp(self.log_weights - log_sum(self.log_weights))
+        return np.asarray(weights / weights.sum())
 
-class CubeClass:
-    """The features of one class, read through cube noise of this rate; `alpha` has two numbers for each feature."""
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The law of every feature's count (rows) on its largest interval, at first, first + 1, ...
+
+    `distances` are |2 k - z - n_y|: the radius from which on an interval holds the count. Beyond the interval the law
+    is zero and the distance that of the largest radius.
+    """
+
+    first: Counts
+    law: Floats
+    distances: Counts
+
+    def within(self, values: Floats, radii: Counts) -> Floats:
+        """Return sums of values (features, counts) over the intervals of consecutive radii: (features, radii)."""
+        features, most = len(values), int(radii[-1]) + 1
+        places = np.arange(features)[:, None] * most + self.distances
+        sums = np.bincount(places.ravel(), values.ravel(), features * most).reshape(features, most)
+        return np.asarray(np.cumsum(sums, axis=1)[:, radii])
+
+
+class CubeKernel:
+    """What the noisy signed counts of one class say about any class count; `alpha` has two numbers for each feature."""
 
     def __init__(self, noisy: Counts, rate: float, alpha: Floats, size: int) -> None:
-        self.noisy, self.rate, self.size = noisy, rate, size
-        farthest = int(np.abs(noisy).max())
-        if farthest > size + FARTHEST * (len(noisy) + 1) / rate:
+        self.noisy, self.rate, self.alpha, self.size = noisy, rate, alpha, size
+        self._farthest = int(np.abs(noisy).max())
+        kinds, kind, times = np.unique(alpha, axis=0, return_inverse=True, return_counts=True)
+        self._kinds, self._kind, self._times = kinds, kind.ravel(), times
+        if self._farthest > size + FARTHEST * (len(noisy) + 1) / rate:
             raise DiscreetError(
-                f"The release lies up to {farthest} from zero: farther than {size} records and its noise get with a "
-                "probability above 1e-20. Nothing was read; check that the document is what was published."
+                f"The release lies up to {self._farthest} from zero: farther than {size} records and its noise get "
+                "with a probability above 1e-20. Nothing was read; check that the document is what was published."
             )
-        self.alpha = alpha
-        kinds, kind = np.unique(alpha, axis=0, return_inverse=True)
-        self._features = [np.flatnonzero(kind.ravel() == number) for number in range(len(kinds))]
-        self._logs = np.log(np.arange(1.0, size + farthest + 2))
-        self._factors = [log_prior_factors(kind, size) for kind in kinds]
-        self._constants = [log_prior_constant(kind, size) for kind in kinds]
+        self.radii = lru_cache(maxsize=4096)(self._radii)
+        self._constant = lru_cache(maxsize=2)(self._log_constant)
 
-    @property
-    def levels(self) -> tuple[int, ...]:
-        """Return how many levels each feature has."""
-        return (2,) * len(self.noisy)
-
-    @property
-    def steepness(self) -> float:
-        """Return by how much log P(z | n_y) changes at most from one n_y to the next.
-
-        One more record moves every signed count by one, so the log likelihood by at most the rate.
-        """
-        return self.rate
-
-    def log_weights(self, counts: Counts) -> Floats:
-        """Return log sum_k P(k | n_y) e^(-rate max|z - s|) for each of some class counts: log P(z | n_y) but for Z."""
-        return np.array([self._radii(int(count)).log_sum for count in counts])
-
-    def _laws(self, count: int) -> list[Floats]:
-        """Return the Beta-binomial law of a count among `count` records, for each kind of prior."""
-        return [
-            np.exp(f[1, : count + 1] + f[0, count::-1] + c[count])
-            for f, c in zip(self._factors, self._constants, strict=True)
-        ]
+    def log_weight(self, count: int) -> float:
+        """Return log sum_k P(k | n_y) e^(-rate max|z - s|): log P(z | n_y) but for the noise's normaliser."""
+        return self.radii(count).log_sum
 
     def _radii(self, count: int) -> Radii:
         """Return the radii that matter: those within some factors e of the best by the bound, and more if need be."""
-        laws = self._laws(count)
-        sums = [from_both_ends(law) for law in laws]
-        first = max(0, int(np.abs(self.noisy).max()) - count)
-        bound = self._bounds(count, laws)[first:]
-        width = _NEGLIGIBLE + 5
+        first, last = max(0, self._farthest - count), self._farthest + count
+        width, tops = _NEGLIGIBLE + 5, self._log_tops(count)
         while True:
+            bound = self._bounds(tops, first, last, width)
             near = np.flatnonzero(bound >= bound.max() - width)
-            start, stop = int(near[0]), int(near[-1]) + 1
-            radii = first + np.arange(start, stop)
-            logs = self._log_products(count, sums, radii) - self.rate * radii
-            logs[-1] += self._log_tail(count, int(radii[-1]))
+            radii = first + np.arange(near[0], near[-1] + 1)
+            logs = self._log_products(count, radii) - self.rate * radii
+            if radii[-1] == last:  # its intervals hold every count, as those of all later radii do
+                logs[-1] -= float(np.log(-np.expm1(-self.rate)))
             total = log_sum(logs)
-            dropped = np.append(bound[:start], bound[stop:])
-            missing = float(dropped.max() + np.log(len(dropped))) if dropped.size else -np.inf
+            missing = self._log_missing(bound, int(near[0]), int(near[-1]), radii[-1] == last)
             if missing <= total - _NEGLIGIBLE:
                 return Radii(radii, logs, total + float(np.log(-np.expm1(-self.rate))))
             width = 2 * width if total == -np.inf else width + missing - total + _NEGLIGIBLE + 1
 
-    def _log_tail(self, count: int, last: int) -> float:
-        """Return what the last radius stands for: all later ones too if its intervals hold every count already."""
-        holds_all = last >= int(np.abs(self.noisy).max()) + count
-        return -float(np.log(-np.expm1(-self.rate))) if holds_all else 0.0
+    def _bounds(self, tops: Floats, first: int, last: int, width: float) -> Floats:
+        """Return upper bounds of the log weights of radii from the first on, until they lie so far below their top."""
+        most = int((2 * len(self.noisy) + width) / self.rate) + 16
+        while True:
+            radii = first + np.arange(min(most, last - first + 1))
+            logs = np.log(radii + 1.0)
+            terms = [times * np.minimum(0.0, logs + top) for times, top in zip(self._times, tops, strict=True)]
+            bound = np.asarray(sum(terms) - self.rate * radii)
+            if len(radii) == last - first + 1 or bound[-1] < bound.max() - width:
+                return bound
+            most *= 2
 
-    def _bounds(self, count: int, laws: list[Floats]) -> Floats:
-        """Return an upper bound of each radius's log weight: an interval holds at most rho + 1 counts.
+    @staticmethod
+    def _log_missing(bound: Floats, start: int, stop: int, is_whole: bool) -> float:
+        """Return the log of a bound of all radii left out: on either side a geometric series, as the bound is concave.
 
-        The last radius is the first whose intervals hold every count; it stands for all beyond.
+        `is_whole` says that nothing lies beyond the last radius.
         """
-        last = int(np.abs(self.noisy).max()) + count
-        bound = -self.rate * np.arange(last + 1)
-        for features, law in zip(self._features, laws, strict=True):
-            bound += len(features) * np.minimum(0.0, self._logs[: last + 1] + np.log(law.max()))
-        bound[-1] += self._log_tail(count, last)
-        return np.asarray(bound)
+        left = log_sum(bound[:start])
+        if is_whole:
+            return left
+        beyond, log_ratio = bound[stop + 1], bound[stop + 1] - bound[stop]
+        return float(np.logaddexp(left, beyond - np.log(-np.expm1(log_ratio))))
 
-    def _log_products(self, count: int, sums: list[Floats], radii: Counts) -> Floats:
-        """Return log prod_i P(k_i in its interval) for consecutive radii.
+    def _log_constant(self, count: int) -> Floats:
+        """Return the log of what makes the law of each kind of feature sum to one."""
+        return log_prior_constant_of(self._kinds.sum(axis=1), np.array(count))
 
-        An interval grows with every second radius only: at even or at odd ones, by the parity of z_i + n_y. So each
-        feature is summed over every second radius, and the two groups are put together in the end.
-        """
-        logs = np.zeros(len(radii))
-        for features, (left, right) in zip(self._features, sums, strict=True):
-            middle = self.noisy[features] + count
-            odd = (middle - radii[0]) % 2
-            median = int(np.searchsorted(left, 0.5))
-            for parity in (0, 1):
-                twice = np.arange(radii[0] - parity, radii[-1] + 1, 2)
-                for side, sign in ((left, 1.0), (right, -1.0)):  # the end that is nearer, where no digits cancel
-                    here = middle[(odd == parity) & ((middle // 2 < median) == (sign > 0))]
-                    if here.size:
-                        low = np.clip((here - twice[:, None]) >> 1, 0, count + 1)
-                        high = np.clip(((here + twice[:, None]) >> 1) + 1, low, count + 1)
-                        with np.errstate(divide="ignore"):
-                            found = np.log(sign * (side[high] - side[low])).sum(axis=1)
-                        logs += np.repeat(found, 2)[parity : parity + len(radii)]
-        return logs
+    def _log_tops(self, count: int) -> Floats:
+        """Return the log of the largest probability of each kind's law: at an end, or where neighbours are equal."""
+        no, yes = self._kinds.T
+        bend = no + yes - 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mode = np.where(bend > 0, ((yes - 1) * count - (no - 1)) / bend, 0.0)
+        near = np.clip(np.floor(mode), 0, count)[:, None] + np.array([-1, 0, 1, 2])
+        ends = np.broadcast_to([0.0, float(count)], (len(no), 2))
+        places = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
+        logs = _log_prior(yes, places) + _log_prior(no, count - places)
+        return np.asarray(logs.max(axis=1) + self._constant(count))
 
-    def _intervals(self, count: int, radii: Counts) -> tuple[Counts, Counts]:
-        """Return the first count of each interval (rows: radii, columns: features), and the first one beyond it."""
+    def laws(self, count: int, radius: int) -> Laws:
+        """Return the laws of all features on their intervals of a radius."""
         middle = self.noisy + count
-        low = np.clip(-((radii[:, None] - middle) // 2), 0, count + 1)
-        return low, np.clip((middle + radii[:, None]) // 2 + 1, low, count + 1)
+        first = np.clip(-((radius - middle) // 2), 0, count)
+        last = np.clip((middle + radius) // 2, first, count)
+        width = int((last - first).max()) + 1
+        counts = first[:, None] + np.arange(width)
+        inside = counts <= last[:, None]
+        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._constant(count)[self._kind][:, None]
+        if (self.alpha[:, 0] != 1).any():  # the other level's counts fall: a window from its least one, turned round
+            turned = log_prior_windows(self.alpha[:, 0], count - last, width)
+            logs = logs + np.take_along_axis(turned, np.clip(last[:, None] - counts, 0, width - 1), axis=1)
+        distances = np.abs(2 * counts - middle[:, None])
+        inside &= distances <= radius
+        return Laws(first, np.where(inside, np.exp(logs), 0.0), np.where(inside, distances, radius))
 
-    def states(self, chances: Floats) -> States:
+    def _log_products(self, count: int, radii: Counts) -> Floats:
+        """Return log prod_i P(k_i in its interval) for consecutive radii."""
+        laws = self.laws(count, int(radii[-1]))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(laws.within(laws.law, radii)).sum(axis=0))
+
+    def law_of_yes(self, feature: int, count: int) -> Windowed:
+        """Return P(k_i | z, n_y) ~ P(k_i) sum_rho w_rho / P(interval_i of rho), over radii whose interval holds k_i.
+
+        These are all radii from |z_i - s_i| on: sums from one end, in which no digits cancel.
+        """
+        found = self.radii(count)
+        laws = self.laws(count, int(found.radii[-1]))
+        within = laws.within(laws.law, found.radii)[feature]
+        shares = np.divide(found.chances, within, out=np.zeros_like(within), where=found.chances > 0)
+        later = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
+        places = np.clip(laws.distances[feature] - found.radii[0], 0, len(shares))
+        return Windowed(int(laws.first[feature]), np.asarray(laws.law[feature] * later[places]))
+
+
+class CubeClass(ClassReading):
+    """The features of one class, read through cube noise, with the weights of the class counts that matter.
+
+    `looked` are the first and the last class count that were looked at: the weights of those between that are left out
+    are negligible.
+    """
+
+    def __init__(self, kernel: CubeKernel, window: Windowed, looked: tuple[int, int]) -> None:
+        self.kernel, self._window, self._looked = kernel, window, looked
+        self.alpha, self.size = kernel.alpha, kernel.size
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Return how many levels each feature has."""
+        return (2,) * len(self.kernel.noisy)
+
+    @property
+    def log_weights(self) -> Windowed:
+        """Return log P(z | n_y) but for a constant; -inf where it is proved to be negligible."""
+        return self._window
+
+    def _ends(self, own: OwnFactor) -> list[tuple[int, int, float, float]]:
+        """Return for each open end its class count, its side, and a bound of all beyond: P(z | n_y) is at most one."""
+        ends = ((self._looked[0], -1, self._looked[0] > 0), (self._looked[1], 1, self._looked[1] < self.size))
+        return [(edge, side, *own.beyond(edge, side)) for edge, side, is_open in ends if is_open]
+
+    def steepest(self, own: OwnFactor) -> float:
+        """Return how fast the class counts' own factor falls."""
+        return min((-ratio for _, _, _, ratio in self._ends(own)), default=float("inf"))
+
+    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+        """Return the log of a bound of all class counts beyond those that were looked at."""
+        found = -np.inf
+        for edge, side, start, ratio in self._ends(own):
+            log_ratio = ratio + side * tilt
+            series = log_ratio - np.log(-np.expm1(log_ratio)) if log_ratio < 0 else np.inf
+            found = np.logaddexp(found, start + tilt * (edge - self._window.first) + series)
+        return float(found)
+
+    def wider(self) -> "CubeClass":
+        """Return the same class with a look at twice as many class counts, and with every weight of them."""
+        half = (self._looked[1] - self._looked[0]) // 2 + 1
+        first, last = max(0, self._looked[0] - half), min(self.size, self._looked[1] + half)
+        weights = [self.kernel.log_weight(count) for count in range(first, last + 1)]
+        return CubeClass(self.kernel, Windowed(first, np.array(weights)), (first, last))
+
+    def states(self, chances: Windowed) -> States:
         """Return the states (n_y, rho) with their probabilities, and every level's expected probability in each.
 
         Where more than 128 class counts are likely, the middle of each of 128 ranges stands for its range, with the
@@ -158,77 +240,62 @@ class CubeClass:
 
     def _states_of(self, count: int, share: float) -> tuple[Floats, Floats, Floats]:
         """Return the blocks of radii of one class count: probability, class count, P(yes) of every feature."""
-        found = self._radii(count)
-        chance = np.exp(found.log_weights - log_sum(found.log_weights))
+        found = self.kernel.radii(count)
+        chance = found.chances
         kept = chance > 1e-15
-        low, high = self._intervals(count, found.radii[kept])
-        means = self._means(count, low, high)
+        means = self._means(count, found.radii)[:, kept].T
         starts = blocks(chance[kept], _RADIUS_BLOCKS)
         weights = np.add.reduceat(chance[kept], starts)
         moments = np.add.reduceat(chance[kept][:, None] * means, starts) / weights[:, None]
         yes = (self.alpha[:, 1] + moments) / (self.alpha.sum(axis=1) + count)
         return share * weights / weights.sum(), np.full(len(weights), float(count)), yes
 
-    def _means(self, count: int, low: Counts, high: Counts) -> Floats:
-        """Return E[k_i] within each interval."""
-        means = np.empty(low.shape)
-        for features, law in zip(self._features, self._laws(count), strict=True):
-            a, b = low[:, features], high[:, features]
-            sums, moments = from_both_ends(law), from_both_ends(law * np.arange(count + 1))
-            nearer = sums[0][b] <= sums[1][a]
-            up, down = ((m[0][b] - m[0][a], m[1][a] - m[1][b]) for m in (moments, sums))
-            means[:, features] = np.where(nearer, up[0], up[1]) / np.where(nearer, down[0], down[1])
-        return means
+    def _means(self, count: int, radii: Counts) -> Floats:
+        """Return E[k_i] within each interval (features, radii)."""
+        laws = self.kernel.laws(count, int(radii[-1]))
+        steps = np.arange(laws.law.shape[1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = laws.within(laws.law * steps, radii) / laws.within(laws.law, radii)
+        return np.asarray(laws.first[:, None] + means)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Floats]:
+    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         """Return for each class count the law of how many of its records are inside: those that say yes, or no."""
-        yes = [self._law_of_yes(feature, int(count)) for count in counts]
-        return yes if inside[1] else [law[::-1] for law in yes]
-
-    def _law_of_yes(self, feature: int, count: int) -> Floats:
-        """Return P(k_i | z, n_y) ~ P(k_i) sum_rho w_rho / P(interval_i of rho), over radii whose interval holds k_i.
-
-        These are all radii from |z_i - s_i| on: sums from one end, in which no digits cancel.
-        """
-        found, kind = self._radii(count), next(n for n, places in enumerate(self._features) if feature in places)
-        law = self._laws(count)[kind]
-        first_radius = np.abs(self.noisy[feature] + count - 2 * np.arange(count + 1))
-        within = np.cumsum(np.bincount(first_radius, law, minlength=int(found.radii[-1]) + 1))[found.radii]
-        weights = np.exp(found.log_weights - log_sum(found.log_weights))
-        shares = np.divide(weights, within, out=np.zeros_like(weights), where=weights > 0)
-        later = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
-        return np.asarray(law * later[np.clip(first_radius - found.radii[0], 0, len(shares))])
+        yes = [self.kernel.law_of_yes(feature, count) for count in counts.tolist()]
+        if inside[1]:
+            return yes
+        return [Windowed(count - law.last, law.values[::-1]) for count, law in zip(counts.tolist(), yes, strict=True)]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         """Draw the counts of every feature (one array with a column for each level), one row for each class count."""
-        yes = np.empty((len(totals), len(self.noisy)), dtype=np.int64)
+        yes = np.empty((len(totals), len(self.kernel.noisy)), dtype=np.int64)
         for count, places in groups(totals):
-            found = self._radii(count)
-            weights = np.exp(found.log_weights - log_sum(found.log_weights))
-            radii = found.radii[generator.choice(len(weights), size=len(places), p=weights / weights.sum())]
-            yes[places] = self._draw_between(count, *self._intervals(count, radii), generator)
+            found = self.kernel.radii(count)
+            radii = generator.choice(found.radii, size=len(places), p=found.chances)
+            yes[places] = self._draw_within(count, radii, generator)
         return [np.column_stack([totals - column, column]) for column in yes.T]
 
-    def _draw_between(self, count: int, low: Counts, high: Counts, generator: np.random.Generator) -> Counts:
-        """Draw a count from each interval by inverting the sums, again from the nearer end."""
-        marks, drawn = generator.random(low.shape), np.empty(low.shape, dtype=np.int64)
-        for features, law in zip(self._features, self._laws(count), strict=True):
-            left, right = from_both_ends(law)
-            a, b, u = low[:, features], high[:, features], marks[:, features]
-            up = np.searchsorted(left, left[a] + u * (left[b] - left[a]), side="right") - 1
-            down = count + 1 - np.searchsorted(right[::-1], right[b] + u * (right[a] - right[b]), side="right")
-            drawn[:, features] = np.clip(np.where(left[b] <= right[a], up, down), a, b - 1)
+    def _draw_within(self, count: int, radii: Counts, generator: np.random.Generator) -> Counts:
+        """Draw a count from each interval by inverting its sums: counts in the order of their distance."""
+        laws = self.kernel.laws(count, int(radii.max()))
+        marks = generator.random((len(radii), len(laws.first)))
+        drawn = np.empty(marks.shape, dtype=np.int64)
+        for feature, (law, distances) in enumerate(zip(laws.law, laws.distances, strict=True)):
+            order = np.argsort(np.where(law > 0, distances, int(radii.max()) + 1), kind="stable")
+            sums = np.cumsum(law[order])
+            ends = np.searchsorted(distances[order][law[order] > 0], radii, side="right")
+            found = np.searchsorted(sums, marks[:, feature] * sums[np.maximum(ends - 1, 0)], side="right")
+            drawn[:, feature] = laws.first[feature] + order[np.minimum(found, np.maximum(ends - 1, 0))]
         return drawn
+
+
+def _log_prior(alpha: Floats, counts: Counts) -> Floats:
+    """Return log P_a(k) for each kind of feature (rows) at single counts (columns)."""
+    if (alpha == 1).all():
+        return np.zeros(counts.shape)
+    return np.stack([log_prior_windows(alpha, column, 1)[:, 0] for column in counts.T], axis=1)
 
 
 def log_sum(logs: Floats) -> float:
     """Return log sum exp."""
     peak = float(logs.max()) if logs.size else -np.inf
     return peak + float(np.log(np.exp(logs - peak).sum())) if peak > -np.inf else -np.inf
-
-
-def from_both_ends(law: Floats) -> Floats:
-    """Return sums of all terms before each place, and of all from it on."""
-    zero = np.zeros(1)
-    before = np.concatenate([zero, np.cumsum(law)])
-    return np.stack([before, np.concatenate([np.cumsum(law[::-1])[::-1], zero])])

@@ -6,156 +6,70 @@ Given the class counts the classes are independent, and so the chance of the nex
 class at a time:
 
     P(y, x | z) = sum_s P(s | z) (a_y + n_y) / (a + n) prod_i E[theta_i(x_i | y) | s].
+
+Class counts live on windows. What lies beyond these, and the errors of what lies within, have proved bounds; windows
+are widened, and cut into parts with a tilt each, until the bounds of both are met.
 """
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
-from discreet.reading.counts.states import States, blocks, likely, log_chances, represented
+from discreet.reading.counts import splits
+from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
+from discreet.reading.counts.row_windows import TOO_FAR
+from discreet.reading.counts.splits import split_by_totals
+from discreet.reading.counts.states import States, log_chances, represented
 from discreet.reading.counts.table_counts import Split, TableCounts
+from discreet.reading.counts.window_sums import WindowSums
+from discreet.reading.counts.windows import Windowed, log_prior_constant_of
 
-Bools = NDArray[np.bool_]
-
-_NEGLIGIBLE = 42.0  # class counts this many factors e below the sum of all are left out
-_MOST_COUNTS = 128  # of a class, and of its records with some feature: where more are likely, ranges are merged
-_COARSE = 2.0  # factors e by which a class's weight may change between two counts of the first look
-
-
-class ClassReading(Protocol):
-    """What a release says about the features of one class, given the class count."""
-
-    @property
-    def levels(self) -> tuple[int, ...]:
-        """Return how many levels each feature has."""
-
-    @property
-    def steepness(self) -> float:
-        """Return by how much the log weight changes at most from one class count to the next; 0 if all are at hand."""
-
-    def log_weights(self, counts: Counts) -> Floats:
-        """Return log W_y(n_y) for each of some class counts."""
-
-    def states(self, chances: Floats) -> States:
-        """Return the states of this class, given the probability of every class count."""
-
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Floats]:
-        """Return for each class count the law, on 0, ..., n_y, of how many records have one of some levels."""
-
-    def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
-        """Draw for every feature a table of counts with a row for each class count."""
+_BEYOND = 1e-14  # share of the posterior that windows of class counts may leave out
+_ERROR = 1e-11  # relative error of the evidence that is allowed in all
+_ROUNDS = 12  # of widening and cutting
 
 
-class ProductClass:
-    """The features of one class, read through noise that is independent between cells.
+class ClassCounts:
+    """Weights of all class counts on their windows, as `WindowSums` asks for them."""
 
-    `log_factors[i]` holds for feature i the log factor of each level (rows) and count (columns): prior and noise.
-    """
-
-    steepness = 0.0
-
-    def __init__(self, log_factors: Sequence[Floats], alpha: Sequence[Floats], centre: float) -> None:
-        self.alpha, self.size, self._log_factors = alpha, log_factors[0].shape[1] - 1, log_factors
-        self._rows = [RowCounts(factors, centre) for factors in log_factors]
+    def __init__(self, classes: Sequence[ClassReading], own: Sequence[OwnFactor]) -> None:
+        self._classes, self._own = classes, own
+        rows = [each.log_weights.values + f(each.log_weights) for each, f in zip(classes, own, strict=True)]
+        self.first = np.array([each.log_weights.first for each in classes])
+        self.last = np.array([each.log_weights.last for each in classes])
+        self.logs = np.full((len(rows), max(map(len, rows))), -np.inf)
+        for line, row in zip(self.logs, rows, strict=True):
+            line[: len(row)] = row
 
     @property
-    def levels(self) -> tuple[int, ...]:
-        """Return how many levels each feature has."""
-        return tuple(len(alpha) for alpha in self.alpha)
+    def steepest(self) -> float:
+        """Return the largest tilt at which all that lies beyond the windows is bounded."""
+        return min(each.steepest(f) for each, f in zip(self._classes, self._own, strict=True))
 
-    @cached_property
-    def _all_log_weights(self) -> Floats:
-        pairs = zip(self._rows, self.alpha, strict=True)
-        return np.asarray(sum(row.log_sums + log_prior_constant(alpha, self.size) for row, alpha in pairs))
-
-    def log_weights(self, counts: Counts) -> Floats:
-        """Return log prod_i sum_k DirichletMultinomial(k | n_y) prod_x g(z_ix - k_x) for each class count."""
-        return np.asarray(self._all_log_weights[counts])
-
-    def states(self, chances: Floats) -> States:
-        """Return one state for each likely class count."""
-        counts, shares = represented(chances, len(chances))
-        features = [
-            (alpha[:, None] + row.means[:, counts]).T / (alpha.sum() + counts)[:, None]
-            for row, alpha in zip(self._rows, self.alpha, strict=True)
-        ]
-        return States(shares, counts.astype(float), features)
-
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Floats]:
-        """Return for each class count the law of how many records have one of some levels."""
-        middle = int(counts[len(counts) // 2])
-        return laws_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
-
-    def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
-        """Draw for every feature a table of counts with a row for each class count."""
-        return [row.draw(totals, generator) for row in self._rows]
+    def log_outside(self, tilt: float) -> Floats:
+        """Return for each class the log of a bound of what lies beyond its window."""
+        return np.array([each.log_outside(tilt, f) for each, f in zip(self._classes, self._own, strict=True)])
 
 
 class NaiveBayesCounts(TableCounts):
     """The joint posterior of class counts and of each class's feature counts.
 
-    `alpha` is the prior of the class, `log_class` the log kernel of what was released about the class counts
-    themselves (rows: classes, columns: counts; zero if nothing was), `log_constant` all that does not depend on counts.
+    `own` holds the prior of each class and what was released about its count, `log_constant` all that does not depend
+    on counts. `error` bounds the relative error of the evidence.
     """
 
     method = "read exactly"
 
     def __init__(
-        self, classes: Sequence[ClassReading], alpha: Floats, log_class: Floats, log_constant: float = 0.0
+        self, classes: Sequence[ClassReading], own: Sequence[OwnFactor], size: int, log_constant: float = 0.0
     ) -> None:
-        self.classes, self.alpha, self.size = tuple(classes), alpha, log_class.shape[1] - 1
-        factors = log_class + log_prior_factors(alpha, self.size)
-        self._log_factors = self._weighed(factors)
-        self._row = RowCounts(self._log_factors, float(self.size))
-        self.log_evidence = float(
-            self._row.log_sums[self.size] + log_prior_constant(alpha, self.size)[self.size] + log_constant
-        )
-        if not np.isfinite(self.log_evidence):
-            raise DiscreetError(
-                "The release lies so far from all possible counts that it cannot be read: noise gets there with a "
-                "probability below 1e-20. Nothing was read; check that the document is what was published."
-            )
-
-    def _weighed(self, factors: Floats) -> Floats:
-        """Return the log weight of every class count, -inf where it is proved to be negligible."""
-        kept = self._worth_weighing(factors)
-        result = np.full_like(factors, -np.inf)
-        for row, reading, counts in zip(result, self.classes, kept, strict=True):
-            row[counts] = reading.log_weights(counts)
-        return result + factors
-
-    def _worth_weighing(self, factors: Floats) -> list[Counts]:
-        """Look at few counts of each class first; drop those whose upper bound is negligible against a lower bound."""
-        every = np.arange(self.size + 1)
-        if len(self.classes) == 1:
-            return [every[-1:]]
-        if not any(reading.steepness for reading in self.classes):
-            return [every] * len(self.classes)
-        upper, lower = factors.copy(), factors.copy()
-        for reading, above, below in zip(self.classes, upper, lower, strict=True):
-            step = max(1, int(_COARSE / reading.steepness)) if reading.steepness else 1
-            nearest = np.minimum((every + step // 2) // step * step, self.size)
-            looked = np.unique(nearest)
-            seen = reading.log_weights(looked)[np.searchsorted(looked, nearest)]
-            slack = reading.steepness * np.abs(every - nearest)
-            above += seen + slack
-            below += seen - slack
-        most, least = RowCounts(upper, float(self.size)), RowCounts(lower, float(self.size))
-        floor = least.log_sums[self.size] - _NEGLIGIBLE - np.log(self.size + 1.0)
-        with np.errstate(divide="ignore"):
-            bounds = np.log(most.marginals(self.size)) + most.log_sums[self.size]
-        return [np.flatnonzero(bound >= floor) for bound in bounds]
-
-    @cached_property
-    def class_chances(self) -> Floats:
-        """Return P(n_y = k | z) for each class (rows) and k (columns)."""
-        return self._row.marginals(self.size)
+        self.alpha, self.size = np.array([each.alpha for each in own]), size
+        self.classes, self._row, self.class_chances, self.error = _certified(list(classes), own, size)
+        constant = float(log_prior_constant_of(float(self.alpha.sum()), np.array([size]))[0])
+        self.log_evidence = float(self._row.log_sums[0]) + constant + log_constant
 
     @cached_property
     def states(self) -> list[States]:
@@ -163,10 +77,14 @@ class NaiveBayesCounts(TableCounts):
         return [reading.states(chances) for reading, chances in zip(self.classes, self.class_chances, strict=True)]
 
     @cached_property
+    def _expected(self) -> Floats:
+        """Return the expected count of every class."""
+        return np.array([chances.values @ chances.counts for chances in self.class_chances])
+
+    @cached_property
     def class_means(self) -> Floats:
         """Return the expected probability of every class."""
-        expected = self.class_chances @ np.arange(self.size + 1.0)
-        return np.asarray((self.alpha + expected) / (self.alpha.sum() + self.size))
+        return np.asarray((self.alpha + self._expected) / (self.alpha.sum() + self.size))
 
     def feature_means(self, feature: int) -> Floats:
         """Return the expected probability of each level of a feature (columns) in each class (rows)."""
@@ -184,9 +102,7 @@ class NaiveBayesCounts(TableCounts):
 
     def class_split(self, inside: Bools) -> Split:
         """Return the law of how many records belong to one of some classes."""
-        means = self.class_chances @ np.arange(self.size + 1.0)
-        (law,) = laws_inside(self._log_factors, inside, np.array([self.size]), means)
-        return _split(law)
+        return split_by_totals([1.0], [self._row.law_inside(inside, self.size)], [self.size])
 
     def feature_split(self, feature: int, place: int, inside: Bools) -> Split:
         """Return the law of (n_y, k), k the records of one class whose feature has one of some levels.
@@ -194,13 +110,8 @@ class NaiveBayesCounts(TableCounts):
         It is exact where at most 128 class counts are likely and 128 values of k for each. Beyond, ranges of neighbours
         are merged, with the exact probability of all of them.
         """
-        counts, shares = represented(self.class_chances[place], _MOST_COUNTS)
-        splits = [_split(law) for law in self.classes[place].laws_inside(feature, inside, counts)]
-        return Split(
-            np.concatenate([share * each.chances for share, each in zip(shares, splits, strict=True)]),
-            np.concatenate([each.inside for each in splits]),
-            np.concatenate([each.outside for each in splits]),
-        )
+        counts, shares = represented(self.class_chances[place], splits.MOST_COUNTS)
+        return split_by_totals(shares, self.classes[place].laws_inside(feature, inside, counts), counts.tolist())
 
     def log_joint(self, codes: Counts) -> Floats:
         """Return log P(y, x | z) for rows of feature codes (rows) and each class (columns)."""
@@ -222,21 +133,35 @@ class NaiveBayesCounts(TableCounts):
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]
 
 
-def laws_inside(log_factors: Floats, inside: Bools, totals: Counts, centres: Floats) -> list[Floats]:
-    """Return for each total of a row the law, on 0, ..., total, of the counts inside: P(k) ~ f_in(k) f_out(total - k).
-
-    `centres` says around which counts of the levels all that matters happens.
-    """
-    parts = [RowCounts(log_factors[where], float(centres[where].sum())).log_sums for where in (inside, ~inside)]
-    logs = [parts[0][: total + 1] + parts[1][total::-1] for total in totals.tolist()]
-    return [np.exp(each - each.max()) for each in logs]
+Certified = tuple[list[ClassReading], WindowSums, list[Windowed], float]
 
 
-def _split(law: Floats) -> Split:
-    """Return a law of counts inside as pairs, the mean of a range where more than 128 of them are likely."""
-    chances = law / law.sum()
-    counts = likely(chances)
-    starts = blocks(chances[counts], _MOST_COUNTS)
-    shares = np.add.reduceat(chances[counts], starts)
-    means = np.add.reduceat(chances[counts] * counts, starts) / shares
-    return Split(shares / shares.sum(), means, len(law) - 1 - means)
+def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int) -> Certified:
+    """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left."""
+    for _ in range(_ROUNDS):
+        counts = ClassCounts(classes, own)
+        if not np.isfinite(counts.logs).any(axis=1).all():
+            break
+        row = WindowSums(counts, size, size, float(size))
+        if row.errors[0] > _BEYOND:  # what lies beyond, or a total that lies beyond all of them
+            wider = [each.wider() for each in classes]
+            if all(new.log_weights.first == old.log_weights.first for new, old in zip(wider, classes, strict=True)):
+                break
+            classes = wider
+            continue
+        chances = row.marginals(size)
+        errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
+        if sum(errors) <= _ERROR:
+            return classes, row, _known(chances, classes), float(row.errors[0]) + sum(errors)
+        pairs = zip(classes, errors, strict=True)
+        classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
+    raise DiscreetError(TOO_FAR)
+
+
+def _known(chances: Sequence[Windowed], classes: Sequence[ClassReading]) -> list[Windowed]:
+    """Return laws of class counts without those that rounding hides, which are proved to be negligible."""
+    found = []
+    for law, reading in zip(chances, classes, strict=True):
+        values = np.where(reading.errors < 1, law.values, 0.0)
+        found.append(Windowed(law.first, values / values.sum()))
+    return found

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
+from discreet.reading.counts.windows import Windowed
 
 _DROPPED = 1e-13  # probability that is left out at either end of the class counts
-_MOST_NUMBERS = 20_000_000  # held at once when records are classified
+_MOST_NUMBERS = 1_000_000  # held at once when records are classified
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class States:
 
 
 def likely(chances: Floats) -> Counts:
-    """Return the counts that hold all but a negligible share of the probability; impossible ones between are left out.
+    """Return the places that hold all but a negligible share of the probability; impossible ones between are left out.
 
     With little noise only every second class count may be possible.
     """
@@ -32,13 +32,13 @@ def likely(chances: Floats) -> Counts:
     return np.flatnonzero((below > _DROPPED) & (above > _DROPPED) & (chances > 0))
 
 
-def represented(chances: Floats, most: int) -> tuple[Counts, Floats]:
+def represented(chances: Windowed, most: int) -> tuple[Counts, Floats]:
     """Return the likely counts with their probabilities; beyond `most` of them, the mean count of ranges."""
-    counts = likely(chances)
-    starts = blocks(chances[counts], most)
-    shares = np.add.reduceat(chances[counts], starts)
-    means = np.add.reduceat(chances[counts] * counts, starts) / shares
-    return np.rint(means).astype(np.int64), shares / shares.sum()
+    places = likely(chances.values)
+    starts = blocks(chances.values[places], most)
+    shares = np.add.reduceat(chances.values[places], starts)
+    means = np.add.reduceat(chances.values[places] * places, starts) / shares
+    return chances.first + np.rint(means).astype(np.int64), shares / shares.sum()
 
 
 def blocks(chances: Floats, most: int) -> Counts:
@@ -66,5 +66,10 @@ def log_chances(log_weights: Floats, features: list[Floats], codes: Counts) -> F
         part = codes[first : first + chunk]
         shown = np.zeros((len(part), logs.shape[1]))
         np.put_along_axis(shown, part + starts, 1.0, axis=1)
-        result[first : first + chunk] = logsumexp(shown @ logs.T + log_weights, axis=1)
+        found = shown @ logs.T
+        found += log_weights
+        peaks = found.max(axis=1)
+        found -= peaks[:, None]
+        np.exp(found, out=found)
+        result[first : first + chunk] = peaks + np.log(found.sum(axis=1))
     return result

@@ -7,12 +7,17 @@ import numpy as np
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
-from discreet.reading.counts.cube import FARTHEST, CubeClass
+from discreet.reading.counts.class_reading import OwnFactor
+from discreet.reading.counts.cube import FARTHEST, CubeClass, CubeKernel
+from discreet.reading.counts.cube_classes import cube_classes
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.measured import log_constant
+from discreet.reading.counts.windows import Windowed
+from discreet.reading.measured import log_constant, own_factors, seen_row
 from discreet.reading.readings import NetworkReading
 
-_CALL = 2e4  # operations that one class count costs beside its sums
+_CALL = 2e5  # operations that one class count costs beside its sums
+_EACH = 30.0  # operations for each feature and radius of a class count
+_LOOKED = 60.0  # factors e of the class counts' own noise within which a first look goes, and 10 for each feature
 
 
 class CubeEngine(Engine, place=20):
@@ -25,14 +30,18 @@ class CubeEngine(Engine, place=20):
         return None if _signed(case) is not None else "its noise has no single radius for all signed counts of a class"
 
     def work(self, case: Case) -> Work:
-        """Return the class counts that are looked at, times the radii and the counts that each of them goes through."""
+        """Return the class counts that are weighed, times the radii and features that each of them goes through."""
         found = _signed(case)
         assert found is not None
         size, rate, features = case.size, found.rate, found.features[0].of.length
-        looked = 1.0 if found.classes is None else min(size + 1.0, size * rate / 2 + 90 / rate)
-        each = 12.0 * size + 4 * features * min(size + 92 / rate, 180 / rate) + _CALL
+        radii = min(2 * size + 1.0, FARTHEST * (features + 1) / rate)  # at most; the usual ones are far fewer
+        usual = min(radii, (3 * features + 90) / rate)
+        looked = 1.0
+        if found.classes is not None:
+            reach = float(found.classes.noise.reach.max())
+            looked = min(size + 1.0, 100 / rate + (_LOOKED + 10 * features) * reach * rate)
         words = f"going through {looked:.0f} counts of each class of {size} records"
-        return Work(words, len(found.features) * looked * each, 40.0 * (2 * size + FARTHEST * (features + 1) / rate))
+        return Work(words, len(found.features) * looked * (_EACH * features * usual + _CALL), 8 * features * radii)
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
@@ -40,12 +49,15 @@ class CubeEngine(Engine, place=20):
         assert found is not None
         model, size = case.model, case.size
         alpha = np.array(model.prior if found.classes is None else model.prior[1:])
-        classes = [CubeClass(each.values, found.rate, alpha, size) for each in found.features]
-        own, kernel = np.ones(1), np.zeros((1, size + 1))
-        if found.classes is not None:
-            own, counts = np.array(model.prior[0]), np.arange(size + 1.0)
-            kernel = found.classes.log_terms(counts, np.arange(found.classes.of.length)[:, None])
-        return NetworkReading(model, NaiveBayesCounts(classes, own, kernel, log_constant(case)))
+        kernels = [CubeKernel(each.values, found.rate, alpha, size) for each in found.features]
+        if found.classes is None:
+            own, weight = [OwnFactor(1.0)], np.array([kernels[0].log_weight(size)])
+            classes = [CubeClass(kernels[0], Windowed(size, weight), (0, size))]
+        else:
+            seen = seen_row(found.classes, np.arange(found.classes.of.length))
+            own = own_factors(model.prior[0], [seen])
+            classes = cube_classes(kernels, seen, own, size)
+        return NetworkReading(model, NaiveBayesCounts(classes, own, size, log_constant(case)))
 
 
 @dataclass(frozen=True, eq=False)

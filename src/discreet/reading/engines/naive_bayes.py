@@ -5,6 +5,7 @@ the totals of all rows of a class are one number, the class count.
 """
 
 from collections.abc import Sequence
+from math import log2, sqrt
 
 import numpy as np
 
@@ -12,11 +13,18 @@ from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts, ProductClass
+from discreet.reading.counts.class_reading import OwnFactor
+from discreet.reading.counts.class_windows import WindowedClass, class_windows
+from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import log_prior_factors
+from discreet.reading.counts.whole_class import WholeClass
+from discreet.reading.counts.windows import MARGIN
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
-from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
+from discreet.reading.measured import log_constant, log_noise, measured_tables, own_factors, rough_margins, seen_tables
 from discreet.reading.readings import EXACTLY, NetworkReading
+
+WIDENING = 2.0
+"""How much wider windows may have to be than at first; beyond lie outputs of a probability below 1e-15."""
 
 _DRAWS = 400  # of the tables, to find about what rows to expect where a factor was made linear
 
@@ -41,30 +49,57 @@ class NaiveBayesEngine(Engine, place=10):
         return None
 
     def work(self, case: Case) -> Work:
-        """Return the direct convolutions of all rows, about nine of each level, over the counts that noise allows."""
-        model, tables = case.model, measured_tables(case) or []
-        width = min([case.size + 1.0, *(2 * table.reach for table in tables)])
+        """Return the transforms of the windows of all rows; with draws, direct convolutions over all counts."""
+        model = case.model
         classes, *features = (len(variable.levels) for variable in model.variables)
-        rows = classes * sum(features)
-        numbers = 8.0 * rows * (case.size + 1)
-        return Work(f"summing over {rows} cells of {case.size} records", 9.0 * rows * width**2, numbers)
+        cells = classes * sum(features)
+        if not _is_windowed(case):
+            numbers = 8.0 * cells * (case.size + 1)
+            words = f"summing over {cells} cells of {case.size} records"
+            return Work(words, 9.0 * cells * (case.size + 1.0) ** 2, numbers)
+        tables = measured_tables(case) or []
+        width = min(case.size + 1.0, WIDENING * max(2 * MARGIN * table.farthest + 5 for table in tables))
+        length = min(case.size + 1.0, width) * (1 + sqrt(max(features)) / 2)
+        words = f"summing over windows of {width:.0f} counts of {cells} cells"
+        states = min(case.size + 1.0, width) * classes * sum(features)
+        return Work(words, 100 * cells * length * log2(length + 2), classes * max(features) * length + 4 * states)
 
     def read(self, case: Case) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
+        if _is_windowed(case):
+            return NetworkReading(case.model, windowed(case))
         drawn = [draw.rows for draw in case.draws]
         linear = any(
             RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
         )
 
         def read(expected: Floats | None) -> tuple[NaiveBayesCounts, Floats]:
-            counts = _read(case, [_Drawn(rows, case.size, expected) for rows in drawn])
+            counts = whole(case, [_Drawn(rows, case.size, expected) for rows in drawn])
             counts.method = LINEAR if linear else EXACTLY
             return counts, _expected_cells(counts) if linear else np.zeros(1)
 
         return NetworkReading(case.model, until_settled(read, linear))
 
 
-def _read(case: Case, drawn: Sequence["_Drawn"]) -> NaiveBayesCounts:
+def _is_windowed(case: Case) -> bool:
+    """Tell whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
+    seen = {table.names[-1] for table in measured_tables(case) or ()}
+    return not case.draws and all(variable.name in seen for variable in case.model.variables[1:])
+
+
+def windowed(case: Case) -> NaiveBayesCounts:
+    """Return class counts and features on windows around what was measured."""
+    model, size, seen = case.model, case.size, seen_tables(case)
+    target, *features = (variable.name for variable in model.variables)
+    alpha = [np.array(prior) for prior in model.prior]
+    rows = [[seen[name][y] for name in features] for y in range(len(alpha[0]))]
+    windows = class_windows(rows, seen[target][0], size)
+    classes = [WindowedClass(own, alpha[1:], size, window) for own, window in zip(rows, windows, strict=True)]
+    return NaiveBayesCounts(classes, own_factors(model.prior[0], seen[target][0]), size, log_constant(case))
+
+
+def whole(case: Case, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
+    """Return class counts and features with the factors of every count 0, ..., n, as drawn tables need."""
     model, size = case.model, case.size
     noise, centres = log_noise(case), rough_margins(case, [each.margins() for each in drawn])
     alpha = [np.array(prior) for prior in model.prior]
@@ -76,10 +111,10 @@ def _read(case: Case, drawn: Sequence["_Drawn"]) -> NaiveBayesCounts:
         return [p + noise[v.name][y] + sum(each.cells(place, y) for each in drawn) for p, v, place in own]
 
     middles = centres[target].tolist()
-    classes = [ProductClass(factors(y), alpha[1:], middle) for y, middle in enumerate(middles)]
-    log_class = noise[target][0] + sum(each.cells(0, 0) + each.totals() for each in drawn)
+    log_class = np.asarray(noise[target][0] + sum(each.cells(0, 0) + each.totals() for each in drawn))
+    classes = [WholeClass(factors(y), alpha[1:], middle, log_class[y]) for y, middle in enumerate(middles)]
     constant = log_constant(case) + sum(each.log_constant() for each in drawn)
-    return NaiveBayesCounts(classes, alpha[0], np.asarray(log_class), constant)
+    return NaiveBayesCounts(classes, [OwnFactor(float(a)) for a in alpha[0]], size, constant)
 
 
 def _expected_cells(counts: NaiveBayesCounts) -> Floats:

@@ -1,0 +1,80 @@
+"""How much work it is to check, audit or plan a mechanism: counted from its document, before any of it begins.
+
+A document of one kilobyte may describe a table of a million cells or a million million records. So every verb counts
+first, in the operations and numbers of `reading.Work`, against the same limits as a reading, and refuses in words what
+is more. One number of noise is drawn in some thousands of operations.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from discreet.errors import DeclarationError
+from discreet.mechanisms import Mechanism
+from discreet.models.model import Model
+from discreet.reading import Case, Exactness, Work, engine_for
+
+PLANNED = 20.0
+"""A plan reads many made-up studies: it may take as many operations as so many of the largest readings."""
+
+_NUMBER = 5e3  # operations of drawing one number that is no noise of a known law
+_TWINS = 1e10  # operations of all comparisons of small twins, at most
+_ROW = 2e4  # operations for each number of a kind of record that is replaced
+
+
+def require(work: Work, patience: float, undone: str) -> None:
+    """Refuse work that is more than is allowed, and say what was not done and what allows it."""
+    if not isinstance(patience, int | float) or not 0 < patience < float("inf"):
+        raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. {undone}")
+    if (why := work.refusal_for(patience)) is not None:
+        raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {work.way_out}")
+
+
+def verifying(mechanism: Mechanism) -> Work:
+    """Return the work of comparing records at the real size, and data sets of small twins."""
+    numbers = _numbers(mechanism.model)
+    words = f"checking {type(mechanism).__name__} with {numbers} counts"
+    return Work(words, _TWINS + _ROW * 64 * numbers, 64.0 * numbers)
+
+
+def auditing(mechanism: object, model: Model, draws: int) -> Work:
+    """Return the work of so many draws; whatever is no mechanism of this library is drawn at the usual cost."""
+    numbers = _numbers(model)
+    each = drawing(mechanism) if isinstance(mechanism, Mechanism) else _NUMBER * numbers
+    words = f"auditing {type(mechanism).__name__} with {numbers} counts by {draws} draws"
+    return Work(words, draws * each, 0.5 * draws * numbers)
+
+
+def drawing(mechanism: Mechanism) -> float:
+    """Return the operations of drawing one output."""
+    observed = Case.before(mechanism).observed[0]
+    if observed.measurements:
+        return sum(measured.noise.draw_operations for measured in observed.measurements)
+    return max(_NUMBER * _numbers(mechanism.model), sum(cost.operations for cost in observed.costs))
+
+
+def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
+    """Return the work of making up, publishing and reading so many studies of each of some mechanisms.
+
+    What is read by chains is counted as one reading of the most sweeps, which few studies need.
+    """
+    operations, held, worst = 0.0, 0.0, mechanisms[0]
+    for mechanism in mechanisms:
+        case = Case.before(mechanism)
+        engine = engine_for(case)
+        if engine is None:
+            continue
+        reading = engine.work(case)
+        readings = 1 if engine.exactness is Exactness.SAMPLED else studies
+        making, made = mechanism.model.made_up_work(mechanism.size)
+        operations += readings * reading.operations + studies * (drawing(mechanism) + making)
+        if max(reading.numbers, made) > held:
+            held, worst = max(reading.numbers, made), mechanism
+    words = f"planning {type(worst).__name__} of {worst.size} records by {studies} made-up studies"
+    return Work(words, operations / PLANNED, held)
+
+
+def _numbers(model: Model) -> int:
+    """Return how many counts or moments a model has."""
+    if model.tables:
+        return sum(prod(len(column.levels) for column in table) for table in model.tables)
+    return int(model.contributions(2)[0].shape[1])

@@ -1,0 +1,158 @@
+"""One class of a naive Bayes network on a window of class counts: what its tables say about each, and beyond.
+
+Given the class count t, the rows of all features are independent, and W(t) = prod_i c_i(t) S_i(t) with S_i the weight
+of row i (see `window_sums`) and c_i(t) = t! Gamma(A_i) / Gamma(t + A_i). Every row narrows the class count, so the more
+features there are, the smaller is the window. What lies beyond it is bounded: S_i(t) <= e^(-lambda t) prod_x F_x for
+EVERY lambda, and c_i(t) <= max(1, c_i(n)), so with lambda_i > 0 right of the window, and < 0 left of it, the class
+weights beyond are below a geometric series of ratio e^-(sum_i lambda_i).
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
+from discreet.reading.counts.row_windows import LogBound, RowWindows
+from discreet.reading.counts.states import States, represented
+from discreet.reading.counts.windows import Seen, Windowed
+
+_TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # of the steepest: bounds that are tried, the best is taken
+
+_FACTORS = 6.0  # e, for each row: how far its bound lies above its weight, about the log of its total's spread
+
+
+class WindowedClass(ClassReading):
+    """The features of one class, read through noise that is independent between cells.
+
+    `features` holds for each feature what was seen of its levels in this class.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[Sequence[Seen]],
+        alpha: Sequence[Floats],
+        size: int,
+        window: tuple[int, int],
+        parts: int = 1,
+    ) -> None:
+        self.alpha, self.size, self._features, self._parts = alpha, size, features, parts
+        self.first, self.last = window
+        pairs = zip(alpha, features, strict=True)
+        self._rows = [RowWindows(a, seen, size, *window, parts) for a, seen in pairs]
+        self._known_bounds: dict[float, list[LogBound]] = {}
+
+    def wider(self) -> "WindowedClass":
+        """Return the same class on a window of twice the width."""
+        half = (self.last - self.first) // 2 + 1
+        window = max(0, self.first - half), min(self.size, self.last + half)
+        return WindowedClass(self._features, self.alpha, self.size, window, self._parts)
+
+    def finer(self) -> "WindowedClass":
+        """Return the same class with twice as many tilts."""
+        return WindowedClass(self._features, self.alpha, self.size, (self.first, self.last), 2 * self._parts)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Return how many levels each feature has."""
+        return tuple(len(alpha) for alpha in self.alpha)
+
+    @cached_property
+    def log_weights(self) -> Windowed:
+        """Return log prod_i sum_k DirichletMultinomial(k | t) prod_x K_ix(k_x) for each class count of the window."""
+        return Windowed(self.first, np.asarray(sum(row.log_weights for row in self._rows)))
+
+    @cached_property
+    def errors(self) -> Floats:
+        """Return a bound of the relative error of each weight."""
+        return np.asarray(sum(row.errors for row in self._rows))
+
+    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+        """Return the log of a bound of sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
+        right = self._log_beyond(self.last, 1, tilt, own) if self.last < self.size else -np.inf
+        left = self._log_beyond(self.first, -1, tilt, own) if self.first > 0 else -np.inf
+        return float(np.logaddexp(right, left))
+
+    def _log_beyond(self, edge: int, side: int, tilt: float, own: OwnFactor) -> float:
+        """Return the best of several geometric series that bound all beyond one end.
+
+        Right of it c_i(t) falls (A_i >= 1), or is at most c_i(n). Left of it c_i rises by (t - 1 + A_i) / t a step: by
+        at most 1 + 2 (A_i - 1) / edge down to half the edge, and it is at most c_i(0) = 1 below.
+        """
+        half, ends = edge // 2, np.array([edge, self.size])
+        constants = np.stack([row.log_constants(ends) for row in self._rows])
+        growth = sum(max(0.0, 2 * (float(a.sum()) - 1) / max(edge, 1)) for a in self.alpha)
+        here, ratio = own.beyond(edge, side)
+        found = np.inf
+        for share in _TILTS:
+            bounds = self._bounds(side * share)
+            line = sum(bound.at(edge) for bound in bounds) + here + tilt * (edge - self.first)
+            slope = sum(bound.slope for bound in bounds) + side * tilt + ratio
+            if side > 0:
+                total = _series(line + float(constants.max(axis=1).sum()), slope)
+            else:
+                near = _series(line + float(constants[:, 0].sum()), slope + growth)
+                far = _series(line + float(constants[:, 0].clip(0).sum()) + slope * (edge - half - 1), slope)
+                total = np.logaddexp(near, far) if half > 0 else near
+            found = min(found, float(total))
+        return found
+
+    def _bounds(self, share: float) -> list[LogBound]:
+        if share not in self._known_bounds:
+            self._known_bounds[share] = [row.log_bound(share) for row in self._rows]
+        return self._known_bounds[share]
+
+    def steepest(self, own: OwnFactor) -> float:
+        """Return the largest tilt of the class counts at which what lies beyond is bounded."""
+        found = np.inf
+        for side, edge, is_open in ((1, self.last, self.last < self.size), (-1, self.first, self.first > 0)):
+            if is_open:
+                slopes = sum(bound.slope for bound in self._bounds(side * _TILTS[-1]))
+                found = min(found, -slopes - own.beyond(edge, side)[1])
+        return float(found)
+
+    def states(self, chances: Windowed) -> States:
+        """Return one state for each likely class count."""
+        counts, shares = represented(chances, len(chances.values))
+        features = [row.probabilities[counts - self.first] for row in self._rows]
+        return States(shares, counts.astype(float), features)
+
+    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+        """Return for each class count the law of how many records have one of some levels."""
+        return [self._rows[feature].law_inside(inside, total) for total in counts.tolist()]
+
+    def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
+        """Draw for every feature a table of counts with a row for each class count."""
+        return [row.draw(totals, generator) for row in self._rows]
+
+
+def class_windows(
+    features: Sequence[Sequence[Sequence[Seen]]], classes: Sequence[Seen], size: int
+) -> list[tuple[int, int]]:
+    """Return a window for each class count: around the weighed mean of all row sums, made to fit n.
+
+    `features[y]` holds what was seen of class y, and `classes` what was seen of the class counts themselves.
+    """
+    news = [[_row_news(seen) for row in rows for seen in row] for rows in features]
+    for y, own in enumerate(news):
+        own += [(float(seen.values[y]), float(seen.information[y]), float(1 / seen.reach[y])) for seen in classes]
+    totals = [sum(information for _, information, _ in own) for own in news]
+    middles = [sum(v * i for v, i, _ in own) / total for own, total in zip(news, totals, strict=True)]
+    spread = sum(1 / total for total in totals)
+    windows = []
+    for own, total, middle in zip(news, totals, middles, strict=True):
+        centre = np.clip(middle + (size - sum(middles)) / total / spread, 0, size)
+        half = 9 / np.sqrt(total) + (45 + _FACTORS * len(own)) / sum(rate for _, _, rate in own) + 2
+        windows.append((int(np.clip(centre - half, 0, size)), int(np.clip(np.ceil(centre + half), 0, size))))
+    return windows
+
+
+def _row_news(seen: Seen) -> tuple[float, float, float]:
+    """Return the sum of a noisy row, about its information, and how fast its likelihood falls far out."""
+    return float(seen.values.sum()), float(1 / (1 / seen.information).sum()), float(1 / seen.reach.max())
+
+
+def _series(start: float, slope: float) -> float:
+    """Return log sum_(j >= 1) e^(start + j slope), infinite if the slope is not below zero."""
+    return start + slope - float(np.log(-np.expm1(slope))) if slope < 0 else float("inf")

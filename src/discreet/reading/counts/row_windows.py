@@ -1,0 +1,114 @@
+"""A row of cells on windows that are as wide as they must be, for the totals of a range that is cut where it must be.
+
+One tilt serves totals around one centre; far from it rounding hides the law. So a range may be cut into parts, each
+with its own tilt, until the errors of all totals that matter are small.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DiscreetError
+from discreet.reading.case import MOST_NUMBERS
+from discreet.reading.counts.window_sums import WindowSums
+from discreet.reading.counts.windows import MARGIN, CellWindows, Seen, Windowed, log_prior_constant_of
+
+_WIDEST = 64.0  # times the first margin: from there on a wider window changes nothing
+_OUTSIDE = 1e-16  # what windows may leave out, beside the largest probability of a total
+
+TOO_FAR = (
+    "The release lies so far from all possible counts that it cannot be read: noise gets there with a probability "
+    "below 1e-20, or releases that are read together contradict each other. Nothing was read; check that the "
+    "documents are what was published."
+)
+
+
+@dataclass(frozen=True)
+class LogBound:
+    """A line above the log weight of a row, for every total."""
+
+    intercept: float
+    tilt: float
+
+    def at(self, total: int) -> float:
+        """Return the bound at a total."""
+        return self.intercept - self.tilt * total
+
+    @property
+    def slope(self) -> float:
+        """Return how the bound changes with every step outward; below zero."""
+        return -abs(self.tilt)
+
+
+class RowWindows:
+    """The counts of one row given its total low, ..., high, from a prior and what was seen of its cells."""
+
+    def __init__(self, alpha: Floats, seen: Sequence[Seen], size: int, low: int, high: int, parts: int = 1) -> None:
+        self.alpha, self.low, self.high, self._seen, self._size = alpha, low, high, seen, size
+        edges = np.linspace(low, high + 1, min(parts, high - low + 1) + 1).astype(np.int64).tolist()
+        self._edges = np.array(edges[:-1])
+        self._parts = [self._sums(a, b - 1) for a, b in pairwise(edges)]
+
+    def _sums(self, low: int, high: int) -> WindowSums:
+        margin = MARGIN
+        while True:
+            windows = CellWindows(self.alpha, self._seen, self._size, margin)
+            if windows.logs.size > MOST_NUMBERS:
+                raise DiscreetError(TOO_FAR)
+            found = WindowSums(windows, low, high, (low + high) / 2)
+            if found.outside <= _OUTSIDE or margin >= _WIDEST * MARGIN:
+                return found
+            margin *= 1.5
+
+    @cached_property
+    def log_weights(self) -> Floats:
+        """Return log P(what was seen | t) but for a constant, for every total: S(t) over the sum of the prior's."""
+        totals = np.arange(self.low, self.high + 1)
+        return np.asarray(np.concatenate([part.log_sums for part in self._parts]) + self.log_constants(totals))
+
+    def log_bound(self, share: float) -> LogBound:
+        """Return a line above log S(t) at every total: S(t) <= e^(-lambda t) prod_x F_x.
+
+        `share` says how near lambda is to the steepest tilt; above zero it bounds large totals, below zero small ones.
+        """
+        windows = self._parts[0].windows
+        tilt = share * min(windows.steepest, 600 / windows.logs.shape[1])
+        logs = windows.logs + tilt * np.arange(windows.logs.shape[1])
+        peaks = logs.max(axis=1)
+        inside = peaks + np.log(np.exp(logs - peaks[:, None]).sum(axis=1))
+        sums = float(np.logaddexp(inside, windows.log_outside(tilt)).sum())
+        return LogBound(sums + tilt * int(windows.first.sum()), tilt)
+
+    def log_constants(self, totals: Counts) -> Floats:
+        """Return log c(t) of some totals."""
+        return log_prior_constant_of(float(self.alpha.sum()), totals)
+
+    @cached_property
+    def errors(self) -> Floats:
+        """Return a bound of the relative error of every weight."""
+        return np.concatenate([part.errors for part in self._parts])
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Return the expected probability of each level (columns) given every total (rows)."""
+        totals = np.arange(self.low, self.high + 1.0)
+        means = np.concatenate([part.means for part in self._parts], axis=1)
+        return np.asarray((self.alpha + means.T) / (self.alpha.sum() + totals)[:, None])
+
+    def draw(self, totals: Counts, generator: np.random.Generator) -> Counts:
+        """Draw independent rows of counts, one for each total."""
+        drawn = np.empty((len(totals), len(self.alpha)), dtype=np.int64)
+        which = np.searchsorted(self._edges, totals, side="right") - 1
+        for number in np.unique(which).tolist():
+            own = np.flatnonzero(which == number)
+            drawn[own] = self._parts[number].draw(totals[own], generator)
+        return drawn
+
+    def law_inside(self, inside: NDArray[np.bool_], total: int) -> Windowed:
+        """Return the law of how many of so many records have one of some levels."""
+        return self._parts[int(np.searchsorted(self._edges, total, side="right")) - 1].law_inside(inside, total)

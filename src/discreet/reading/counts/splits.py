@@ -1,0 +1,33 @@
+"""How many records of a row are inside an event and how many are not: laws of counts as a list of pairs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.reading.counts.states import blocks, likely
+from discreet.reading.counts.table_counts import Split
+from discreet.reading.counts.windows import Windowed
+
+MOST_COUNTS = 128
+"""Where more totals of a row are likely, or more counts inside for one of them, ranges of neighbours are merged."""
+
+
+def split_by_totals(shares: Sequence[float] | Floats, laws: Sequence[Windowed], totals: Sequence[int]) -> Split:
+    """Return the pairs of all totals of a row, each with its share and the law of the counts inside."""
+    parts = [_split(law, total) for law, total in zip(laws, totals, strict=True)]
+    return Split(
+        np.concatenate([share * part.chances for share, part in zip(shares, parts, strict=True)]),
+        np.concatenate([part.inside for part in parts]),
+        np.concatenate([part.outside for part in parts]),
+    )
+
+
+def _split(law: Windowed, total: int) -> Split:
+    """Return a law of counts inside as pairs, the mean of a range where more than 128 of them are likely."""
+    chances = law.values / law.values.sum()
+    places = likely(chances)
+    starts = blocks(chances[places], MOST_COUNTS)
+    shares = np.add.reduceat(chances[places], starts)
+    means = law.first + np.add.reduceat(chances[places] * places, starts) / shares
+    return Split(shares / shares.sum(), means, total - means)

@@ -1,0 +1,167 @@
+"""Binary trees on windows against sums over all tables, and against belief propagation over all counts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+import discreet as dc
+from discreet.certificates import compositions
+from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.reading import Case, engine_for
+from discreet.reading.counts import tree_edges
+from discreet.reading.counts.binary_trees import BinaryTreeCounts, TreeTable
+from discreet.reading.counts.row_counts import log_prior_constant, log_prior_factors
+from discreet.reading.counts.windows import Seen
+from discreet.reading.engines.binary_trees import BinaryTreesEngine
+from discreet.reading.engines.trees import TreesEngine
+
+Tables = list[np.ndarray]
+
+SHAPES: dict[str, tuple[int, list[tuple[int | None, int]]]] = {
+    "chain of three": (5, [(None, 2), (0, 2), (1, 2)]),
+    "chain of four": (3, [(None, 2), (0, 2), (1, 2), (2, 2)]),
+    "a leaf of three levels": (4, [(None, 2), (0, 2), (1, 3)]),
+    "two branches and a lone one": (3, [(None, 2), (0, 2), (1, 2), (0, 2), (None, 3)]),
+}
+
+
+def made_up(shape: list[tuple[int | None, int]], size: int, seed: int) -> list[TreeTable]:
+    """Tables seen through Laplace noise, some of them far from all that can be."""
+    rng, tables = np.random.default_rng(seed), []
+    for place, (parent, levels) in enumerate(shape):
+        inner = any(other == place for other, _ in shape)
+        rows: list[list[Seen]] = []
+        for _ in range(1 if parent is None else 2):
+            values, rate = rng.integers(-4, size + 4, levels), float(rng.uniform(0.2, 1.5))
+
+            def kernel(counts: np.ndarray, z: np.ndarray = values, r: float = rate) -> np.ndarray:
+                return np.asarray(-r * np.abs(z[:, None] - counts))
+
+            seen = Seen(kernel, values, np.full(levels, 1 / rate), np.full(levels, rate**2 / 2))
+            rows.append([] if parent is None and inner and place else [seen])
+        tables.append(TreeTable(f"v{place}", parent, rng.uniform(0.3, 3, levels), rows))
+    return tables
+
+
+def all_tables(tables: list[TreeTable], size: int, place: int = 0, above: Tables | None = None) -> list[Tables]:
+    above = [] if above is None else above
+    if place == len(tables):
+        return [above]
+    parent = tables[place].parent
+    totals = [size] if parent is None else above[parent].sum(axis=0).tolist()
+    rows = itertools.product(*(list(compositions(total, len(tables[place].alpha))) for total in totals))
+    return [done for row in rows for done in all_tables(tables, size, place + 1, [*above, np.array(row)])]
+
+
+def log_weight(tables: list[TreeTable], counts: Tables, size: int) -> float:
+    total = 0.0
+    for table, own in zip(tables, counts, strict=True):
+        factors, constant = log_prior_factors(table.alpha, size), log_prior_constant(table.alpha, size)
+        for seen, row in zip(table.seen, own, strict=True):
+            total += constant[row.sum()] + sum(factors[x, k] for x, k in enumerate(row))
+            total += sum(float(each.log_kernel(row[:, None]).sum()) for each in seen)
+    return total
+
+
+@pytest.mark.parametrize("directly", [True, False])
+@pytest.mark.parametrize("name", SHAPES)
+def test_binary_trees_are_read_as_by_summing_over_all_tables(
+    name: str, directly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not directly:
+        monkeypatch.setattr(tree_edges, "_DIRECT", 0)
+    size, shape = SHAPES[name]
+    tables = made_up(shape, size, seed=31)
+    tree = BinaryTreeCounts(tables, size)
+    every = all_tables(tables, size)
+    logs = np.array([log_weight(tables, each, size) for each in every])
+    assert tree.log_evidence == pytest.approx(logsumexp(logs), abs=1e-11)
+    weights, draws = np.exp(logs - logsumexp(logs)), 8_000
+    drawn = tree.tables(draws, np.random.default_rng(32))
+    for place, table in enumerate(tables):
+        values = np.stack([each[place] for each in every])
+        shares = (table.alpha + values) / (table.alpha.sum() + values.sum(axis=2, keepdims=True))
+        np.testing.assert_allclose(tree.means()[place], np.tensordot(weights, shares, 1), atol=1e-11)
+        mean = np.tensordot(weights, values, 1)
+        spread = np.sqrt(np.tensordot(weights, (values - mean) ** 2, 1))
+        assert (np.abs(drawn[place].mean(axis=0) - mean) <= 4.5 * spread / np.sqrt(draws) + 1e-9).all()
+        for row in range(values.shape[1]):
+            inside = np.arange(values.shape[2]) == 1
+            wanted = np.zeros((size + 1, size + 1))
+            np.add.at(wanted, (values[:, row].sum(axis=1), values[:, row, 1]), weights)
+            split, found = tree.split(place, row, inside), np.zeros((size + 1, size + 1))
+            totals = np.rint(split.inside + split.outside).astype(int)
+            np.add.at(found, (totals, np.rint(split.inside).astype(int)), split.chances)
+            np.testing.assert_allclose(found, wanted, atol=1e-11)
+
+
+def test_whole_drawn_trees_follow_the_joint_law() -> None:
+    size, shape = 4, SHAPES["chain of three"][1]
+    tables = made_up(shape, size, seed=33)
+    every, draws = all_tables(tables, size), 20_000
+    logs = np.array([log_weight(tables, each, size) for each in every])
+    tree = BinaryTreeCounts(tables, size)
+    drawn = np.concatenate([t.reshape(draws, -1) for t in tree.tables(draws, np.random.default_rng(34))], axis=1)
+    place = {tuple(np.concatenate([t.ravel() for t in each]).tolist()): i for i, each in enumerate(every)}
+    seen, counts = np.unique(drawn, axis=0, return_counts=True)
+    observed = np.zeros(len(every))
+    observed[[place[tuple(row.tolist())] for row in seen]] = counts
+    expected = draws * np.exp(logs - logsumexp(logs))
+    common = expected >= 10
+    squares = (observed[common] - expected[common]) ** 2 / expected[common]
+    assert squares.sum() < common.sum() + 5 * np.sqrt(2 * common.sum())
+
+
+def network(*edges: str) -> dc.Network:
+    names = sorted({name.strip() for edge in edges for name in edge.split("->")})
+    return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, (0, 1)), outside=0)
+
+
+def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
+    counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
+    return dc.simulate(mechanism, counts, dc.SeededBits(seed))
+
+
+@pytest.mark.parametrize("prior", [1, 0.5, 2])
+@pytest.mark.parametrize("edges", [("a -> b -> c -> d -> e",), ("a -> b -> c", "b -> d", "a -> e -> f")])
+def test_windows_give_the_evidence_of_belief_propagation_over_all_counts(edges: tuple[str, ...], prior: float) -> None:
+    net = network(*edges)
+    for mechanism in (dc.FamilyHistograms(net, 200, 1), dc.FamilyGaussians(net, 150, 2, "1e-6")):
+        case = Case.of([released(mechanism, 35)], None if prior == 1 else prior)
+        fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
+        assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)
+
+
+def test_two_releases_of_a_tree_are_read_together_as_by_belief_propagation() -> None:
+    net = network("a -> b -> c", "b -> d")
+    case = Case.of([released(dc.FamilyHistograms(net, 150, 1), 36), released(dc.LaplaceUpdates(net, 150, 2), 36)])
+    fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
+    assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)
+
+
+def test_a_tree_of_a_million_records_is_read_exactly_and_on_the_windows_of_ten_thousand() -> None:
+    net = network("a -> b -> c -> d", "b -> e", "a -> f")
+    windows = []
+    for size in (10**4, 10**6):
+        case = Case.of([released(dc.FamilyHistograms(net, size, 1), 37)])
+        assert isinstance(engine_for(case), BinaryTreesEngine)
+        tree = BinaryTreesEngine().read(case).counts
+        assert isinstance(tree, BinaryTreeCounts)
+        assert tree.error < 1e-11
+        means, drawn = tree.means(), tree.tables(2_000, np.random.default_rng(38))
+        for mean, table, (alpha, *_) in zip(means, drawn, net.prior, strict=True):
+            shares = (alpha + table) / (2 * alpha + table.sum(axis=2, keepdims=True))
+            error = shares.std(axis=0) / np.sqrt(2_000)
+            assert (np.abs(shares.mean(axis=0) - mean) <= 4.5 * error + 1e-12).all()
+        windows.append([len(law.values) for law in tree.chances.values()])
+    np.testing.assert_allclose(windows[0], windows[1], atol=2)
+
+
+def test_inner_variables_of_three_levels_are_left_to_other_engines() -> None:
+    levels = {"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)}
+    net = dc.Network.from_edges("a -> b -> c", levels=levels, outside=0)
+    assert "'b' has children and more than two levels" in str(
+        BinaryTreesEngine().refusal(Case.before(dc.FamilyHistograms(net, 20, 1)))
+    )
