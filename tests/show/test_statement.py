@@ -99,7 +99,8 @@ def test_the_results_are_the_posteriors_numbers() -> None:
         row = f"| {names} | {mean:.1%} | {100 * low:.1f} to {high:.1%} | {share:.0%} |".replace("%", " %")
         assert row in text
     assert f"about as much as {posterior.equivalent_records:.0f} exactly known records" in text
-    assert "with all its parameters 1." in text
+    assert "Each interval was read from the noisy sum that it speaks of" in text
+    assert "It is this program's: none was declared." in text
 
 
 def test_narrow_intervals_are_told_with_more_digits() -> None:
@@ -112,8 +113,20 @@ def test_narrow_intervals_are_told_with_more_digits() -> None:
 
 def test_another_prior_than_the_holders_is_named() -> None:
     posterior = dc.infer(REHEARSAL, prior=(1, 2, 3, 4))
-    assert "with parameters from 1 to 4. The holder had declared another prior." in statement(REHEARSAL, posterior)
+    assert "with parameters from 1 to 4. The holder declared none." in statement(REHEARSAL, posterior)
+    declared = dc.simulate(
+        dc.GeometricHistogram(FALLS.with_prior(1), 600, "0.3"), [270, 30, 240, 60], dc.SeededBits(70)
+    )
+    assert "The holder had declared another prior." in statement(declared, dc.infer(declared, prior=(1, 2, 3, 4)))
     assert "another prior" not in told(REHEARSAL)
+
+
+def test_answers_to_further_questions_stand_below_the_results_as_text() -> None:
+    posterior = dc.infer(REHEARSAL)
+    sentence = posterior.differ("fall=yes", "ward").sentence
+    text = statement(REHEARSAL, posterior, answers=[sentence, NASTY])
+    assert "The groups of ward" in text
+    assert "<script>" not in text
 
 
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
