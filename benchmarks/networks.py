@@ -1,0 +1,107 @@
+"""Networks read from 10^4 to 10^8 records, and documents that are too large: CPU seconds of one run, beside the goals.
+
+Naive Bayes has 16 features of three levels at epsilon 1, and classifies 10,000 records; cube noise has 16 yes/no
+features; the tree has eight yes/no variables. A document that is refused is asked a second time: the first time loads
+what is loaded once.
+"""
+
+import warnings
+from collections.abc import Callable
+from time import process_time
+
+import numpy as np
+
+import discreet as dc
+from discreet.mechanisms import Mechanism
+from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.models import Network
+from discreet.models.elimination import chance_of
+from discreet.planning import audit, expected_accuracy, verify
+from discreet.releases import Release
+
+FEATURES, ROWS = [f"x{number}" for number in range(16)], 10_000
+TREE = Network.from_edges(
+    "a -> b -> c -> d", "b -> e", "a -> f -> g", "f -> h", levels=dict.fromkeys("abcdefgh", (0, 1)), outside=0
+)
+
+
+def naive(levels: int) -> Network:
+    return Network.naive_bayes("y", FEATURES, {"y": (0, 1)} | dict.fromkeys(FEATURES, tuple(range(levels))), outside=0)
+
+
+def published(mechanism: NetworkCounts, levels: int, seed: int) -> Release[Network]:
+    """A release of a naive Bayes network whose counts are drawn table by table, at any number of records."""
+    generator = np.random.default_rng(seed)
+    classes = generator.multinomial(mechanism.size, [0.4, 0.6])
+    tables = [generator.multinomial(own, generator.dirichlet(np.ones(levels))) for _ in FEATURES for own in classes]
+    return dc.simulate(mechanism, np.concatenate(tables), dc.SeededBits(seed))
+
+
+def cpu(work: Callable[[], object]) -> float:
+    start = process_time()
+    work()
+    return process_time() - start
+
+
+def classify(name: str, make: Callable[[int], NetworkCounts], levels: int, goal: str) -> None:
+    rows = {name: np.random.default_rng(2).integers(0, levels, ROWS).tolist() for name in FEATURES}
+    for size in (10**4, 10**6, 10**8):
+        release, found = published(make(size), levels, 1), []
+        read = cpu(lambda release=release, found=found: found.append(dc.infer(release)))
+        predicted = cpu(lambda found=found: found[0].predict_proba(rows))
+        print(f"{name}, {size:.0e} records: infer {read:.2f} s, 10,000 predictions {predicted:.2f} s{goal}")
+
+
+def tree() -> None:
+    for size in (10**4, 10**5, 10**6):
+        counts = TREE.made_up(size, np.random.default_rng(3)).statistics
+        release, found = dc.simulate(dc.FamilyHistograms(TREE, size, 1), counts, dc.SeededBits(3)), []
+        read = cpu(lambda release=release, found=found: found.append(dc.infer(release)))
+        means = cpu(lambda found=found: found[0].mean_tables())
+        drawn = cpu(lambda found=found: found[0].draws(4_000, 1))
+        print(
+            f"tree of 8, {size:.0e} records: infer {read:.2f} s, all means {means:.2f} s, 4,000 draws {drawn:.2f} s "
+            "(goal: at most 5 s at 1e+05)"
+        )
+
+
+def refusals() -> None:
+    names = tuple(f"c{number}" for number in range(6))
+    cells = dc.Categories(names, levels=dict.fromkeys(names, tuple(range(10))), outside=0)
+    wide = dc.Categories("x", levels=tuple(range(300)), outside=0)
+    graph = Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", (0, 1, 2)), outside=0)
+    asked: list[tuple[str, Mechanism, Callable[[Mechanism], object]]] = [
+        ("audit of 300 cells, epsilon .001", dc.GeometricHistogram(wide, 10**6, "0.001"), audit),
+        ("audit of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), audit),
+        ("verify of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), verify),
+        ("plan of FamilyGaussians, 10^12 records", dc.FamilyGaussians(graph, 10**12, 1, "1e-6"), expected_accuracy),
+        ("plan of LaplaceUpdates, 10^12 records", dc.LaplaceUpdates(graph, 10**12, 1), expected_accuracy),
+    ]
+    for name, mechanism, verb in asked:
+        refused(verb, mechanism)
+        taken = cpu(lambda verb=verb, mechanism=mechanism: refused(verb, mechanism))
+        print(f"{name}: refused in {1e3 * taken:.1f} ms (goal: at most 50)")
+    many = [f"v{number}" for number in range(400)]
+    edges = [f"{a} -> {b}" for step in (1, 7, 31) for a, b in zip(many, many[step:], strict=False)]
+    large = Network.from_edges(*edges, levels=dict.fromkeys(many, (0, 1)), outside=0)
+    tables = {family[-1]: np.full((2 ** (len(family) - 1), 2), 0.5) for family in large.families}
+    last = {"v399": np.array([False, True])}
+    taken = cpu(lambda: refused(lambda _: chance_of(last, tables, large), large))
+    print(f"a question to a graph of 400 variables: refused in {taken:.2f} s (goal: at most 1)")
+
+
+def refused(verb: Callable[..., object], subject: object) -> None:
+    try:
+        verb(subject)
+    except dc.DeclarationError:
+        return
+    raise SystemExit(f"{subject!r} was not refused")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    goal = " (goal: at most 3 s together at 1e+06, and flat)"
+    classify("naive Bayes", lambda size: dc.FamilyHistograms(naive(3), size, 1), 3, goal)
+    classify("cube", lambda size: dc.CubeCounts(naive(2), size, 1), 2, "")
+    tree()
+    refusals()
