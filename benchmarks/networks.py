@@ -30,7 +30,7 @@ def naive(levels: int) -> Network:
 
 
 def published(mechanism: NetworkCounts, levels: int, seed: int) -> Release[Network]:
-    """A release of a naive Bayes network whose counts are drawn table by table, at any number of records."""
+    """Return a release of a naive Bayes network whose counts are drawn table by table, at any number of records."""
     generator = np.random.default_rng(seed)
     classes = generator.multinomial(mechanism.size, [0.4, 0.6])
     tables = [generator.multinomial(own, generator.dirichlet(np.ones(levels))) for _ in FEATURES for own in classes]

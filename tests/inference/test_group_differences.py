@@ -1,0 +1,130 @@
+"""Whether groups differ, how often two levels are covered, and rows of many levels: each against a slow twin."""
+
+import numpy as np
+import pytest
+from scipy.special import betaln, gammaln
+from scipy.stats import binom
+
+import discreet as dc
+from discreet.certificates import compositions
+from discreet.inference.differences import Difference
+from discreet.mathematics.distributions import Share
+
+
+def test_do_the_groups_differ_is_answered_as_by_summing_over_all_tables() -> None:
+    """The slow twin: both accounts by going through every table of two groups, on fine grids of mu and kappa."""
+    model = dc.Categories(
+        ("ward", "fall"),
+        levels={"ward": ("A", "B"), "fall": ("no", "yes")},
+        outside={"ward": "A", "fall": "no"},
+    )
+    release = dc.Release(dc.GeometricHistogram(model, 9, 3), (4, 1, 0, 4), "two wards", simulated=True)
+    tables = np.array(list(compositions(9, 4)))
+    noise = np.exp(release.mechanism.log_likelihood(release.counts, tables))
+    rest, hits = tables[:, 0::2], tables[:, 1::2]
+    choose = gammaln(rest + hits + 1.0) - gammaln(rest + 1.0) - gammaln(hits + 1.0)  # sizes are uniform: 2 / K = 1
+    mus = (np.arange(400) + 0.5) / 400
+
+    def evidence(kappa: float | None) -> float:
+        total = 0.0
+        for mu in mus:
+            if kappa is None:
+                logs = choose + hits * np.log(mu) + rest * np.log1p(-mu)
+            else:
+                a, b = kappa * mu, kappa * (1 - mu)
+                logs = choose + betaln(a + hits, b + rest) - betaln(a, b)
+            total += float(noise @ np.exp(logs.sum(axis=1)))
+        return total / len(mus)
+
+    log_kappas = np.linspace(np.log(0.1), np.log(1e4), 13)
+    weights = np.exp(log_kappas) / (1 + np.exp(log_kappas)) ** 2
+    several = float(np.array([evidence(float(np.exp(v))) for v in log_kappas]) @ weights / weights.sum())
+    wanted = several / (several + evidence(None))
+    found = dc.infer(release).differ("fall=yes", "ward")
+    assert found.probability == pytest.approx(wanted, abs=0.003)
+    assert (found.highest, found.lowest) == ("B", "A")
+
+
+def test_the_answer_to_whether_groups_differ_is_a_plain_sentence() -> None:
+    levels = {"ward": ("A", "B", "C"), "fall": ("no", "yes")}
+    model = dc.Categories(("ward", "fall"), levels=levels, outside={"ward": "A", "fall": "no"})
+    mechanism = dc.GeometricHistogram(model, size=600, epsilon="0.5")
+    posterior = dc.infer(dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8)))
+    found = posterior.differ("fall=yes", "ward")
+    assert found.sentence.startswith("The groups of ward ")
+    assert "was 0.5 beforehand" in str(found)
+    assert found.document()["probability"] == found.probability
+    sure = Difference("fall=yes", "ward", 0.9996, "B", "A")
+    assert sure.sentence == (
+        "The groups of ward almost certainly differ in how often fall=yes occurs: the probability that they do is "
+        "above 0.999, and was 0.5 beforehand. The highest rate is that of B, the lowest that of A."
+    )
+    assert "may or may not differ" in Difference("fall=yes", "ward", 0.5, "B", "A").sentence
+    assert "very probably do not differ" in Difference("fall=yes", "ward", 0.05, "B", "A").sentence
+    with pytest.raises(dc.DeclarationError, match="no column 'town'"):
+        posterior.differ("fall=yes", "town")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "theta", "shortest", "tails"),
+    [
+        ("1", 0.001, (0.686, 0.957, 0.957), (0, 0.686, 0.686)),  # of 3 noisy records the mass is 0.9501, just too much
+        ("1", 0.01, (0.839, 0.933, 0.974), (0.656, 0.933, 0.933)),
+        ("1", 0.05, (0.451, 0.881, 0.948), (0.578, 0.882, 0.954)),
+        ("1", 0.2, (0.447, 0.901, 0.941), (0.524, 0.902, 0.956)),
+        ("1", 0.5, (0.501, 0.900, 0.958), (0.501, 0.900, 0.958)),
+    ],
+)
+def test_coverage_of_two_levels_of_a_hundred_records_is_as_enumerated_by_hand(
+    epsilon: str, theta: float, shortest: tuple[float, ...], tails: tuple[float, ...]
+) -> None:
+    """Every count and every output: how often each interval holds theta, which is fixed."""
+    rate, counts = float(epsilon), np.arange(101)
+    chances, covered, opened = binom.pmf(counts, 100, theta), np.zeros((2, 3)), 0.0
+    levels = np.array((0.5, 0.9, 0.95))
+    for z in range(-40, 141):
+        weights = np.exp(-rate * np.abs(z - counts))
+        chance = float(chances @ weights) * (1 - np.exp(-rate)) / (1 + np.exp(-rate))
+        if chance < 1e-9:
+            continue
+        law = Share(weights / weights.sum(), counts + 1.0, 101.0 - counts)
+        below = float(law.cdf(theta))
+        covered[0] += chance * (higher_mass(law, theta) <= levels)
+        covered[1] += chance * (np.abs(below - 0.5) <= levels / 2)
+        low, high = law.interval(0.9)
+        opened += chance * (low <= theta <= high)
+    assert covered[0] == pytest.approx(shortest, abs=6e-4)
+    assert covered[1] == pytest.approx(tails, abs=6e-4)
+    assert 0.875 <= opened <= 0.96
+
+
+def higher_mass(law: Share, theta: float) -> float:
+    """Return the posterior mass where the density, which has one peak, is higher than at theta."""
+    x = np.concatenate([[1e-9], np.linspace(1e-6, 1 - 1e-6, 1500), [1 - 1e-9]])
+    logs, own = law.log_density(x), float(law.log_density(theta))
+    higher = np.flatnonzero(logs > own)
+    if not higher.size:
+        return 0.0
+    ends = [0.0 if higher[0] == 0 else x[higher[0]], 1.0 if higher[-1] == len(x) - 1 else x[higher[-1]]]
+    for end, (inner, outer) in enumerate(((higher[0], higher[0] - 1), (higher[-1], higher[-1] + 1))):
+        if 0 <= outer < len(x):
+            near, far = x[inner], x[outer]
+            for _ in range(40):
+                middle = (near + far) / 2
+                near, far = (middle, far) if float(law.log_density(middle)) > own else (near, middle)
+            ends[end] = near
+    return float(law.cdf(ends[1]) - law.cdf(ends[0]))
+
+
+def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> None:
+    levels = {"class": ("a", "b"), "country": tuple(range(12)), "sex": ("f", "m")}
+    wide = dc.Network.naive_bayes("class", ["country", "sex"], levels, outside={"class": "a", "country": 0, "sex": "f"})
+    counts = wide.made_up(200, np.random.default_rng(3)).statistics
+    posterior = dc.infer(dc.simulate(dc.FamilyHistograms(wide, size=200, epsilon=4), counts, dc.SeededBits(3)))
+    strengths = [reading.model.prior[1][0] for reading in posterior.readings]
+    assert strengths == pytest.approx([(1 / 6) ** (1 - step / 3) for step in range(4)])
+    assert {reading.model.prior[0] for reading in posterior.readings} == {(1.0, 1.0)}
+    assert sum(posterior.strength_probabilities) == pytest.approx(1)
+    assert "learnt" in posterior.account().prior
+    assert not dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")}).is_prior_open
+    assert wide.proposals(False)[0].prior[1] == (0.5,) * 12
