@@ -1,29 +1,145 @@
-"""Exact marginals and means of 50 levels, 100,000 records, epsilon 1: in units of one real FFT of the padded table."""
+"""Reading, each figure in CPU seconds beside its slow twin: intervals, large tables, planning, strengths, sums, noise.
+
+The twins are what a reader would write down first: one law after the other, one study after the other, one strength
+after the other, rows that are drawn until their sum fits.
+"""
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from time import process_time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from clock import seconds
-from scipy.fft import rfft
+from click.testing import CliRunner
 
 import discreet as dc
-from discreet.reading import Case
-from discreet.reading.counts.latent_counts import LatentCounts
-from discreet.reading.engines.tables import TablesEngine
+from discreet.command_line.holding import plan
+from discreet.guarantees import compose
+from discreet.noise.halving import halved_noise
+from discreet.noise.laplace_kernel import balanced
+from discreet.planning.expected_accuracy import _mean_width, _study
+from discreet.randomness import bernoulli_exponential, discrete_gaussian
+from discreet.reading import Case, read
+from discreet.reading.strengths import read_strengths, strengthened
 
-LEVELS, SIZE, REPEATS = 50, 100_000, 20
+DEMO = """\
+[data]
+path = "survey.csv"
+size = 1200
+unit = "one row per patient"
+[columns.smoking]
+levels = ["never", "former", "current"]
+[budget]
+epsilon = "2"
+ledger = "study.db"
+population = "patients"
+[questions.smoking]
+columns = ["smoking"]
+epsilon = "0.1"
+"""
+
+
+def cpu(work: Callable[[], object]) -> float:
+    start = process_time()
+    work()
+    return process_time() - start
+
+
+def release(cells: int, size: int, epsilon: str, prior: float | None) -> dc.Release:
+    generator = np.random.default_rng(1)
+    model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)
+    counts = generator.multinomial(size, generator.dirichlet(np.ones(cells)))
+    return dc.simulate(dc.GeometricHistogram(model, size=size, epsilon=epsilon), counts, dc.SeededBits(1))
+
+
+def line(words: str, seconds: float, goal: str = "", slow: float | None = None) -> None:
+    twin = "" if slow is None else f"   slow twin {slow:8.3f} s, {slow / seconds:6.1f} times as long"
+    print(f"{words:<64} {seconds:8.3f} s{twin}   {goal}", flush=True)
+
+
+def intervals() -> None:
+    for prior, words in ((1.0, "declared prior"), (None, "own sums")):
+        posterior = dc.infer(release(1000, 100_000, "1", prior))
+        posterior.interval(0.9)  # warm-up
+        laws = [posterior.cell_laws.row(place) for place in range(0, 1000, 20)]
+        slow = 20 * cpu(lambda laws=laws: [law.interval(0.9) for law in laws])  # type: ignore[misc]
+        line(f"1,000 intervals, {words}", cpu(lambda p=posterior: p.interval(0.9)), "(goal 0.2)", slow)  # type: ignore[misc]
+
+
+def large_tables() -> None:
+    for epsilon in ("1", "0.3"):
+        large = release(10_000, 1_000_000, epsilon, None)
+        line(
+            f"10,000 cells, epsilon {epsilon}: infer and intervals",
+            cpu(lambda r=large: dc.infer(r).interval()),
+            "(goal 5)",
+        )  # type: ignore[misc]
+
+
+def planning() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        study = Path(folder) / "study.toml"
+        study.write_text(DEMO)
+        line(
+            "plan --width on the demo study",
+            cpu(lambda: CliRunner().invoke(plan, [str(study), "--width", "0.1"])),
+            "(goal 2)",
+        )
+    model = dc.Categories("x", levels=tuple(range(12)), prior=1, outside=0)
+    for epsilon in ("0.1", "1"):
+        one = dc.GeometricHistogram(model, size=2000, epsilon=epsilon)
+        slow = cpu(lambda m=one: [_study(m, 0.9, number, 1, 1) for number in range(60)])  # type: ignore[misc]
+        line(
+            f"mean width of 60 studies, 12 cells, epsilon {epsilon}",
+            cpu(lambda m=one: _mean_width(m, 0.9, 60)),
+            "(goal 7 times)",
+            slow,
+        )  # type: ignore[misc]
+
+
+def strengths() -> None:
+    for cells, size, epsilon in ((1000, 10_000, "1"), (630, 24_420, "0.1")):
+        case = Case.of([release(cells, size, epsilon, 1.0)])
+        cases = strengthened(case, [(2 / cells) ** (1 - step / 8) for step in range(9)])
+        one = min(cpu(lambda c=cases[-1]: read(c).counts.marginals) for _ in range(2))  # type: ignore[misc]
+        slow = cpu(lambda each=cases: [read(c).counts.marginals for c in each])  # type: ignore[misc]
+        nine = cpu(lambda each=cases: [r.counts.marginals for r in read_strengths(each)])  # type: ignore[misc]
+        line(
+            f"nine strengths, {cells} cells, epsilon {epsilon}: {nine / one:.1f} times one",
+            nine,
+            "(goal 3.5 times)",
+            slow,
+        )
+
+
+def sums() -> None:
+    model = dc.Categories("x", levels=tuple("abcd"), outside="a")
+    compose([dc.GeometricHistogram(model, size=9, epsilon="0.1")], "1e-6")  # loads what composes
+    equal = [dc.GeometricHistogram(model, size=1000, epsilon="0.1") for _ in range(100)]
+    different = [dc.GeometricHistogram(model, size=1000 + k, epsilon="0.1") for k in range(100)]
+    slow = cpu(lambda: compose(different, "1e-6"))
+    line("compose 100 equal releases", cpu(lambda: compose(equal, "1e-6")), "(twin: 100 different ones)", slow)
+
+
+def noise() -> None:
+    v, bits = Fraction(36), dc.SeededBits(1)
+    slow = cpu(
+        lambda: balanced(
+            1,
+            10_000,
+            lambda count: discrete_gaussian(v, count, bits),
+            lambda last: bernoulli_exponential(1 / (2 * v), last * last, bits),
+        )
+    )
+    line("Gaussian noise that sums to zero, 10,000 cells", cpu(lambda: halved_noise(v, 10_000, 1, bits)), "", slow)
 
 
 if __name__ == "__main__":
-    generator = np.random.default_rng(1)
-    model = dc.Categories("x", levels=tuple(range(LEVELS)), prior=1, outside=0)
-    counts = generator.multinomial(SIZE, generator.dirichlet(np.ones(LEVELS)))
-    release = dc.simulate(dc.GeometricHistogram(model, size=SIZE, epsilon=1), counts, dc.SeededBits(1))
-    reading = TablesEngine().read(Case.of([release]))
-    assert isinstance(reading.counts, LatentCounts)
-    table = generator.random((LEVELS, reading.counts.length))
-    for _ in range(5):
-        rfft(table, axis=1)
-        TablesEngine().read(Case.of([release])).mean_counts  # noqa: B018 - warm-up
-    mine = seconds(lambda: TablesEngine().read(Case.of([release])).mean_counts, REPEATS)
-    transform = seconds(lambda: rfft(table, axis=1), REPEATS)
-    print(f"marginals and means: {1e3 * mine:.2f} ms; one real FFT of {table.shape}: {1e3 * transform:.3f} ms")
-    print(f"ratio {mine / transform:.1f} (goal: at most 20)")
+    warnings.simplefilter("ignore")
+    for part in (intervals, large_tables, planning, strengths, sums, noise):
+        part()

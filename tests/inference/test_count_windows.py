@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.reading.counts import count_sums
+import discreet as dc
+from discreet.reading import Case
+from discreet.reading.counts import count_sums, low_frequencies
 from discreet.reading.counts.count_sums import CellWeights, log_prior
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.low_frequencies import LowFrequencies
+from discreet.reading.engines.tables import TablesEngine
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -200,3 +203,21 @@ def test_priors_by_running_sums_are_those_of_gamma_functions(alpha: float) -> No
     found = weights.windows(first, first + 5000, 5001)
     wanted = log_prior(np.full((4, 1), alpha), first[:, None] + np.arange(5001))
     assert np.abs(found - wanted).max() < 1e-10
+
+
+def test_many_waves_are_left_for_whole_transforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = made_up(150, 20_000, 0.5, 5)
+    usual = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
+    monkeypatch.setattr(low_frequencies, "MOST_WAVES", 10)
+    whole = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
+    assert whole.low.are_many
+    assert np.abs(whole.marginals - usual.marginals).max() < 1e-15
+    assert whole.log_sum == pytest.approx(usual.log_sum, abs=1e-12)
+    (sums, chances), (others, wanted) = whole.sum_of(np.arange(100)), usual.sum_of(np.arange(100))
+    assert sums @ chances == pytest.approx(others @ wanted, abs=1e-9)
+
+
+def test_windows_too_wide_for_waves_and_transforms_are_refused_before_anything_is_drawn() -> None:
+    model = dc.Categories("x", levels=tuple(range(300)), prior=1, outside=0)
+    wide = dc.GeometricHistogram(model, size=10**6, epsilon="0.001")
+    assert TablesEngine().work(Case.before(wide)).refusal is not None

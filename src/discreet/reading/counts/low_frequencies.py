@@ -13,12 +13,14 @@ For a few cells this would be wrong: the transform of Laplace noise falls like t
 from functools import cached_property
 
 import numpy as np
-from scipy.fft import rfft
+from scipy.fft import irfft, rfft
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.count_sums import MANY, Spectrum, leave_one_out
 
 _LEFT_OUT = 1e-17  # of the probability of the known total
+MOST_WAVES = 20_000_000
+"""Frequencies times counts of a window: where there are more, whole transforms are taken."""
 _BLOCK = 2_000_000  # numbers that are worked on together
 
 
@@ -46,6 +48,11 @@ class LowFrequencies:
         kept = int(np.count_nonzero(tails > allowed))
         return max(1, kept), float(tails[kept]) if kept < len(tails) else 0.0
 
+    @property
+    def are_many(self) -> bool:
+        """Tell whether so many frequencies matter that whole transforms are less work than waves."""
+        return self.count * self._weights.shape[1] > MOST_WAVES
+
     @cached_property
     def _waves(self) -> tuple[Floats, Floats]:
         turns = self._turns(np.arange(self._weights.shape[1])[:, None])
@@ -62,11 +69,12 @@ class LowFrequencies:
 
     def product(self, places: Counts) -> Spectrum:
         """Return the transform of the law of the sum of many cells, up to the last frequency that matters to it."""
-        if len(places) == len(self._weights):
-            return np.asarray(self._spectra.prod(axis=0))
-        needed, _ = self._kept(places, float(np.sqrt(self._variances[places].sum())))
-        if needed <= self.count:
-            return np.asarray(self._spectra[places].prod(axis=0))
+        if not self.are_many:
+            if len(places) == len(self._weights):
+                return np.asarray(self._spectra.prod(axis=0))
+            needed, _ = self._kept(places, float(np.sqrt(self._variances[places].sum())))
+            if needed <= self.count:
+                return np.asarray(self._spectra[places].prod(axis=0))
         found = np.ones(self._length // 2 + 1, dtype=np.complex128)
         for start in range(0, len(places), MANY):
             found *= rfft(self._weights[places[start : start + MANY]], self._length, axis=1).prod(axis=0)
@@ -77,6 +85,8 @@ class LowFrequencies:
 
         The law of all others at rest - step is a sum of cosines and sines of step: one product of matrices.
         """
+        if self.are_many:
+            return self._by_whole_transforms(rest)
         cosines, sines = self._waves
         twice = np.full(self.count, 2.0)
         twice[0] = 1
@@ -89,5 +99,19 @@ class LowFrequencies:
             part = slice(start, start + block)
             laws = others[part].real @ cosines.T + others[part].imag @ sines.T
             np.multiply(self._weights[part], np.maximum(0.0, laws), out=found[part])
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def _by_whole_transforms(self, rest: int) -> Floats:
+        """Return the marginals from all frequencies, some cells at a time."""
+        blocks = [slice(start, start + MANY) for start in range(0, len(self._weights), MANY)]
+        places = np.arange(len(self._weights))
+        outside = leave_one_out(np.stack([self.product(places[block]) for block in blocks]))
+        behind = (rest - np.arange(self._weights.shape[1])) % self._length
+        found = np.empty_like(self._weights)
+        for block, others in zip(blocks, outside, strict=True):
+            inside = leave_one_out(np.asarray(rfft(self._weights[block], self._length, axis=1)))
+            laws = irfft(inside * others, self._length, axis=1)[:, behind]
+            found[block] = self._weights[block] * np.maximum(0.0, laws)
         found /= found.sum(axis=1, keepdims=True)
         return found

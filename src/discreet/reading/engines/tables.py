@@ -20,6 +20,7 @@ from discreet.reading.readings import EXACTLY, TableReading
 
 _RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be refused
 _WAVES = 400.0  # frequencies of many cells that matter, at most about
+_MOST_WAVES = 20_000_000  # as in `low_frequencies`: beyond, whole transforms are taken
 _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
 
 
@@ -42,7 +43,8 @@ class TablesEngine(Engine, place=10):
         cells = len(case.model.cells)
         width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
-        each = 8 * _WAVES * width if cells > MANY else 100 * length * np.log2(length + 2)
+        is_low = cells > MANY and _WAVES * width <= _MOST_WAVES
+        each = 8 * _WAVES * width if is_low else 100 * length * np.log2(length + 2)
         operations = 100 * cells * width + cells * each
         widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
         return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
