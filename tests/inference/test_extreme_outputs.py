@@ -28,7 +28,7 @@ def test_cube_noise_of_nearly_60_mean_radii_is_read_wherever_it_may_be_charged(s
 
 def test_wider_cube_noise_than_is_read_exactly_is_left_to_others_before_a_charge() -> None:
     assert CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, 1))) is None
-    refusal = CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, "1e-7")))
+    refusal = CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, "1e-6")))
     assert "numbers" in str(refusal)
 
 
