@@ -87,7 +87,7 @@ def test_coverage_of_two_levels_of_a_hundred_records_is_as_enumerated_by_hand(
         chance = float(chances @ weights) * (1 - np.exp(-rate)) / (1 + np.exp(-rate))
         if chance < 1e-9:
             continue
-        law = Share(weights / weights.sum(), counts + 1.0, 101.0 - counts)
+        law = Share(weights / weights.sum(), *np.array([counts + 1, 101 - counts], dtype=float))
         below = float(law.cdf(theta))
         covered[0] += chance * (higher_mass(law, theta) <= levels)
         covered[1] += chance * (np.abs(below - 0.5) <= levels / 2)
