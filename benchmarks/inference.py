@@ -79,9 +79,9 @@ def large_tables() -> None:
         large = release(10_000, 1_000_000, epsilon, None)
         line(
             f"10,000 cells, epsilon {epsilon}: infer and intervals",
-            cpu(lambda r=large: dc.infer(r).interval()),
+            cpu(lambda r=large: dc.infer(r).interval()),  # type: ignore[misc]
             "(goal 5)",
-        )  # type: ignore[misc]
+        )
 
 
 def planned(study: Path) -> None:
@@ -109,10 +109,10 @@ def planning() -> None:
         slow = cpu(lambda m=one: [_study(m, 0.9, number, 1, 1) for number in range(60)])  # type: ignore[misc]
         line(
             f"mean width of 60 studies, 12 cells, epsilon {epsilon}",
-            cpu(lambda m=one: _mean_width(m, 0.9, 60)),
+            cpu(lambda m=one: _mean_width(m, 0.9, 60)),  # type: ignore[misc]
             "(goal 7 times)",
             slow,
-        )  # type: ignore[misc]
+        )
 
 
 def strengths() -> None:
