@@ -40,8 +40,9 @@ def verifying(mechanism: Mechanism) -> Work:
 def auditing(mechanism: object, model: Model, draws: int) -> Work:
     """Return the work of so many draws; whatever is no mechanism of this library is drawn at the usual cost."""
     numbers = _numbers(model)
-    known = isinstance(mechanism, Mechanism)
-    operations = drawing(mechanism, draws, _DATA_SETS) if known else draws * _NUMBER * numbers
+    operations = draws * _NUMBER * numbers
+    if isinstance(mechanism, Mechanism):
+        operations = drawing(mechanism, draws, _DATA_SETS)
     words = f"auditing {type(mechanism).__name__} with {numbers} counts by {draws} draws"
     return Work(words, operations, 0.5 * draws * numbers)
 
