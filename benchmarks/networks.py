@@ -8,6 +8,7 @@ what is loaded once.
 import warnings
 from collections.abc import Callable
 from time import process_time
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from discreet.models.elimination import chance_of
 from discreet.planning import audit, expected_accuracy, verify
 from discreet.releases import Release
 
+Result = TypeVar("Result")
 FEATURES, ROWS = [f"x{number}" for number in range(16)], 10_000
 TREE = Network.from_edges(
     "a -> b -> c -> d", "b -> e", "a -> f -> g", "f -> h", levels=dict.fromkeys("abcdefgh", (0, 1)), outside=0
@@ -37,28 +39,27 @@ def published(mechanism: NetworkCounts, levels: int, seed: int) -> Release[Netwo
     return dc.simulate(mechanism, np.concatenate(tables), dc.SeededBits(seed))
 
 
-def cpu(work: Callable[[], object]) -> float:
+def timed(work: Callable[..., Result], *arguments: object) -> tuple[Result, float]:
+    """Return what some work gives, and the CPU seconds that it takes."""
     start = process_time()
-    work()
-    return process_time() - start
+    found = work(*arguments)
+    return found, process_time() - start
 
 
 def classify(name: str, make: Callable[[int], NetworkCounts], levels: int, goal: str) -> None:
     rows = {name: np.random.default_rng(2).integers(0, levels, ROWS).tolist() for name in FEATURES}
     for size in (10**4, 10**6, 10**8):
-        release, found = published(make(size), levels, 1), []
-        read = cpu(lambda release=release, found=found: found.append(dc.infer(release)))
-        predicted = cpu(lambda found=found: found[0].predict_proba(rows))
+        posterior, read = timed(dc.infer, published(make(size), levels, 1))
+        _, predicted = timed(posterior.predict_proba, rows)
         print(f"{name}, {size:.0e} records: infer {read:.2f} s, 10,000 predictions {predicted:.2f} s{goal}")
 
 
 def tree() -> None:
     for size in (10**4, 10**5, 10**6):
         counts = TREE.made_up(size, np.random.default_rng(3)).statistics
-        release, found = dc.simulate(dc.FamilyHistograms(TREE, size, 1), counts, dc.SeededBits(3)), []
-        read = cpu(lambda release=release, found=found: found.append(dc.infer(release)))
-        means = cpu(lambda found=found: found[0].mean_tables())
-        drawn = cpu(lambda found=found: found[0].draws(4_000, 1))
+        posterior, read = timed(dc.infer, dc.simulate(dc.FamilyHistograms(TREE, size, 1), counts, dc.SeededBits(3)))
+        _, means = timed(posterior.mean_tables)
+        _, drawn = timed(posterior.draws, 4_000, 1)
         print(
             f"tree of 8, {size:.0e} records: infer {read:.2f} s, all means {means:.2f} s, 4,000 draws {drawn:.2f} s "
             "(goal: at most 5 s at 1e+05)"
@@ -79,14 +80,14 @@ def refusals() -> None:
     ]
     for name, mechanism, verb in asked:
         refused(verb, mechanism)
-        taken = cpu(lambda verb=verb, mechanism=mechanism: refused(verb, mechanism))
+        _, taken = timed(refused, verb, mechanism)
         print(f"{name}: refused in {1e3 * taken:.1f} ms (goal: at most 50)")
     many = [f"v{number}" for number in range(400)]
     edges = [f"{a} -> {b}" for step in (1, 7, 31) for a, b in zip(many, many[step:], strict=False)]
     large = Network.from_edges(*edges, levels=dict.fromkeys(many, (0, 1)), outside=0)
     tables = {family[-1]: np.full((2 ** (len(family) - 1), 2), 0.5) for family in large.families}
     last = {"v399": np.array([False, True])}
-    taken = cpu(lambda: refused(lambda _: chance_of(last, tables, large), large))
+    _, taken = timed(refused, lambda graph: chance_of(last, tables, graph), large)
     print(f"a question to a graph of 400 variables: refused in {taken:.2f} s (goal: at most 1)")
 
 

@@ -131,7 +131,7 @@ def test_the_command_line_has_the_same_limit_and_the_same_option(tmp_path: Path)
 
 def test_work_grows_with_draws_cells_and_made_up_records() -> None:
     small, large = (dc.GeometricHistogram(categories(1, cells), 10**4, 1) for cells in (10, 100))
-    assert drawing(large) > 10 * drawing(small)
+    assert drawing(large, 1, 1) > 10 * drawing(small, 1, 1)
     assert auditing(small, small.model, 2_000).operations == 2 * auditing(small, small.model, 1_000).operations
     assert verifying(large).operations > verifying(small).operations
     few, many = (planning([dc.FamilyHistograms(PAIR, size, 1)], 4) for size in (10**3, 10**6))

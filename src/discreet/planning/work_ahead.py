@@ -17,6 +17,7 @@ PLANNED = 20.0
 """A plan reads many made-up studies: it may take as many operations as so many of the largest readings."""
 
 _NUMBER = 5e3  # operations of drawing one number that is no noise of a known law
+_DATA_SETS = 32  # that an audit draws from, about
 _TWINS = 1e10  # operations of all comparisons of small twins, at most
 _ROW = 2e4  # operations for each number of a kind of record that is replaced
 
@@ -39,17 +40,23 @@ def verifying(mechanism: Mechanism) -> Work:
 def auditing(mechanism: object, model: Model, draws: int) -> Work:
     """Return the work of so many draws; whatever is no mechanism of this library is drawn at the usual cost."""
     numbers = _numbers(model)
-    each = drawing(mechanism) if isinstance(mechanism, Mechanism) else _NUMBER * numbers
+    operations = draws * _NUMBER * numbers
+    if isinstance(mechanism, Mechanism):
+        operations = drawing(mechanism, draws, _DATA_SETS)
     words = f"auditing {type(mechanism).__name__} with {numbers} counts by {draws} draws"
-    return Work(words, draws * each, 0.5 * draws * numbers)
+    return Work(words, operations, 0.5 * draws * numbers)
 
 
-def drawing(mechanism: Mechanism) -> float:
-    """Return the operations of drawing one output."""
+def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
+    """Return the operations of drawing so many outputs, from so many data sets in all.
+
+    The law of a choice or a draw is worked out once for each data set; noise has one law for all.
+    """
     observed = Case.before(mechanism).observed[0]
     if observed.measurements:
-        return sum(measured.noise.draw_operations for measured in observed.measurements)
-    return max(_NUMBER * _numbers(mechanism.model), sum(cost.operations for cost in observed.costs))
+        return draws * sum(measured.noise.draw_operations for measured in observed.measurements)
+    law = sum(cost.operations for cost in observed.costs)
+    return draws * _NUMBER * _numbers(mechanism.model) + data_sets * law
 
 
 def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
@@ -66,7 +73,7 @@ def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
         reading = engine.work(case)
         readings = 1 if engine.exactness is Exactness.SAMPLED else studies
         making, made = mechanism.model.made_up_work(mechanism.size)
-        operations += readings * reading.operations + studies * (drawing(mechanism) + making)
+        operations += readings * reading.operations + studies * (drawing(mechanism, 1, 1) + making)
         if max(reading.numbers, made) > held:
             held, worst = max(reading.numbers, made), mechanism
     words = f"planning {type(worst).__name__} of {worst.size} records by {studies} made-up studies"
