@@ -43,8 +43,8 @@ class Interval(NamedTuple):
 
 def tails(level: float) -> tuple[float, float]:
     """Return the two probabilities that an equal-tailed interval leaves at either side."""
-    if not 0 < level < 1:
-        raise DeclarationError(f"The level of an interval lies between 0 and 1, such as 0.9; got {level}.")
+    if not isinstance(level, int | float) or not 0 < level < 1:
+        raise DeclarationError(f"The level of an interval lies between 0 and 1, such as 0.9; got {level!r}.")
     return (1 - level) / 2, (1 + level) / 2
 
 
