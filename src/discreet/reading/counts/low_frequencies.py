@@ -51,7 +51,8 @@ class LowFrequencies:
     @property
     def are_many(self) -> bool:
         """Tell whether so many frequencies matter that whole transforms are less work than waves."""
-        return bool(self.count * self._weights.shape[1] > MOST_WAVES)
+        numbers: int = self.count * self._weights.shape[1]
+        return numbers > MOST_WAVES
 
     @cached_property
     def _waves(self) -> tuple[Floats, Floats]:
