@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -234,13 +235,13 @@ def test_a_release_without_a_declared_prior_is_read_and_a_reader_may_bring_one()
     [
         (HellingerGlobal, NO_PRIOR[0]),
         (MaximumPosterior, NO_PRIOR[0]),
-        (dc.PosteriorSampling, NO_PRIOR[0]),
+        (partial(dc.PosteriorSampling.tempered, delta="1e-3"), NO_PRIOR[0]),
         (NetworkMaximum, NO_PRIOR[1]),
-        (NetworkSampling, NO_PRIOR[1]),
+        (partial(NetworkSampling.tempered, delta="1e-3"), NO_PRIOR[1]),
     ],
 )
 def test_what_is_made_with_a_prior_takes_one_for_every_parameter_if_none_is_declared(kind: Any, model: Any) -> None:
-    ones, none = kind(model.with_prior(1), 6, 2), kind(model, 6, 2)
+    ones, none = (kind(each, size=6, epsilon=2) for each in (model.with_prior(1), model))
     assert none.guarantee == ones.guarantee
     assert not none.model.is_prior_declared  # readers bring their own
 

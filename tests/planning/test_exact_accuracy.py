@@ -202,6 +202,7 @@ def test_the_log_score_is_the_mutual_information_by_quadrature() -> None:
 @pytest.mark.parametrize(("model", "size"), [(COIN, 12), (DIE, 3)])
 def test_widths_and_coverage_are_those_of_the_readings(model: dc.Categories, size: int) -> None:
     """The slow twin: `infer` and `plug_in` for every output that is not improbable."""
+    model = model.with_prior(1)
     mechanism = dc.GeometricHistogram(model, size, 6)
     outputs, cells = possible_outputs(mechanism), len(model.cells)
     assert outputs is not None

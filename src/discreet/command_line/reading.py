@@ -120,7 +120,9 @@ def infer(
         }
         judged = {text: answer["--that"](text) for text in statements}
         difference = answer["--differ"](event, by) if differ else None
-    with working("writing", as_json):
+    with working("writing", as_json), warnings.catch_warnings():
+        for kind in (LittleInformationWarning, PriorOutweighsWarning):
+            warnings.simplefilter("ignore", kind)  # a picture asks again what was asked above
         if plot is not None:
             picture = charts.comparison_chart(posterior, event, by, level) if event and by else None
             charts.render(picture or charts.posterior_chart(posterior, level), plot)

@@ -16,7 +16,6 @@ below a geometric series. So no work grows with the number of records.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from discreet.reading.counts.states import States, blocks, represented
 from discreet.reading.counts.windows import Windowed, log_prior_constant_of, log_prior_windows
 
 _NEGLIGIBLE = 41.0
+_KEPT = 4096  # class counts whose radii are kept
 FARTHEST = 60.0
 """Multiples of the mean radius that no noise exceeds with a probability above e^-50."""
 _COUNT_BLOCKS, _RADIUS_BLOCKS = 128, 32  # states of one class, where there are more than one can sum over
@@ -81,8 +81,15 @@ class CubeKernel:
                 f"The release lies up to {self._farthest} from zero: farther than {size} records and its noise get "
                 "with a probability above 1e-20. Nothing was read; check that the document is what was published."
             )
-        self.radii = lru_cache(maxsize=4096)(self._radii)
-        self._constant = lru_cache(maxsize=2)(self._log_constant)
+        self._seen: dict[int, Radii] = {}
+
+    def radii(self, count: int) -> Radii:
+        """Return the radii that matter for a class count, which is asked again and again."""
+        if count not in self._seen:
+            if len(self._seen) >= _KEPT:
+                self._seen.clear()
+            self._seen[count] = self._radii(count)
+        return self._seen[count]
 
     def log_weight(self, count: int) -> float:
         """Return log sum_k P(k | n_y) e^(-rate max|z - s|): log P(z | n_y) but for the noise's normaliser."""
@@ -143,7 +150,7 @@ class CubeKernel:
         ends = np.broadcast_to([0.0, float(count)], (len(no), 2))
         places = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
         logs = _log_prior(yes, places) + _log_prior(no, count - places)
-        return np.asarray(logs.max(axis=1) + self._constant(count))
+        return np.asarray(logs.max(axis=1) + self._log_constant(count))
 
     def laws(self, count: int, radius: int) -> Laws:
         """Return the laws of all features on their intervals of a radius."""
@@ -153,7 +160,7 @@ class CubeKernel:
         width = int((last - first).max()) + 1
         counts = first[:, None] + np.arange(width)
         inside = counts <= last[:, None]
-        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._constant(count)[self._kind][:, None]
+        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._log_constant(count)[self._kind][:, None]
         if (self.alpha[:, 0] != 1).any():  # the other level's counts fall: a window from its least one, turned round
             turned = log_prior_windows(self.alpha[:, 0], count - last, width)
             logs = logs + np.take_along_axis(turned, np.clip(last[:, None] - counts, 0, width - 1), axis=1)
