@@ -30,6 +30,7 @@ from discreet.models import Categories
 from discreet.reading.case import Case, Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.drawn import coarse
 from discreet.reading.engines.enumeration import EnumerationEngine, table_likelihoods
 from discreet.reading.engines.tables import TablesEngine
@@ -43,7 +44,7 @@ _KEPT = 256  # partitions whose reading is remembered
 class Parts:
     """The true counts behind some parts: part j holds the counts at `places[j]`, and its prior parameter is 1."""
 
-    counts: LatentCounts | EnumeratedCounts
+    counts: LatentCounts | PairCounts | EnumeratedCounts
     places: tuple[Counts, ...]
 
 

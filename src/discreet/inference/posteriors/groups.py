@@ -13,6 +13,7 @@ from discreet.inference.posteriors.events import column_named
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.table import TablePosterior
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch
 from discreet.mathematics.distributions.summaries import summaries
 from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
@@ -32,9 +33,10 @@ class GroupPosterior(TablePosterior):
         sums = OwnSums(Case.of(self.releases))
         return OwnLaws(sums, self.size) if sums.refusal is None else None
 
-    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
-        """Return the rows of some cells; no others are worked out."""
-        return self.rows_of(places, self.laws.cells(places), level)
+    @cached_property
+    def cell_laws(self) -> MixtureBatch:
+        """Return the laws of all cells."""
+        return self.laws.cells(range(len(self.model.cells)))
 
     def margin(self, column: str, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for the share of each level of a column, whatever the others are, from its own sum."""

@@ -27,10 +27,8 @@ class Laws(ABC):
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
 
-    @property
-    def are_opened(self) -> bool:
-        """Tell whether intervals of shares are opened to 0 and 1."""
-        return False
+    are_opened = False
+    """Whether intervals of shares are opened to 0 and 1."""
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells as rows of one batch: all are counts behind one total."""
@@ -56,6 +54,15 @@ class JointAnswers(Laws):
 
     weighed: list[tuple[float, TableReading]]
     """The posterior probability of each strength that has any, and its reading."""
+
+    def cells(self, places: Sequence[int]) -> MixtureBatch:
+        """Return the laws of single cells, one part for each prior."""
+        chosen, parts = np.asarray(places, dtype=np.int64), []
+        for share, reading in self.weighed:
+            first, alpha = reading.counts.first[chosen], reading.model.concentration
+            total = float(alpha.sum() + reading.counts.total)
+            parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
+        return MixtureBatch(parts)
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two."""
@@ -91,6 +98,8 @@ class JointAnswers(Laws):
 class OwnLaws(Laws):
     """Each question is read from its own noisy sums: the groups that it names and the rest, uniform beforehand."""
 
+    are_opened = True  # as every share was uniform beforehand
+
     def __init__(self, sums: OwnSums, size: int) -> None:
         self._sums, self._size = sums, size
 
@@ -99,11 +108,6 @@ class OwnLaws(Laws):
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
         return Share(weights, _one_more(counts), _one_more(self._size - counts))
-
-    @property
-    def are_opened(self) -> bool:
-        """Tell that they are, as every share was uniform beforehand."""
-        return True
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, all at once where cells are alike."""

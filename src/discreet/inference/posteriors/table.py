@@ -5,11 +5,11 @@ Where no prior was declared, `laws` answers every question from its own noisy su
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import digamma, logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.inference.posteriors.events import EventPosterior
@@ -17,13 +17,13 @@ from discreet.inference.posteriors.laws import JointAnswers, Laws
 from discreet.inference.posteriors.outweighed import outweighed_level
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
-from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.summaries import summaries_of
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
 
+_FEW = 8  # cells are summed up one by one, more all at once
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
 
 
@@ -32,6 +32,7 @@ class JointLaws(JointAnswers):
 
     def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
         self.log_evidences, self._kind = np.array([reading.log_evidence for reading in readings]), kind
+        self.are_opened = kind is Share
         self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
         believed = self.log_evidences > self.log_evidences.max() - _NATS
         self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
@@ -48,19 +49,14 @@ class JointLaws(JointAnswers):
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
         return self._kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    @property
-    def are_opened(self) -> bool:
-        """Tell whether these are shares that were uniform beforehand."""
-        return self._kind is Share
-
-    def cells(self, places: Sequence[int]) -> MixtureBatch:
-        """Return the laws of single cells, one part for each prior."""
-        chosen, parts = np.asarray(places, dtype=np.int64), []
+    def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
+        """Return for every cell the expectation of what a Beta with parameters a, total - a says."""
+        found = np.zeros(len(self.readings[0].model.cells))
         for share, reading in self.weighed:
-            first, alpha = reading.counts.first[chosen], reading.model.concentration
-            total = float(alpha.sum() + reading.counts.total)
-            parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
-        return MixtureBatch(parts)
+            alpha, laws = reading.model.concentration, reading.counts.marginals
+            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1])
+            found += share * np.einsum("ij,ij->i", laws, of(a, float(alpha.sum() + reading.counts.total)))
+        return found
 
 
 class TablePosterior(EventPosterior[Categories]):
@@ -83,12 +79,15 @@ class TablePosterior(EventPosterior[Categories]):
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each cell, with the event that it is as its name: means add up, intervals are its own."""
-        return self.rows_of(range(len(self.model.cells)), self.cell_laws, level)
+        return self.some_rows(range(len(self.model.cells)), level)
 
-    def rows_of(self, places: Sequence[int], laws: MixtureBatch, level: float) -> tuple[Row, ...]:
-        """Return rows of some cells with these laws."""
+    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of some cells; no others are worked out."""
         names = [self.event_of(self.model.cells[place]) for place in places]
-        found = summaries_of(laws, level, self.laws.are_opened)
+        if len(names) > _FEW:
+            found = summaries_of(self.laws.cells(places), level, self.laws.are_opened)
+        else:
+            found = [self.laws.share(np.array([place])).summary(level) for place in places]
         figures = zip(names, self.joint_means[list(places)].tolist(), found, strict=True)
         return tuple(Row(name, "", mean, *summary[1:], PROBABILITY) for name, mean, summary in figures)
 
@@ -100,23 +99,14 @@ class TablePosterior(EventPosterior[Categories]):
         return levels[0] if len(names) == 1 else ", ".join(words)
 
     @cached_property
-    def cell_laws(self) -> MixtureBatch:
-        """Return the laws of all cells."""
-        return self.laws.cells(range(len(self.model.cells)))
-
-    @cached_property
-    def _together(self) -> MixtureBatch:
-        return self.joint.cells(range(len(self.model.cells)))
-
-    @property
     def joint_means(self) -> Floats:
         """Return the expected probability of every cell, all read together: they add up."""
-        return self._together.mean
+        return self.joint.expected(lambda a, total: a / total)
 
     @cached_property
     def closest_dirichlet(self) -> Dirichlet:
         """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
-        return Dirichlet.with_mean_logs(self._together.mean_log)
+        return Dirichlet.with_mean_logs(self.joint.expected(lambda a, total: digamma(a) - digamma(total)))
 
     @property
     def mean_prior(self) -> Floats:

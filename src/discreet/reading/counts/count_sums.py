@@ -26,7 +26,8 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.mathematics.digits import log_gamma_ratio, tilted_to
+from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.tilting import tilted_to
 from discreet.reading.case import MOST_NUMBERS
 
 if TYPE_CHECKING:

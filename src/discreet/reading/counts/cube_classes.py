@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts
-from discreet.mathematics.digits import tilted_to
+from discreet.mathematics.tilting import tilted_to
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.naive_bayes import ClassCounts

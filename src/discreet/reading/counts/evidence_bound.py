@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import tilted_to
+from discreet.mathematics.tilting import tilted_to
 from discreet.reading.case import Case
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.engines.tables import log_prior_total

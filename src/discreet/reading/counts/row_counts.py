@@ -12,7 +12,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import log_gamma_ratio, tilted_to
+from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.tilting import tilted_to
 
 _LEAST = 1e-290  # weights below are zero: products of two of them would be anyway
 _STEEPEST = 50.0

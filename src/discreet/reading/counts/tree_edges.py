@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import tilted_to
+from discreet.mathematics.tilting import tilted_to
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
 

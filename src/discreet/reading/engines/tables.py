@@ -14,6 +14,7 @@ from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_sums import MANY, SPARE, CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
@@ -93,7 +94,11 @@ def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
 
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     reach = min(kernel.reach for kernel in kernels)
-    latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size)
+    latent: LatentCounts | PairCounts
+    if len(alpha) == 2 and (alpha == 1).all():
+        latent = PairCounts(log_kernel, low, high, reach, size)
+    else:
+        latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size)
     constant = log_prior_total(alpha, size) + sum(kernel.log_constant for kernel in kernels)
     return TableReading(case.model, latent, latent.log_sum + constant, method)
 
