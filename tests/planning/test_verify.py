@@ -163,3 +163,9 @@ def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
     bell = dc.verify(dc.GaussianMoments(model, 100, 1, "1e-6"))
     assert bell.checks[0].startswith("not recomputed")
     assert not bell.exact
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "1e-4"])
+def test_a_small_epsilon_is_not_taken_for_a_broken_promise(epsilon: str) -> None:
+    model = dc.Categories("smoker", levels=("yes", "no"), outside="no")
+    assert float(dc.verify(dc.GeometricHistogram(model, 60, epsilon)).epsilon) == pytest.approx(float(epsilon))

@@ -114,7 +114,7 @@ def _compared(twin: Twin) -> str:
         parts.append(f"delta at most {delta:.6g} of {exact_text(guarantee.delta)} stated")
     if not mechanism.rho_needs_delta:
         rho = max(found.divergence(order) / order for order in ORDERS)
-        _at_most(rho, float(mechanism.rho), "zCDP parameter rho", mechanism, 1e-12)
+        _at_most(rho, float(mechanism.rho), "zCDP parameter rho", mechanism)
         parts.append(f"rho at most {rho:.6g} of {float(mechanism.rho):.6g} stated")
     _curve(found, mechanism.privacy_loss(), mechanism)
     return f"{said}: {', '.join([*parts, 'and the privacy curve stays below the stated one'])}"
@@ -127,7 +127,7 @@ def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
     top = float(loss.epsilon if loss.epsilon < inf else mechanism.guarantee.epsilon)
     for epsilon in (share * top for share in _SHARES):
         what = f"delta at epsilon = {epsilon:.6g}, by the stated privacy loss,"
-        _at_most(found.delta_found(epsilon), loss.delta_at(epsilon), what, mechanism, 1e-12)
+        _at_most(found.delta_found(epsilon), loss.delta_at(epsilon), what, mechanism)
 
 
 def _drawn(twin: Twin) -> str:
@@ -171,8 +171,8 @@ def _first_half(order: NDArray[np.int64], chances: NDArray[np.float64]) -> NDArr
     return half
 
 
-def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack: float = 0.0) -> None:
-    """Refuse if more was found than is stated."""
+def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack: float = 1e-12) -> None:
+    """Refuse if more was found than is stated; logarithms of probabilities are floats, good to 1e-13 or so."""
     if not found <= stated * (1 + _ROUNDING) + slack:
         raise VerificationError(
             f"Comparing neighbours by the stated likelihood found a {what} of {found:.9g}, above the {stated:.9g} that "
