@@ -86,13 +86,13 @@ def log_constant(case: Case) -> float:
 
 def seen_row(measurement: Measurement, places: Counts) -> Seen:
     """Return what a measurement says about the cells of one row, which stand at these places."""
-    law = measurement.noise
-
-    def log_kernel(counts: Counts) -> Floats:
-        return measurement.log_terms(counts, places[:, None])
-
+    law, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
     information = 1 / np.maximum(law.variance[places], 1e-9)
     return Seen(log_kernel, np.asarray(measurement.values[places]), law.reach[places], information)
+
+
+def _log_kernel_at(measurement: Measurement, places: Counts, counts: Counts) -> Floats:
+    return measurement.log_terms(counts, places[:, None])
 
 
 def seen_tables(case: Case) -> dict[str, list[list[Seen]]]:
@@ -109,12 +109,13 @@ def seen_tables(case: Case) -> dict[str, list[list[Seen]]]:
 
 def own_factors(alpha: Sequence[float], seen: Sequence[Seen]) -> list[OwnFactor]:
     """Return what weighs the counts of single cells of a row by themselves: the prior, and what was seen of each."""
+    cells = len(alpha)
+    return [OwnFactor(float(a), partial(_log_kernel_of, seen, cells, place)) for place, a in enumerate(alpha)]
 
-    def log_kernel(place: int, counts: Counts) -> Floats:
-        rows = np.broadcast_to(counts, (len(alpha), len(counts)))
-        return np.asarray(sum((each.log_kernel(rows)[place] for each in seen), np.zeros(len(counts))))
 
-    return [OwnFactor(float(a), partial(log_kernel, place)) for place, a in enumerate(alpha)]
+def _log_kernel_of(seen: Sequence[Seen], cells: int, place: int, counts: Counts) -> Floats:
+    rows = np.broadcast_to(counts, (cells, len(counts)))
+    return np.asarray(sum((each.log_kernel(rows)[place] for each in seen), np.zeros(len(counts))))
 
 
 def log_noise(case: Case) -> dict[str, Floats]:
