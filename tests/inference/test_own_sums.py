@@ -280,7 +280,7 @@ def test_a_prior_that_was_declared_or_given_answers_everything() -> None:
     release = dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8))
     declared = dc.infer(release)
     assert id(declared.table) == id(declared)
-    assert declared.readings[0].model.prior == (3, 1, 2, 1, 1, 1)
+    assert list(declared.readings[0].model.prior) == [3, 1, 2, 1, 1, 1]
     assert "under the declared prior" in declared.reading_line
     own = dc.infer(release, prior=2)
     assert id(own.table) == id(own)
