@@ -6,6 +6,7 @@
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from math import log10
 from time import process_time
 
@@ -149,11 +150,11 @@ def picture(path: str, ours: dict[str, dict[int, float]]) -> None:
 
 
 if __name__ == "__main__":
-    listed: dict[int, float] = {n: seconds(lambda n=n: naive(n, 4)) for n in (75, 150)}  # type: ignore[misc]
+    listed: dict[int, float] = {n: seconds(partial(naive, n, 4)) for n in (75, 150)}
     for (size, cells), bar in BARS.items():
-        slow = seconds(lambda n=size, m=cells: naive(n, m))  # type: ignore[misc]
-        fast = seconds(lambda n=size, m=cells: simulated(n, m))  # type: ignore[misc]
-        exact = seconds(lambda n=size, m=cells: published(n, m))  # type: ignore[misc]
+        slow = seconds(partial(naive, size, cells))
+        fast = seconds(partial(simulated, size, cells))
+        exact = seconds(partial(published, size, cells))
         print(
             f"({size}, {cells}), {mechanism(size, cells).candidates:,} candidates: list {1e3 * slow:,.0f} ms", end="; "
         )
@@ -163,7 +164,7 @@ if __name__ == "__main__":
         if cells == 4:
             listed[size] = slow
     found = {
-        name: {n: seconds(lambda n=n, w=work: w(n, 4)) for n in SIZES}  # type: ignore[misc]
+        name: {n: seconds(partial(work, n, 4)) for n in SIZES}
         for name, work in (("mixture, simulated", simulated), ("mixture, published", published))
     }
     for name, times in found.items():
@@ -183,7 +184,7 @@ if __name__ == "__main__":
     for size, cells in ((600, 4), (10_000, 8), (10**6, 20)):
         subject, table = mechanism(size, cells), balanced(size, cells)
         known = subject.moments(table)
-        time = seconds(lambda s=subject, t=table: s.moments(t))  # type: ignore[misc]
+        time = seconds(partial(subject.moments, table))
         width = known.distance.upper - known.distance.lower
         share = known.uniform_share.middle
         print(f"E[H] at ({size:,}, {cells}): {known.distance.middle:.9f}, known to {width:.0e}", end=", ")

@@ -17,6 +17,7 @@ Theta_M(odd) / Theta_M(even) = (1 + 2 sum_k (-1)^k q^(k^2)) / (1 + 2 sum_k q^(k^
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from flint import arb, ctx
@@ -105,7 +106,7 @@ def _kept(variance: Fraction, cells: int, odd: Mapping[int, Counts], bits: Rando
     kept = drawn < np.uint64(certain)
     for row in np.flatnonzero(~kept):
         counts = {size: int(own[row]) for size, own in odd.items()}
-        kept[row] = bernoulli(lambda counts=counts: acceptance(variance, counts), bits, int(drawn[row]))  # type: ignore[misc]
+        kept[row] = bernoulli(partial(acceptance, variance, counts), bits, int(drawn[row]))
     return np.asarray(kept)
 
 

@@ -20,7 +20,6 @@ from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.groups import GroupPosterior
-from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.outweighed import outweighed
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
@@ -82,7 +81,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         together = "all cells read together, " + (
             f"under {whose}" if self.model.is_prior_declared else "the strength of the prior learnt"
         )
-        if isinstance(self.laws, OwnLaws):
+        if self.laws.are_own_sums:
             return f"Means: {together}. Intervals: each share from its own noisy sum."
         if self.laws is not self.joint:
             return "Means and intervals: both shares read together, uniform beforehand."
@@ -146,7 +145,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
             "under a Dirichlet prior whose strength was learnt, from 2 records in all up to one for each "
             f"({float(self.mean_prior.sum()):.3g} were believed)"
         )
-        if isinstance(self.laws, OwnLaws):
+        if self.laws.are_own_sums:
             return (
                 "Each interval was read from the noisy sum that it speaks of, under a uniform prior for that share "
                 f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}; so "

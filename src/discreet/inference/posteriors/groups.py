@@ -55,7 +55,7 @@ class GroupPosterior(TablePosterior):
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where own sums leave a share almost as open as it was: then the noise has drowned its cells."""
         wide = [row for row in rows if row.high - row.low > _WIDE]
-        if wide and isinstance(self.laws, OwnLaws):
+        if wide and self.laws.are_own_sums:
             first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
             which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
             warnings.warn(

@@ -29,6 +29,8 @@ class Laws(ABC):
 
     are_opened = False
     """Whether intervals of shares are opened to 0 and 1."""
+    are_own_sums = False
+    """Whether every question is answered from the noisy sums that it names."""
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells as rows of one batch: all are counts behind one total."""
@@ -99,6 +101,7 @@ class OwnLaws(Laws):
     """Each question is read from its own noisy sums: the groups that it names and the rest, uniform beforehand."""
 
     are_opened = True  # as every share was uniform beforehand
+    are_own_sums = True
 
     def __init__(self, sums: OwnSums, size: int) -> None:
         self._sums, self._size = sums, size
