@@ -8,6 +8,7 @@ from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.law import NoiseLaw
 from discreet.noise.moment_body import MomentBody
 from discreet.noise.rounded import CutTowardsZero, Floored, Rounded
+from discreet.noise.rounded_gaussian import RoundedGaussian
 from discreet.noise.shared_radius import SharedRadius
 from discreet.noise.side_by_side import SideBySide
 from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
@@ -22,6 +23,7 @@ __all__ = [
     "MomentBody",
     "NoiseLaw",
     "Rounded",
+    "RoundedGaussian",
     "SharedRadius",
     "SideBySide",
     "ZeroSumGaussian",
