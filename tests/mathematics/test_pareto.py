@@ -27,7 +27,7 @@ def test_the_fit_is_near_the_largest_likelihood_found_by_search() -> None:
 
 
 def test_a_narrow_normal_from_a_wide_one_has_a_good_tail_and_the_reverse_a_bad_one() -> None:
-    """Weights from a normal law of sd s to one of sd t have the shape 1 - (s / t)^2 for t > s; else they are bounded."""
+    """Weights from a normal law of sd s to one of sd t have the shape 1 - (s / t)^2 for t > s; else bounded."""
     generator = np.random.default_rng(13)
     for proposal, target, is_good in ((2.0, 1.0, True), (1.0, 1.2, True), (1.0, 3.0, False)):
         x = generator.normal(0, proposal, 20_000)

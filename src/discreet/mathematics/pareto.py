@@ -35,8 +35,8 @@ class Smoothed:
 
     @property
     def effective_size(self) -> float:
-        """Return how many draws of equal weight are worth as much, 1 / sum of squared weights (Kish)."""
-        return float(1 / np.square(self.weights).sum())
+        """Return how many draws of equal weight are worth as much, 1 / sum of squared weights (Kish); 0 of none."""
+        return float(1 / np.square(self.weights).sum()) if self.weights.any() else 0.0
 
 
 def smoothed(log_weights: Floats) -> Smoothed:
