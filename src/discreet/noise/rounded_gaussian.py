@@ -64,7 +64,8 @@ class RoundedGaussian(ProductGaussian):
         variances = self.number_variances if places is None else self.number_variances[np.asarray(places)]
         far, sd = np.broadcast_arrays(np.abs(np.asarray(noise, dtype=float)), np.sqrt(variances))
         squares = np.square(far / sd)
-        wide = -squares / 2 - np.log(sd) - np.log(2 * np.pi) / 2 + np.log1p((squares - 1) / (24 * sd**2))
+        term = np.where(sd > _WIDE, (squares - 1) / (24 * sd**2), 0.0)
+        wide = -squares / 2 - np.log(sd) - np.log(2 * np.pi) / 2 + np.log1p(term)
         with np.errstate(divide="ignore"):
             near, beyond = log_ndtr((0.5 - far) / sd), log_ndtr((-0.5 - far) / sd)
             return np.where(sd > _WIDE, wide, near + np.log(-np.expm1(np.minimum(beyond - near, 0.0))))
