@@ -1,28 +1,28 @@
-"""Do 90 % intervals cover fixed truths? Tables that no prior made, in fourteen settings, three readings side by side.
+"""Do 90 % intervals cover fixed truths? Tables that no prior made, in fourteen settings, four readings side by side.
 
-Each release: counts are drawn from the truth, the mechanism adds its noise, and the same output is read three ways:
+Each release: counts are drawn from the truth, the mechanism adds its noise, and the same output is read four ways:
 
+- plug-in: the group's noisy sum is taken for its true count;
 - D1: a Dirichlet prior with 1 in every cell, equal tails (the default of version 0.1);
 - learnt: all cells together, the strength of the prior learnt (`posterior.table`), intervals opened to 0 or 1 where the
   likeliest counts of that probability hold no record, or all;
 - own: each share from its own noisy sum, intervals opened (what `infer` says where no prior was declared).
 
-`make validate` takes a few releases of each setting. `make validate-full` takes 120, every fifth read in all three
-ways and the others from own sums, and keeps what is done in
-`validation/results/fixed-truths.json`, stamped with the commit, so that it may be interrupted and go on.
+`make validate` takes a few releases of each setting, `make validate-full` 120. The two joint readings take seconds in
+some settings; there every fifth release is read by them, in the others each.
 """
 
 import json
-import os
-import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
+from kept_results import HERE, IS_FULL, kept, repeats
 from numpy.typing import NDArray
+from scipy.stats import beta
 
 import discreet as dc
 from discreet.inference.posteriors.laws import Laws, OwnLaws
@@ -34,14 +34,13 @@ from discreet.reading.strengths import learnt, read_strengths
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "fixed-truths.json"
-IS_FULL = os.environ.get("DISCREET_VALIDATION") == "full"
-RELEASES = 120 if IS_FULL else 6
-JOINT = 5  # every so many releases all cells are read together besides, which takes much longer than own sums
+Covering = Callable[[Counts, float], bool]
+
+RELEASES = repeats(5, 120)
+JOINT = 5  # every so many releases all cells are read together, where that takes seconds
 LEVEL, TAIL = 0.9, 0.05
 MOST_CELLS, MOST_LEVELS = 15, 21  # cells with truth above 0, and levels of columns, that are looked at in each release
-READINGS = ("D1", "learnt", "own")
+READINGS = ("plug-in", "D1", "learnt", "own")
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,7 @@ class Setting:
     size: int
     epsilon: str
     seed: int
+    is_quick: bool = True
 
     @property
     def name(self) -> str:
@@ -60,16 +60,16 @@ class Setting:
 
 SETTINGS = (
     Setting("Adult country x occupation", 24_420, "1", 101),
-    Setting("Adult country x occupation", 24_420, "0.1", 102),
+    Setting("Adult country x occupation", 24_420, "0.1", 102, is_quick=False),
     Setting("Adult country x occupation", 1_000, "1", 103),
     Setting("Adult race x relationship x marital", 5_000, "0.3", 104),
     Setting("product of Zipfs", 10_000, "0.3", 105),
     Setting("triangle of zeros", 10_000, "0.3", 106),
-    Setting("two clusters", 10_000, "0.3", 107),
-    Setting("3 columns", 10_000, "0.3", 108),
+    Setting("two clusters", 10_000, "0.3", 107, is_quick=False),
+    Setting("3 columns", 10_000, "0.3", 108, is_quick=False),
     Setting("Zipf 300", 10_000, "0.3", 109),
     Setting("uniform", 10_000, "0.3", 110),
-    Setting("uniform", 1_000, "0.1", 111),
+    Setting("uniform", 1_000, "0.1", 111, is_quick=False),
     Setting("Adult education x occupation", 300, "0.3", 112),
     Setting("Zipf 300", 100_000, "0.05", 113),
     Setting("triangle of zeros", 10_000, "5", 114),
@@ -126,27 +126,39 @@ def looked_at(setting: Setting) -> dict[str, list[Counts]]:
     return {"cells": cells, "margins": [levels[number] for number in some]}
 
 
-def readings_of(mechanism: Any, output: Counts, are_joint: bool) -> dict[str, Laws]:
-    release = dc.Release(mechanism, tuple(int(value) for value in output), "fixed truth", simulated=True)
-    case = Case.of([release])
-    own: dict[str, Laws] = {"own": OwnLaws(OwnSums(case), mechanism.size)}
-    if not are_joint:
-        return own
-    tables: Any = read_strengths(learnt(case))
-    one: Any = [read(replace(case, model=case.model.with_prior(1)))]
-    return own | {"D1": JointLaws(one), "learnt": JointLaws(tables)}
+def readings_of(release: dc.Release[dc.Categories], are_joint: bool) -> dict[str, Covering]:
+    """Return what tells, for each reading, whether the interval of a group holds a share."""
+    case, size, output = Case.of([release]), release.mechanism.size, release.counts
+    own = OwnLaws(OwnSums(case), size)
+    found: dict[str, Covering] = {
+        "own": lambda places, share: holds(own.share(places).interval(LEVEL), share),
+        "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
+    }
+    if are_joint:
+        tables: Any = read_strengths(learnt(case))
+        one: Any = [read(replace(case, model=case.model.with_prior(1)))]
+        found["D1"] = partial(covers, JointLaws(one), None)
+        found["learnt"] = partial(covers, JointLaws(tables), size)
+    return found
 
 
-def covers(laws: Laws, name: str, places: Counts, share: float, size: int) -> bool:
-    """Tell whether the 90 % interval of a group's probability holds its true share."""
-    law = laws.share(places)
-    if name == "own":
-        low, high = law.interval(LEVEL)
-        return low <= share <= high
-    below = float(law.cdf(share))
+def holds(interval: tuple[float, float], share: float) -> bool:
+    return interval[0] <= share <= interval[1]
+
+
+def taken_for_true(total: int, size: int) -> tuple[float, float]:
+    """Return the interval of a reader who takes the group's noisy sum for its count, opened to 0 or 1 at no or all."""
+    count = min(max(total, 0), size)
+    low, high = beta.ppf((TAIL, 1 - TAIL), 1 + count, 1 + size - count)
+    return (0.0 if count == 0 else float(low), 1.0 if count == size else float(high))
+
+
+def covers(laws: Laws, opened: int | None, places: Counts, share: float) -> bool:
+    """Tell whether a 90 % interval with equal tails, opened to 0 and to 1 (all of so many), holds a true share."""
+    below = float(laws.share(places).cdf(share))
     if TAIL <= below <= 1 - TAIL:
         return True
-    return name == "learnt" and is_opened(laws, places, 0 if below < TAIL else size)
+    return opened is not None and is_opened(laws, places, 0 if below < TAIL else opened)
 
 
 def is_opened(laws: Laws, places: Counts, end: int) -> bool:
@@ -165,60 +177,30 @@ def released(setting: Setting, number: int) -> dict[str, dict[str, list[int]]]:
     generator = np.random.default_rng([setting.seed, number])
     counts = generator.multinomial(setting.size, truth.ravel())
     output = mechanism.sample(counts, dc.SeededBits(setting.seed * 1_000 + number))
-    found: dict[str, dict[str, list[int]]] = {}
-    for name, laws in readings_of(mechanism, output, number % JOINT == 0).items():
-        found[name] = {
-            kind: [
-                sum(covers(laws, name, places, float(truth.ravel()[places].sum()), setting.size) for places in groups),
-                len(groups),
-            ]
+    release = dc.Release(mechanism, tuple(int(value) for value in output), "fixed truth", simulated=True)
+    are_joint = number % (1 if setting.is_quick else JOINT) == 0
+    return {
+        name: {
+            kind: [sum(covering(group, float(truth.ravel()[group].sum())) for group in groups), len(groups)]
             for kind, groups in looked_at(setting).items()
         }
-    return found
-
-
-def commit() -> str:
-    """Return the commit that is checked out, marked if files were changed since."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
-
-    return git("rev-parse", "HEAD") + (" with changes" if git("status", "--porcelain", "-uno") else "")
-
-
-def kept() -> dict[str, Any]:
-    """Return the results of this commit that are on file; those of another commit are not taken up."""
-    stamp = commit()
-    if IS_FULL and RESULTS.exists():
-        found: dict[str, Any] = json.loads(RESULTS.read_text("utf-8"))
-        if found["commit"] == stamp:
-            return found
-    return {"commit": stamp, "level": LEVEL, "settings": {}}
+        for name, covering in readings_of(release, are_joint).items()
+    }
 
 
 def coverage(setting: Setting) -> dict[str, dict[str, float]]:
     """Return the share of intervals that cover, by reading and kind; go on where an earlier run stopped."""
-    results = kept()
-    done = results["settings"].setdefault(setting.name, {"seed": setting.seed, "releases": []})
-    for number in range(len(done["releases"]), RELEASES):
-        done["releases"].append(released(setting, number))
-        if IS_FULL:
-            RESULTS.parent.mkdir(exist_ok=True)
-            RESULTS.write_text(json.dumps(results), encoding="utf-8")
+    done = kept("fixed-truths", setting.name, setting.seed, RELEASES, lambda number: released(setting, number))
     sums = {
-        name: {kind: np.sum([each[name][kind] for each in done["releases"] if name in each], axis=0) for kind in kinds}
-        for name, kinds in done["releases"][0].items()
+        name: {kind: np.sum([each[name][kind] for each in done if name in each], axis=0) for kind in kinds}
+        for name, kinds in done[0].items()
     }
     return {reading: {kind: float(a / b) for kind, (a, b) in kinds.items()} for reading, kinds in sums.items()}
-
-
-MARGINS: dict[str, float] = {}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_own_sums_cover_fixed_truths(setting: Setting) -> None:
     found = coverage(setting)
-    MARGINS[setting.name] = found["own"]["margins"]
     shown = "; ".join(
         f"{kind} " + " ".join(f"{name} {found[name][kind]:.3f}" for name in READINGS) for kind in ("margins", "cells")
     )
@@ -226,18 +208,14 @@ def test_own_sums_cover_fixed_truths(setting: Setting) -> None:
     low, high, cells = (0.85, 0.95, 0.85) if IS_FULL else (0.75, 1.0, 0.7)
     assert low <= found["own"]["margins"] <= high
     assert found["own"]["cells"] >= cells
-
-
-def test_margins_are_covered_nine_times_in_ten_on_average() -> None:
-    mean = float(np.mean([MARGINS[setting.name] for setting in SETTINGS]))
-    print(f"\nmean of {len(SETTINGS)} settings: margins {mean:.3f}")
-    assert 0.89 <= mean <= 0.93 if IS_FULL else 0.85 <= mean <= 0.96
+    if IS_FULL and float(setting.epsilon) < 5:  # at epsilon 5 there is hardly any noise that one could forget
+        assert found["plug-in"]["margins"] < found["own"]["margins"]
 
 
 def test_one_in_every_cell_is_confidently_wrong_on_adult() -> None:
     """Twenty releases: own sums cover margins, Dirichlet(1) does not."""
     setting = replace(SETTINGS[0], seed=115)
-    found = [released(setting, JOINT * number) for number in range(20 if IS_FULL else 4)]
+    found = [released(setting, number) for number in range(repeats(4, 20))]
     own, ones = (np.array([each[name]["margins"] for each in found]).sum(axis=0) for name in ("own", "D1"))
     print(f"\nAdult, epsilon 1: margins own {own[0] / own[1]:.3f}, Dirichlet(1) {ones[0] / ones[1]:.3f}")
     assert own[0] / own[1] >= 0.85
