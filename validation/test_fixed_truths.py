@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from kept_results import HERE, IS_FULL, kept, repeats
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 import discreet as dc
 from discreet.inference.posteriors.laws import Laws, OwnLaws
@@ -149,8 +149,8 @@ def holds(interval: tuple[float, float], share: float) -> bool:
 def taken_for_true(total: int, size: int) -> tuple[float, float]:
     """Return the interval of a reader who takes the group's noisy sum for its count, opened to 0 or 1 at no or all."""
     count = min(max(total, 0), size)
-    low, high = beta.ppf((TAIL, 1 - TAIL), 1 + count, 1 + size - count)
-    return (0.0 if count == 0 else float(low), 1.0 if count == size else float(high))
+    low, high = (float(betaincinv(1 + count, 1 + size - count, tail)) for tail in (TAIL, 1 - TAIL))
+    return (0.0 if count == 0 else low, 1.0 if count == size else high)
 
 
 def covers(laws: Laws, opened: int | None, places: Counts, share: float) -> bool:
