@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Places = tuple[Sequence[float], Sequence[float]]
 """Where the true quantities of one data set lie, read with the noise in mind and by plug-in."""
 
-BATCH = 50  # data sets that are simulated before results are written
+BATCH = 25  # data sets that are simulated before results are written
 DRAWS = 99  # ranks among so many draws are 0, ..., 99, so that 5 of 100 lie below a 90 % interval and 5 above
 LEAST_P = 1e-4
 
@@ -32,7 +32,7 @@ class Setting:
     name: str
     seed: int
     data_set: Callable[[np.random.Generator, dc.SeededBits], Places]
-    batches: int = repeats(2, 10)
+    batches: int = repeats(4, 12)
 
     def batch(self, number: int) -> dict[str, list[list[float]]]:
         """Return the places of all quantities in the data sets of one batch."""

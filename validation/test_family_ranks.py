@@ -57,7 +57,7 @@ FAMILIES = [
     ),
 ]
 SETTINGS = [
-    Setting(name, seed, partial(read, mechanism), batches=repeats(2, 6))
+    Setting(name, seed, partial(read, mechanism), batches=repeats(4, 6))
     for seed, (name, mechanism) in enumerate(FAMILIES, start=361)
 ]
 

@@ -8,8 +8,8 @@ Each release: counts are drawn from the truth, the mechanism adds its noise, and
   likeliest counts of that probability hold no record, or all;
 - own: each share from its own noisy sum, intervals opened (what `infer` says where no prior was declared).
 
-`make validate` takes 6 releases of each setting, `make validate-full` 120. Every sixth is read in all four ways, the
-others by plug-in and from own sums alone, as the joint readings take much longer.
+`make validate` takes 6 releases of each setting, `make validate-full` 120. The two joint readings take much longer:
+these are made of the first release, or of the first 20.
 """
 
 import json
@@ -35,12 +35,12 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 Covering = Callable[[Counts, float], bool]
+Readings = Callable[[dc.Release[dc.Categories]], dict[str, Covering]]
 
 RELEASES = repeats(6, 120)
-JOINT = 6  # every so many releases all cells are read together besides, which takes seconds in some settings
+JOINT = repeats(1, 20)  # releases of which all cells are read together, which takes seconds in some settings
 LEVEL, TAIL = 0.9, 0.05
 MOST_CELLS, MOST_LEVELS = 15, 21  # cells with truth above 0, and levels of columns, that are looked at in each release
-READINGS = ("plug-in", "D1", "learnt", "own")
 
 
 @dataclass(frozen=True)
@@ -125,20 +125,24 @@ def looked_at(setting: Setting) -> dict[str, list[Counts]]:
     return {"cells": cells, "margins": [levels[number] for number in some]}
 
 
-def readings_of(release: dc.Release[dc.Categories], are_joint: bool) -> dict[str, Covering]:
-    """Return what tells, for each reading, whether the interval of a group holds a share."""
-    case, size, output = Case.of([release]), release.mechanism.size, release.counts
-    own = OwnLaws(OwnSums(case), size)
-    found: dict[str, Covering] = {
-        "own": partial(covers_opened, own),
+def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
+    """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
+    size, output = release.mechanism.size, release.counts
+    return {
+        "own": partial(covers_opened, OwnLaws(OwnSums(Case.of([release])), size)),
         "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
     }
-    if are_joint:
-        tables: Any = read_strengths(learnt(case))
-        one: Any = [read(replace(case, model=case.model.with_prior(1)))]
-        found["D1"] = partial(covers, JointLaws(one), None)
-        found["learnt"] = partial(covers, JointLaws(tables), size)
-    return found
+
+
+def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
+    """Return the same for readings of all cells at once."""
+    case = Case.of([release])
+    tables: Any = read_strengths(learnt(case))
+    one: Any = [read(replace(case, model=case.model.with_prior(1)))]
+    return {
+        "D1": partial(covers, JointLaws(one), None),
+        "learnt": partial(covers, JointLaws(tables), release.mechanism.size),
+    }
 
 
 def covers_opened(laws: Laws, places: Counts, share: float) -> bool:
@@ -175,7 +179,7 @@ def is_opened(laws: Laws, places: Counts, end: int) -> bool:
     return bool(law.probabilities[law.probabilities > own].sum() <= LEVEL)
 
 
-def released(setting: Setting, number: int) -> dict[str, dict[str, list[int]]]:
+def released(setting: Setting, readings: Readings, number: int) -> dict[str, dict[str, list[int]]]:
     """Return how many of the shares one release covers, of how many, for each reading of it."""
     truth = truths()[setting.truth]
     mechanism = dc.GeometricHistogram(model_of(truth.shape), size=setting.size, epsilon=setting.epsilon)
@@ -188,27 +192,26 @@ def released(setting: Setting, number: int) -> dict[str, dict[str, list[int]]]:
             kind: [sum(covering(group, float(truth.ravel()[group].sum())) for group in groups), len(groups)]
             for kind, groups in looked_at(setting).items()
         }
-        for name, covering in readings_of(release, number % JOINT == 0).items()
+        for name, covering in readings(release).items()
     }
 
 
-def coverage(setting: Setting) -> dict[str, dict[str, float]]:
-    """Return the share of intervals that cover, by reading and kind; go on where an earlier run stopped."""
-    done = kept("fixed-truths", setting.name, setting.seed, RELEASES, lambda number: released(setting, number))
-    sums = {
-        name: {kind: np.sum([each[name][kind] for each in done if name in each], axis=0) for kind in kinds}
-        for name, kinds in done[0].items()
-    }
-    return {reading: {kind: float(a / b) for kind, (a, b) in kinds.items()} for reading, kinds in sums.items()}
+def coverage(setting: Setting, readings: Readings, releases: int) -> dict[str, dict[str, float]]:
+    """Return the share of intervals that cover, by reading and kind, and print it; go on where a run stopped."""
+    sweep = f"fixed-truths-{readings.__name__}"
+    done = kept(sweep, setting.name, setting.seed, releases, partial(released, setting, readings))
+    found: dict[str, dict[str, float]] = {}
+    for name, kinds in done[0].items():
+        sums = {kind: np.sum([each[name][kind] for each in done], axis=0) for kind in kinds}
+        found[name] = {kind: float(a / b) for kind, (a, b) in sums.items()}
+    shown = "; ".join(f"{name} margins {each['margins']:.3f} cells {each['cells']:.3f}" for name, each in found.items())
+    print(f"\n{setting.name}, {releases} releases: {shown}")
+    return found
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_own_sums_cover_fixed_truths(setting: Setting) -> None:
-    found = coverage(setting)
-    shown = "; ".join(
-        f"{kind} " + " ".join(f"{name} {found[name][kind]:.3f}" for name in READINGS) for kind in ("margins", "cells")
-    )
-    print(f"\n{setting.name}, {RELEASES} releases: {shown}")
+    found = coverage(setting, alone, RELEASES)
     low, high, cells = (0.85, 0.95, 0.85) if IS_FULL else (0.75, 1.0, 0.7)
     assert low <= found["own"]["margins"] <= high
     assert found["own"]["cells"] >= cells
@@ -216,11 +219,16 @@ def test_own_sums_cover_fixed_truths(setting: Setting) -> None:
         assert found["plug-in"]["margins"] < found["own"]["margins"]
 
 
-def test_one_in_every_cell_is_confidently_wrong_on_adult() -> None:
-    """Twenty releases: own sums cover margins, Dirichlet(1) does not."""
-    setting = replace(SETTINGS[0], seed=115)
-    found = [released(setting, JOINT * number) for number in range(repeats(4, 20))]
-    own, ones = (np.array([each[name]["margins"] for each in found]).sum(axis=0) for name in ("own", "D1"))
-    print(f"\nAdult, epsilon 1: margins own {own[0] / own[1]:.3f}, Dirichlet(1) {ones[0] / ones[1]:.3f}")
-    assert own[0] / own[1] >= 0.85
-    assert ones[0] / ones[1] <= 0.60
+def test_margins_are_covered_nine_times_in_ten_on_average() -> None:
+    """What the settings above found is on file."""
+    mean = float(np.mean([coverage(setting, alone, RELEASES)["own"]["margins"] for setting in SETTINGS]))
+    print(f"\nmean of {len(SETTINGS)} settings: margins {mean:.3f}")
+    assert 0.89 <= mean <= 0.93 if IS_FULL else 0.85 <= mean <= 0.96
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_one_in_every_cell_is_confidently_wrong_on_skewed_tables(setting: Setting) -> None:
+    """The two joint readings beside. Where cells are alike, or there is hardly any noise, Dirichlet(1) is right."""
+    found = coverage(setting, together, JOINT)
+    if setting.truth not in ("uniform", "Zipf 300") and float(setting.epsilon) < 5:
+        assert found["D1"]["margins"] <= (0.6 if IS_FULL and "country" in setting.truth else 0.8)
