@@ -57,9 +57,9 @@ def kept(sweep: str, setting: str, seed: int, count: int, repeat: Callable[[int]
     return done[:count]
 
 
-def write(place: Path, found: dict[str, Any]) -> None:
+def write(place: Path, found: dict[str, Any], indent: int | None = None) -> None:
     """Write a file of results whole, or leave the one that is there."""
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_suffix(".new")
-    fresh.write_text(json.dumps(found), encoding="utf-8")
+    fresh.write_text(json.dumps(found, indent=indent) + "\n", encoding="utf-8")
     fresh.replace(place)
