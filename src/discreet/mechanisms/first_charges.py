@@ -1,12 +1,14 @@
-"""What documents of version 1 cost, where the law of a mechanism stayed and its charge was found to be less.
+"""What documents of version 1 mean and cost, where a mechanism was calibrated better or its charge found to be less.
 
-A release keeps the charge that it was made with: a ledger that was checked against it stays right. So each of these is
-the mechanism as it is, with the privacy loss and the zCDP parameter that version 1 stated, which are above the exact
-ones: the worst that a pure epsilon allows, and epsilon^2 / 2 (Bun and Steinke, 2016).
+A release keeps the law and the charge that it was made with: a ledger that was checked against it stays right. Most
+of these are the mechanism as it is, with the privacy loss and the zCDP parameter that version 1 stated, which are above
+the exact ones: the worst that a pure epsilon allows, and epsilon^2 / 2 (Bun and Steinke, 2016). Choices have their
+first scale, epsilon / (2 Delta).
 """
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.certificates import PrivacyLoss
@@ -16,6 +18,8 @@ from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_moments import LaplaceMoments
+from discreet.mechanisms.maximum_posterior import PosteriorChoice
+from discreet.mechanisms.network_maximum import NetworkChoice
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.network import Network
@@ -75,6 +79,16 @@ class FirstCubeCounts(CubeCounts, kind="CubeCounts", version=1):
     def rho(self) -> Fraction:
         """Return (epsilon_c^2 + epsilon_f^2) / 2."""
         return (self.class_epsilon**2 + self.feature_epsilon**2) / 2
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FirstMaximumPosterior(PosteriorChoice, kind="MaximumPosterior", version=1):
+    """MaximumPosterior with the scale epsilon / (2 tanh(R / 4))."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FirstNetworkMaximum(NetworkChoice, kind="NetworkMaximum", version=1):
+    """NetworkMaximum with the scale epsilon / (2 tanh(R / 4))."""
 
 
 class FirstDraws:
