@@ -58,8 +58,8 @@ def test_pooled_intervals_cover_what_they_say(
     network: Network, kind: Any, size: int, epsilon: str, data_sets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chains stop at an R-hat of 1.05, which 90 % intervals hardly feel, so that many data sets can be read."""
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1.05)
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 100)
+    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_R_HAT", 1.05)
+    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_SIZE", 100)
     shares = coverage(network, kind, size, epsilon, data_sets, seed=20261116)
     error = shares.std(ddof=1) / np.sqrt(data_sets)
     print(f"\n{len(network.variables)} variables, n = {size}, epsilon = {epsilon}: {shares.mean():.3f} +/- {error:.3f}")
