@@ -9,5 +9,6 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, few in (("FEW", 8), ("MANY", 8), ("WARM", 4), ("BLOCK", 4), ("_WANTED_R_HAT", 1e9), ("_WANTED_SIZE", 0)):
         monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
     monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
+    monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
     for name, few in (("WARM_UP", 5), ("STEPS", 20), ("ROUNDS", 1)):
         monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", few)

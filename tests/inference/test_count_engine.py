@@ -37,6 +37,8 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "collider, prior .4": (graph(*COLLIDER, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 3)),
     "triangle, prior .4": (graph(*TRIANGLE, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 1)),
     "chain": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 2)),
+    "chain, little noise": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
+    "chain, little noise, prior .4": (graph(*CHAIN, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.FourierCounts(net, n, 3)),
     "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.FourierCounts(net, n, 3)),
     "Fourier updates": (graph(*NAIVE), 8, lambda net, n: dc.FourierUpdates(net, n, 6)),
@@ -67,7 +69,7 @@ def sampled(*releases: dc.Release) -> SampledTables:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_means_are_those_of_a_sum_over_all_data_sets(name: str) -> None:
+def test_means_and_evidence_are_those_of_a_sum_over_all_data_sets(name: str) -> None:
     """Within 4 of the Monte Carlo errors that the reading states."""
     release = released(name)
     exact, found = AllDataSets([release]), sampled(release)
@@ -75,6 +77,8 @@ def test_means_are_those_of_a_sum_over_all_data_sets(name: str) -> None:
     errors = np.concatenate([table.ravel() for table in found.reached.errors])
     assert (np.abs(means - exact.means()) <= 4 * errors + 1e-6).all()
     assert errors.max() < 0.02
+    assert abs(found.log_evidence - exact.log_evidence) <= 4 * found.log_evidence_error
+    assert found.log_evidence_error < 0.25
 
 
 @pytest.mark.parametrize("name", CASES)

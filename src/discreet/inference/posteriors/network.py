@@ -61,9 +61,10 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def log_evidence(self) -> float | None:
-        """Return log P(release | model), averaged over the prior's strengths; nothing if the graph is not read exactly.
+        """Return log P(release | model), averaged over the prior's strengths; nothing if it is not known.
 
-        Differences are log Bayes factors.
+        Differences are log Bayes factors. For graphs that are read by chains it is worked out when it is asked for, if
+        they are small, and `facts` has its Monte Carlo error.
         """
         if np.isnan(self._log_evidences).any():
             return None
@@ -166,6 +167,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         if (reached := self.readings[0].counts.reached) is not None:
             known |= {"r_hat": reached.r_hat, "effective_size": reached.effective_size}
             known |= {"tail_effective_size": reached.tail_effective_size, "accepted": reached.accepted}
+            error = self.readings[0].counts.log_evidence_error
+            known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
 
     def mean_errors(self) -> dict[str, Floats] | None:

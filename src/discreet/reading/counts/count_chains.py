@@ -78,6 +78,12 @@ class CountChains:
             q = q + step * (self._inverse @ momentum)
             momentum = momentum + (0.5 if number == steps - 1 else 1.0) * step * self._force(q)
         energy = energy - 0.5 * np.einsum("ij,ij->j", momentum, self._inverse @ momentum)
+        share = self._judge(q, energy)
+        self.step = float(np.clip(self.step * np.exp(gain * (share - _GOAL)), 1e-3, 1.0))
+        return share
+
+    def _judge(self, q: Floats, energy: Floats) -> float:
+        """Go to q, or stay, by the exact law; return the mean chance of going."""
         tables, weights, fits = self._evaluated(q)
         with np.errstate(invalid="ignore"):
             change = weights - self.weights + self.power * (fits - self.fits) + energy
@@ -86,9 +92,19 @@ class CountChains:
         self.q = np.where(taken, q, self.q)
         self.weights, self.fits = np.where(taken, weights, self.weights), np.where(taken, fits, self.fits)
         self.tables = [np.where(taken, new, old) for new, old in zip(tables, self.tables, strict=True)]
-        share = float(chances.mean())
-        self.step = float(np.clip(self.step * np.exp(gain * (share - _GOAL)), 1e-3, 1.0))
-        return share
+        return float(chances.mean())
+
+    def nudge(self) -> None:
+        """Turn one coordinate of each chain to a random one: q -> q cos t + x sin t, x normal.
+
+        No slope is followed, so this helps where single records matter: it goes from whole number to whole number.
+        """
+        length, chains = self.q.shape
+        own = self._generator.integers(length, size=chains), np.arange(chains)
+        angles = self._generator.uniform(0, np.pi, size=chains)
+        q = self.q.copy()
+        q[own] = q[own] * np.cos(angles) + self._generator.standard_normal(chains) * np.sin(angles)
+        self._judge(q, 0.5 * (q[own] ** 2 - self.q[own] ** 2))  # the proposal keeps the normal law by itself
 
     def learn_metric(self, rescaled: bool) -> None:
         """Work out the metric near the chains; `rescaled` makes it fit their spread."""

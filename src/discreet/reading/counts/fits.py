@@ -23,6 +23,9 @@ _PART = 512  # columns of a matrix that are worked out at a time
 class Fit(ABC):
     """What published outputs say about counts."""
 
+    sharpness: float = 0.0
+    """By how much one record may change the logarithm of a single number's likelihood, about."""
+
     @abstractmethod
     def log_likelihood(self, counts: Counts) -> Floats:
         """Return log P(outputs | counts) of each chain."""
@@ -44,6 +47,7 @@ class MeasuredFit(Fit):
         self._matrix = linear_map(
             lambda counts: np.concatenate([np.asarray(each.of.apply(counts)) for each in measurements], axis=-1), cells
         )
+        self.sharpness = float(np.sqrt(max(measurement.information.max() for measurement in measurements)))
         ends = np.cumsum([0, *(measurement.of.length for measurement in measurements)])
         self._places = [slice(low, high) for low, high in pairwise(ends)]
 
@@ -74,6 +78,7 @@ class SummedFit(Fit):
 
     def __init__(self, parts: Sequence[Fit]) -> None:
         self._parts = tuple(parts)
+        self.sharpness = max(part.sharpness for part in parts)
 
     def log_likelihood(self, counts: Counts) -> Floats:
         """Return the sum."""

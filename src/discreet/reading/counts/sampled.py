@@ -30,6 +30,8 @@ LONGEST = 160
 
 _TIME = 2.0  # how long a move goes on, in the metric's units
 _LEARNT = (0, 4, 9, 15)  # moves before which the metric is worked out
+_TINY = 30  # records
+_NUDGES = 30
 _WANTED_R_HAT, _WANTED_SIZE, _WANTED_TAIL = 1.015, 400.0, 200.0
 _BAD_R_HAT, _BAD_SIZE, _BAD_SHARE = 1.05, 100.0, 0.1
 
@@ -52,6 +54,12 @@ class Target:
     def chains(self) -> int:
         """Return how many chains run side by side."""
         return chains_for(self.coordinates.length)
+
+    @property
+    def nudges(self) -> int:
+        """Return how many single coordinates are turned after every move: none but where single records matter."""
+        sharp = self.coordinates.size < _TINY or self.fit.sharpness > 1
+        return min(self.coordinates.length, _NUDGES) if sharp else 0
 
     def begun(self, generator: np.random.Generator) -> CountChains:
         """Return chains at their starts."""
@@ -83,8 +91,9 @@ def longest_for(length: int) -> int:
 class SampledTables(TableCounts):
     """Draws of the true tables by chains; `agreement` says how good they are."""
 
-    def __init__(self, target: Target, seed: int, log_evidence: Callable[[], float]) -> None:
-        self._target, self._log_evidence = target, log_evidence
+    def __init__(self, target: Target, seed: int, evidence: Callable[[], tuple[float, float]]) -> None:
+        self._target, self._evidence = target, evidence
+        nudges = target.nudges
         chains = target.begun(np.random.default_rng(seed))
         for number in range(WARM):
             if target.shares is None:
@@ -92,12 +101,16 @@ class SampledTables(TableCounts):
             if number in _LEARNT:
                 chains.learn_metric(rescaled=number > 0)
             chains.move(1.0 if number < 6 else _TIME, gain=0.4 / (1 + number / 8))
+            for _ in range(nudges):
+                chains.nudge()
         self._kept: list[list[Counts]] = []
         shares: list[float] = []
         most = longest_for(target.coordinates.length)
         while len(self._kept) < most:
             for _ in range(BLOCK):
                 shares.append(chains.move(_TIME))
+                for _ in range(nudges):
+                    chains.nudge()
                 self._kept.append([table.astype(np.int32) for table in chains.tables])
             self.agreement = agreement(np.stack([target.means(tables) for tables in self._kept], axis=2))
             if _is_good(self.agreement):
@@ -108,11 +121,16 @@ class SampledTables(TableCounts):
     @property
     def log_evidence(self) -> float:  # type: ignore[override]  # worked out where somebody asks
         """Return log P(releases | prior), not a number where it is not known."""
-        return self._known_evidence
+        return self._known_evidence[0]
+
+    @property
+    def log_evidence_error(self) -> float:
+        """Return the Monte Carlo standard error of the log evidence."""
+        return self._known_evidence[1]
 
     @cached_property
-    def _known_evidence(self) -> float:
-        return self._log_evidence()
+    def _known_evidence(self) -> tuple[float, float]:
+        return self._evidence()
 
     def _warn(self) -> None:
         found = self.agreement

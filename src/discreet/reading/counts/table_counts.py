@@ -38,6 +38,11 @@ class TableCounts(ABC):
     """Log P(releases | prior), not a number where it is not known."""
 
     @property
+    def log_evidence_error(self) -> float:
+        """Return the Monte Carlo standard error of the log evidence: 0 where it is a finite sum."""
+        return 0.0
+
+    @property
     @abstractmethod
     def method(self) -> str:
         """Say in words how the tables were found."""

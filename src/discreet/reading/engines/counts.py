@@ -1,7 +1,5 @@
 """Any graph, through any evidence with a likelihood: chains through normal coordinates of its tables."""
 
-from math import nan
-
 import numpy as np
 
 from discreet.arrays import Floats
@@ -14,6 +12,7 @@ from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_
 from discreet.reading.counts.fits import Fit, MeasuredFit, SummedFit
 from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
+from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.readings import NetworkReading
 
 MOST_CELLS = 20_000
@@ -56,7 +55,10 @@ class CountsEngine(Engine, place=50):
 
     def read(self, case: Case) -> NetworkReading:
         """Return draws of all tables."""
-        return NetworkReading(case.model, SampledTables(target_of(case), case.seed, lambda: nan))
+        target = target_of(case)
+        return NetworkReading(
+            case.model, SampledTables(target, case.seed, lambda: tempered_evidence(target, case.seed))
+        )
 
 
 def graph_of(model: Network) -> tuple[tuple[int, ...], Parents]:
