@@ -57,8 +57,8 @@ def test_pooled_intervals_cover_what_they_say(
     network: Network, kind: Any, size: int, epsilon: str, data_sets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chains stop at an R-hat of 1.05, which 90 % intervals hardly feel, so that many data sets can be read."""
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1.05)
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 100)
+    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_R_HAT", 1.05)
+    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_SIZE", 100)
     mechanism, count = kind(network, size, epsilon), repeats(data_sets // 4, data_sets)
     name = f"{type(mechanism).__name__}, {len(network.variables)} variables, n = {size}, epsilon {epsilon}"
     shares = np.array(kept("graphs", name, SEED, count, partial(share_covered, mechanism)))
