@@ -225,8 +225,8 @@ def _plan_without_posterior(question: Question, as_json: bool) -> None:
 
 def _sizes(text: str) -> list[int]:
     try:
-        return [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
+        return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
+    except DeclarationError:
         raise DeclarationError(f"--sizes takes whole numbers with commas, such as 500,5000; got {text!r}.") from None
 
 
@@ -305,7 +305,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
     question = declared.question(name)
     target = out or study.parent / f"{name}.release.json"
     require_folder(target)
-    before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
+    before = declared.ledger().head.sequence if declared.has_ledger else 0
     with working("counting and publishing", as_json):
         release = declared.publish(name)
     target.write_text(release.to_json() + "\n", encoding="utf-8")
@@ -326,7 +326,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
-        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
+        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"
         if question.no_posterior is None
         else f"Check it with: discreet verify {target}",
@@ -340,7 +340,7 @@ def _first(amount: Amount) -> str:
 
 
 def _publish_batch(declared: Study, as_json: bool) -> None:
-    before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
+    before = declared.ledger().head.sequence if declared.has_ledger else 0
     with working("counting and publishing", as_json):
         releases = declared.publish_all()
     paths = [declared.path.parent / f"{name}.release.json" for name in declared.questions]
@@ -358,7 +358,7 @@ def _publish_batch(declared: Study, as_json: bool) -> None:
         f"The plan of {len(releases)} questions {first} {', '.join(map(str, paths))}.",
         *(f"{q.name}. {line}" for q in declared.questions.values() if q.reason for line in chosen_by(q)),
         f"Together: epsilon = {exact_text(charged.epsilon)}, delta = {exact_text(charged.delta)} ({charged.reason}).",
-        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
+        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
     )
 
 

@@ -1,8 +1,8 @@
 """What is promised: guarantees, what they cost together, and the ledger that keeps their sum within a limit."""
 
-from discreet.guarantees.chain import Entry, Receipt
+from discreet.guarantees.chain import Entry
 from discreet.guarantees.composition import Totals, across_groups, compose
-from discreet.guarantees.entries import Body
+from discreet.guarantees.entries import Body, Receipt
 from discreet.guarantees.guarantee import (
     Accountant,
     Adjacency,

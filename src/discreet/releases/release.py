@@ -71,7 +71,8 @@ class Release(ReleaseFace[ModelT]):
 
     def document(self) -> Document:
         """Return all but the signatures as a document."""
-        receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
+        named = {"ledger": self.receipt.ledger} if self.receipt and self.receipt.ledger else {}
+        receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head, **named}
         optional = {"group": self.group, "reading": self.reading}
         return {
             **{name: value for name, value in optional.items() if value is not None},
