@@ -153,6 +153,12 @@ class LedgerBook:
             found = earlier(connection, earlier(connection, head, outcome.sequence) if outcome else head, sequence)
             return (found if found.digest == digest else None), outcome, head.sequence
 
+    def stands_on(self, sequence: int, digest: str) -> bool:
+        """Tell whether the newest entry stands on an entry of this number and hash: a few steps along the chain."""
+        with self._chain.reading() as connection:
+            head = self._chain.latest(connection)
+            return 1 <= sequence <= head.sequence and earlier(connection, head, sequence).digest == digest
+
     def releases(self, sequence: int) -> list[str]:
         """Return the recorded releases that were paid for by the charge of this number; none if it was in vain."""
         with self._chain.reading() as connection:

@@ -18,6 +18,7 @@ from discreet.guarantees import (
     zcdp_cost,
 )
 from discreet.guarantees.entries import paid
+from discreet.guarantees.signatures import PublicKey
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
 from discreet.planning.referee import Findings, referee
@@ -30,13 +31,19 @@ _ROUNDING = 1e-9
 _SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines
 
 
-def verify(subject: Release | Mechanism, ledger: Ledger | None = None, patience: float = 1.0) -> Certificate:
+def verify(
+    subject: Release | Mechanism,
+    ledger: Ledger | None = None,
+    patience: float = 1.0,
+    key: PublicKey | None = None,
+) -> Certificate:
     """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
     The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared by nothing but the stated
     likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number that is
     shown was held against the guarantee, each line says what was done, and a contradiction raises VerificationError.
-    `patience` allows so many times the usual work; what takes more is refused before it begins.
+    `patience` allows so many times the usual work; what takes more is refused before it begins. With a `key`, the
+    release must be signed by it.
     """
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
@@ -51,6 +58,8 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None, patience:
     checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured)]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
+    if isinstance(subject, Release) and key is not None:
+        checks.append(key.require(repr(subject.label), subject.unsigned(), subject.signatures))
     release = subject if isinstance(subject, Release) else None
     rows = (ONE_RECORD if release is None else release.unit).rows
     return Certificate(

@@ -19,10 +19,11 @@ from discreet.documents import (
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
+from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model, ModelT
 from discreet.records.columns import is_text
-from discreet.releases.release_face import ReleaseFace, Signature
+from discreet.releases.release_face import ReleaseFace
 from discreet.version import __version__
 
 LONGEST_LABEL = 500

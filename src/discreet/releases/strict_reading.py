@@ -10,6 +10,7 @@ from discreet.documents import Document, Documented, DocumentedModel, convert, r
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
 from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories, Network
 from discreet.models.model import Model
@@ -26,7 +27,6 @@ from discreet.releases.release import (
     restored,
     within_group,
 )
-from discreet.releases.release_face import Signature
 
 _ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 everywhere unless another was declared
 
