@@ -13,6 +13,7 @@ which triggers forbid to the owner too; only the owner may change the limit.
 
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
@@ -154,8 +155,12 @@ class ServerChain(Chain):
 
     def _engine(self) -> "Engine":
         """Return an engine of this very process: forked processes share no session."""
-        if self._kept is None or self._kept[0] != os.getpid():
+        if self._kept is not None and self._kept[0] != os.getpid():
+            self._kept[1].dispose(close=False)  # those sessions belong to the parent
+            self._kept = None
+        if self._kept is None:
             self._kept = os.getpid(), self._connected()
+            weakref.finalize(self, _closed, *self._kept)
         return self._kept[1]
 
     def _connected(self) -> "Engine":
@@ -175,3 +180,9 @@ class ServerChain(Chain):
             isolation_level="READ COMMITTED",
             connect_args={"connect_timeout": 10, "application_name": "discreet", **options},
         )
+
+
+def _closed(process: int, engine: "Engine") -> None:
+    """End the sessions of a chain that is no longer used, in the process that began them."""
+    if process == os.getpid():
+        engine.dispose()

@@ -7,6 +7,7 @@ and says so to the browser; its one script sorts the table.
 from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
+from math import floor, log10
 
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
@@ -25,7 +26,8 @@ dd { margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }
 th button { all: unset; cursor: pointer; font-weight: 600 } th button:focus-visible { outline: 2px solid #0072b2 }
 td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums } td.unseen { color: #9c3f00 }
-th[aria-sort=ascending] button::after { content: " \\25B2" } th[aria-sort=descending] button::after { content: " \\25BC" }
+th[aria-sort=ascending] button::after { content: " \\25B2" }
+th[aria-sort=descending] button::after { content: " \\25BC" }
 svg { max-width: 100%; height: auto } @media print { th button::after { content: "" } }
 """
 
@@ -59,9 +61,8 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
         figures += [("limit as it was stated", ledger.declared_limit.words())]
     if (period := ledger.this_period if ledger.id else None) is not None:
         figures += [(f"{name} left in {period[0]}", _short(getattr(period[1], name)))]
-    figures += [
-        ("charges", f"{len(everything)}" if shown is everything else f"{len(shown)} shown of {len(everything)}")
-    ]
+    number = f"{len(everything)}" if len(shown) == len(everything) else f"{len(shown)} shown of {len(everything)}"
+    figures += [("charges", number)]
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -115,11 +116,11 @@ def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
 
     right = _LEFT + across * len(few)
     bottom = _y(0, most)
+    step = _step(most)
     ticks = "".join(
-        f'<text x="{_LEFT - 8}" y="{_y(most * share, most) + 4:.1f}" text-anchor="end">{most * share:.3g}</text>'
-        f'<line x1="{_LEFT}" x2="{right:.1f}" y1="{_y(most * share, most):.1f}" y2="{_y(most * share, most):.1f}" '
-        'stroke="#e3e3e3"/>'
-        for share in (0, 0.25, 0.5, 0.75)
+        f'<text x="{_LEFT - 8}" y="{_y(step * place, most) + 4:.1f}" text-anchor="end">{step * place:g}</text>'
+        f'<path d="M{_LEFT},{_y(step * place, most):.1f}H{right:.1f}" stroke="#e3e3e3"/>'
+        for place in range(int(most / step) + 1)
     )
     area = f"{steps(spent)}V{bottom:.1f}H{_LEFT}Z"
     return (
@@ -132,6 +133,12 @@ def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
         f'<text x="{right + 6:.1f}" y="{_y(spent[-1], most) + 4:.1f}" fill="#005a8c">spent</text>'
         f'<text x="{_LEFT}" y="{_HEIGHT - 6}" fill="#555">{_text(name)} after each charge, oldest first</text></svg>'
     )
+
+
+def _step(most: float) -> float:
+    """Return a round distance between marks, so that there are three to eight of them."""
+    tenth = 10.0 ** floor(log10(most)) / 10
+    return next(tenth * each for each in (1, 2, 5, 10, 20, 50) if most / (tenth * each) <= 7)
 
 
 def _y(value: float, most: float) -> float:
