@@ -177,7 +177,7 @@ def add_a_field(kind: type[Any], patch: pytest.MonkeyPatch) -> None:
 
 
 def become_later(patch: pytest.MonkeyPatch) -> None:
-    """Turn the library into a later version: every reason is reworded, every kind has one more field."""
+    """Turn the library into a later version: every reason is reworded, every version of a kind has one more field."""
     mechanisms = [*dc.Mechanism.registered().values(), *dc.Mechanism.kinds.earlier.values()]
     for kind in (*mechanisms, *Model.registered().values()):
         add_a_field(kind, patch)

@@ -63,9 +63,13 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         """Return epsilon, by the cone theorem: it is proved for whole records, not for single numbers."""
         return self.epsilon
 
-    def computed_loss(self) -> PrivacyLoss:
+    def privacy_loss(self) -> PrivacyLoss:
         """Return the loss of randomised response, which dominates every pure epsilon."""
         return PrivacyLoss.worst_case(self.epsilon)
+
+    def computed_loss(self) -> PrivacyLoss:
+        """Return the same: the exact loss of cone noise is not known."""
+        return self.privacy_loss()
 
     @cached_property
     def rho(self) -> Fraction:

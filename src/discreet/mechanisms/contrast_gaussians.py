@@ -31,7 +31,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.coefficients import Contrasts
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.discrete_gaussian_counts import gaussian_delta
-from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
+from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE
 from discreet.mechanisms.fourier_counts import declared_shares
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.record_changes import contrast_changes, pattern_records
@@ -58,6 +58,8 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
     shares: tuple[int, ...]
     variance: Fraction
     calibrated: ClassVar[tuple[str, ...]] = ("variance",)
+    least_of_all: ClassVar[Fraction] = Fraction(1, 100)
+    """The least variance of a contrast; below, rounding would be all the noise there is."""
 
     def __init__(
         self,
@@ -80,9 +82,9 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
             )
         for name, value in (("delta", small), ("shares", chosen), ("variance", wanted)):
             object.__setattr__(self, name, value)
-        if not LEAST_VARIANCE <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
+        if not self.least_of_all <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
             raise DeclarationError(
-                f"The variances of all contrasts must lie between {exact_text(LEAST_VARIANCE)} and "
+                f"The variances of all contrasts must lie between {exact_text(self.least_of_all)} and "
                 f"{exact_text(LARGEST_VARIANCE)}; choose another epsilon, delta or other shares."
             )
 

@@ -6,11 +6,13 @@ The cost of a replaced record is the same rho (Canonne, Kamath and Steinke 2020)
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from discreet.certificates import PrivacyLoss
 from discreet.exact import exact_text
 from discreet.guarantees.zcdp import zcdp_gives
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
+from discreet.mechanisms.family_gaussians import LEAST_VARIANCE
 from discreet.noise import Gaussian
 from discreet.noise.concentrated import SLACK, variance_through_zcdp, worst_loss
 
@@ -18,6 +20,8 @@ from discreet.noise.concentrated import SLACK, variance_through_zcdp, worst_loss
 @dataclass(frozen=True, init=False, repr=False)
 class FirstContrastGaussians(ContrastGaussians, kind="ContrastGaussians", version=1):
     """Contrasts with discrete Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance."""
+
+    least_of_all: ClassVar[Fraction] = LEAST_VARIANCE
 
     def least_variance(self, delta: Fraction) -> Fraction:
         """Return the variance that suffices through zCDP."""

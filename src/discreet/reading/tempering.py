@@ -1,9 +1,9 @@
 """Particles in standard normal coordinates, led step by step to a posterior (sequential Monte Carlo), on islands.
 
 A landscape gives each point x of a space with the prior N(0, I) its depth, 0 where x is possible, and its log
-likelihood; where the prior itself does not reach the depth is infinite. Particles start from the prior. First only those below a falling depth are kept, until all are possible;
-then the likelihood is raised to a rising power, from 0 to 1. At each stage the kept ones are drawn again in proportion
-to their weights, and then move, leaving
+likelihood; where the prior itself does not reach, the depth is infinite. Particles start from the prior. First only
+those below a falling depth are kept, until all are possible; then the likelihood is raised to a rising power, from 0
+to 1. At each stage the kept ones are drawn again in proportion to their weights, and then move, leaving
 
     N(x; 0, I) 1[depth(x) <= t] L(x)^p
 
