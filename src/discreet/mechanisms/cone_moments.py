@@ -19,6 +19,7 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.box_moments import NoisyMoments, check_rate
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise.cone import Cone, Terms
@@ -71,10 +72,10 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         """Return the same: the exact loss of cone noise is not known."""
         return self.privacy_loss()
 
-    @cached_property
+    @property
     def rho(self) -> Fraction:
         """Return that of any pure epsilon, epsilon tanh(epsilon / 2), rounded up."""
-        return self.privacy_loss().rho
+        return pure_rho(self.epsilon)
 
     def probes(self) -> Counts:
         """Return what records at their bounds, and others between them, contribute: for a referee."""

@@ -37,7 +37,7 @@ from discreet.randomness.lazy import LazyUniforms, decided, rounded
 Terms = tuple[tuple[int, int, Fraction], ...]
 """A number as a sum of factor times U_ij, j <= i."""
 
-_DRAWS, _SEED = 20_000, 7  # by which standard deviations are estimated, which no closed form gives
+_DRAWS, _SEED = 8_000, 7  # by which standard deviations are estimated, which no closed form gives
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,13 @@ class Cone(NoiseLaw):
         first, second = (self.body.from_normals(half) for half in np.split(numbers[..., :-1], 2, axis=-1))
         radius = gammainccinv(self.shape, ndtr(-numbers[..., -1])) / float(self.epsilon)
         radius = np.where(self.body.keeps_cuts(first) & self.body.keeps_cuts(second), radius, np.nan)
-        gaps = (first - second) * radius[..., None, None]
-        return np.stack([self._summed(terms, gaps) for terms in self.terms], axis=-1)
+        return self._numbers((first - second) * radius[..., None, None])
 
-    @staticmethod
-    def _summed(terms: Terms, gaps: Floats) -> Floats:
-        found = np.zeros(gaps.shape[:-2])
-        for i, j, factor in terms:
-            found += float(factor) * gaps[..., i, j]
-        return found
+    def _numbers(self, matrices: Floats) -> Floats:
+        """Return the numbers that are made of matrices of floats."""
+        entries = np.ascontiguousarray(np.moveaxis(matrices, (-2, -1), (0, 1)))
+        found = [sum(float(factor) * entries[i, j] for i, j, factor in terms) for terms in self.terms]
+        return np.stack([np.asarray(each) for each in found], axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of real noise, for a reader."""
@@ -128,8 +126,10 @@ class Cone(NoiseLaw):
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each number, estimated from 20,000 rows with a fixed seed: good to about 2 %."""
-        return np.asarray(self.simulate(_DRAWS, np.random.default_rng(_SEED)).var(axis=0) + 1 / 12)
+        """Return 2 E R^2 Var A + 1/12 of each number, estimated from 8,000 matrices with a fixed seed: to about 2 %."""
+        drawn = self._kept_normals(_DRAWS, np.random.default_rng(_SEED))
+        squares = self.shape * (self.shape + 1) / float(self.epsilon) ** 2
+        return np.asarray(2 * squares * self._numbers(self.body.from_normals(drawn)).var(axis=0) + 1 / 12)
 
     @property
     def reach(self) -> Floats:

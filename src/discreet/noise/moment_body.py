@@ -99,15 +99,14 @@ class MomentBody:
         return np.asarray(np.swapaxes(unit, -1, -2) @ unit)
 
     def keeps_cuts(self, matrices: Floats) -> NDArray[np.bool_]:
-        """Tell of each matrix of floats whether all cuts hold."""
-        return np.asarray((self._cuts(matrices) >= 0).all(axis=-1))
-
-    def _cuts(self, matrices: Floats) -> Floats:
-        first, second, third = _triples(self.coordinates)
-        entries = np.stack(
-            [matrices[..., first, second], matrices[..., second, third], matrices[..., first, third]], axis=-1
-        )
-        return np.asarray((1 + entries @ _SIGNS.T).reshape(*matrices.shape[:-2], 4 * len(first)))
+        """Tell of each matrix of floats whether all cuts hold: |A_ij + A_jk| <= 1 + A_ik, |A_ij - A_jk| <= 1 - A_ik."""
+        m = self.coordinates
+        rows = np.ascontiguousarray(np.moveaxis(matrices.reshape(-1, m, m), 0, -1))
+        kept = np.ones(rows.shape[-1], dtype=np.bool_)
+        for i, j, k in _triples(m):
+            one, two, three = rows[i, j], rows[j, k], rows[i, k]
+            kept &= (np.abs(one + two) <= 1 + three) & (np.abs(one - two) <= 1 - three)
+        return kept.reshape(matrices.shape[:-2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,23 +138,22 @@ class LazyMatrix:
         floats = np.zeros((m, m))
         for i, row in enumerate(entries):
             floats[i, : i + 1] = floats[: i + 1, i] = [float(entry.mid()) for entry in row]
-        values = self.body._cuts(floats)
+        first, second, third = np.array(_triples(m)).T
+        values = 1 + _SIGNS @ np.stack([floats[first, second], floats[second, third], floats[first, third]])
         if (values < -_NEAR).any():
             return False
-        for place in np.flatnonzero(values <= _NEAR):
-            i, j, k = (int(each[place // 4]) for each in _triples(m))
-            signs = _SIGNS[place % 4].tolist()
-            value = 1 + signs[0] * entries[j][i] + signs[1] * entries[k][j] + signs[2] * entries[k][i]
+        for signs, place in np.argwhere(values <= _NEAR).tolist():
+            (i, j, k), (one, two, three) = _triples(m)[place], _SIGNS[signs].tolist()
+            value = 1 + one * entries[j][i] + two * entries[k][j] + three * entries[k][i]
             if not value >= 0:
                 return False if value < 0 else None
         return True
 
 
 @lru_cache(maxsize=32)
-def _triples(coordinates: int) -> NDArray[np.intp]:
-    """Return all i < j < k, as three rows."""
-    found = list(combinations(range(coordinates), 3))
-    return np.array(found, dtype=np.intp).reshape(-1, 3).T
+def _triples(coordinates: int) -> list[tuple[int, int, int]]:
+    """Return all i < j < k."""
+    return list(combinations(range(coordinates), 3))
 
 
 def is_positive(matrix: Sequence[Sequence[Fraction]]) -> bool:
