@@ -3,6 +3,7 @@
 from discreet.mechanisms.additive import NoisyCounts
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
+from discreet.mechanisms.cone_moments import ConeMoments
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.discrete_gaussian_counts import DiscreteGaussianCounts, DiscreteGaussianHistogram
@@ -34,6 +35,7 @@ from discreet.mechanisms.posterior_sampling import PosteriorSampling
 __all__ = [
     "BallDraw",
     "BoxMoments",
+    "ConeMoments",
     "ContrastGaussians",
     "CubeCounts",
     "DiscreteGaussianCounts",
