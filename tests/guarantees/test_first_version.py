@@ -31,9 +31,10 @@ def opened_by_0_1(path: Path) -> bool:
     (body,) = connection.execute("SELECT body FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
     connection.close()
     found = json.loads(body)
-    return found["kind"] in PARTS_OF_0_1 and set(found) == {"kind", "limit", "shares", "spent"} | PARTS_OF_0_1[
-        found["kind"]
-    ]
+    return (
+        found["kind"] in PARTS_OF_0_1
+        and set(found) == {"kind", "limit", "shares", "spent"} | PARTS_OF_0_1[found["kind"]]
+    )
 
 
 def test_it_is_read_and_not_charged_before_it_is_upgraded(old: dc.Ledger) -> None:
