@@ -106,6 +106,8 @@ class Kinds:
                 f"This is version {version} of {kind}, made by a later version of discreet; this one knows it up to "
                 f"version {version_of(newest)}. Nothing was read. Install a newer version of discreet."
             )
+        if version < version_of(newest) and (str(kind), version) not in self.earlier:
+            everything_registered()  # earlier versions may stand in a file of their own
         found = newest if version == version_of(newest) else self.earlier.get((str(kind), version))
         if found is None:
             raise DocumentError(f"There never was a version {version} of {kind}.")

@@ -22,6 +22,7 @@ from discreet.errors import (
 )
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
+from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
 from discreet.planning import verify as verify_release
@@ -244,7 +245,10 @@ def read_document(path: Path) -> Release:
 
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path), required=False)
-@click.option("--ledger", "book", type=click.Path(path_type=Path), help="Check the release against this ledger too.")
+@click.option("--ledger", "book", help="Check the release against this ledger too: a file, or a server's address.")
+@click.option(
+    "--key", type=click.Path(path_type=Path), help="The issuer's public key: the release must be signed by it."
+)
 @click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
 @click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
@@ -253,7 +257,8 @@ def read_document(path: Path) -> Release:
 @helpful
 def verify(
     release: Path | None,
-    book: Path | None,
+    book: str | None,
+    key: Path | None,
     mechanism: Path | None,
     draws: int,
     plot: Path | None,
@@ -268,19 +273,21 @@ def verify(
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
+              discreet verify smoking-2026.release.json --key office.pub
               discreet verify --mechanism smoking-2026.release.json --plot audit.png
     """
     require_folder(plot)
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
-        if book is not None:
-            raise DeclarationError("--ledger goes with a release: a mechanism alone was never charged.")
+        if book is not None or key is not None:
+            raise DeclarationError("--ledger and --key go with a release: a mechanism alone was never charged.")
         return examine_file(mechanism, draws, plot, patience, as_json)
     if release is None or plot is not None:
         raise DeclarationError("--plot draws an audit: it goes with --mechanism.")
     document = read_document(release)
-    certificate = verify_release(document, None if book is None else Ledger.open(book), patience)
+    holder = None if key is None else PublicKey.open(key)
+    certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
     if as_json:
         return show_json(
             {
@@ -294,7 +301,10 @@ def verify(
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,
                 "checks": certificate.checks,
+                "issuer": None if holder is None else holder.owner,
+                "signed": bool(document.signatures),
             }
         )
     console.print("[bold green]The promise holds.[/]")
-    return say(f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines())
+    lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
+    return say(*lines, *([] if key is not None else [issuers(document.signatures)]))

@@ -7,7 +7,8 @@ lies in a cube, whose norm is max_j |u_j| / G. The output z = s + u has noise u 
 
 h the Eulerian numbers of type B. By the triangle inequality no output is more than e^epsilon times likelier under one
 of two neighbours than under the other: pure epsilon-differential privacy. One radius serves all numbers, so their
-standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise.
+standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise. Among other releases it
+costs what one Laplace number costs, whatever D is: that is the law of its privacy loss (`noise.cube`).
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Floats
-from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
 from discreet.mechanisms.additive import Additive, within_bounds
@@ -58,10 +58,6 @@ class NoisyMoments(Additive[LinearRegression]):
         """Return the moments of the regression."""
         return Moments(self.model)
 
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of randomised response, which dominates every pure epsilon: what version 1 is charged."""
-        return PrivacyLoss.worst_case(self.epsilon)
-
     def checked(self, counts: ArrayLike) -> Wholes:
         """Return made-up moments as an array."""
         return self.model.moments(counts)
@@ -86,7 +82,7 @@ class NoisyMoments(Additive[LinearRegression]):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class BoxMoments(NoisyMoments, kind="BoxMoments", version=1):
+class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
     """All moments with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")

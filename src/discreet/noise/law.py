@@ -132,7 +132,7 @@ class NoiseLaw(ABC):
 
     @abstractmethod
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return a zCDP parameter of this change: independent parts add, a pure one costs half its norm squared."""
+        """Return a zCDP parameter of this change: independent parts add, each with that of its loss."""
 
     @abstractmethod
     def loss(self, change: ArrayLike) -> PrivacyLoss:
