@@ -94,6 +94,10 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
         assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
     picture = json.loads((folder / "pay.json").read_text())
     assert [row["cell"] for row in picture["data"]["values"]] == ["age (18 to 80)", "education=college"]
+    firm = as_json("infer", "pay.release.json", "--prior", '{"precision": 1e6, "noise": {"shape": 2, "scale": 0.1}}')
+    assert abs({row["quantity"]: row for row in firm["rows"]}["age"]["mean"]) < 1
+    refused = run("infer", "pay.release.json", "--prior", '{"a": 1}', code=1).output
+    assert "A reader's prior of a regression" in " ".join(refused.split())
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account

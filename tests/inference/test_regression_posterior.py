@@ -317,6 +317,39 @@ def test_a_reader_may_bring_another_prior() -> None:
         read_regression(release, model=pinned_model(grid=1024))
 
 
+def test_infer_takes_a_readers_prior_in_every_form() -> None:
+    generator, size = np.random.default_rng(15), 1000
+    _, data = pinned_records(size, generator)
+    known, unknown = pinned_model(), pinned_model(noise=InverseGamma(2, "0.08"))
+    release = dc.simulate(BoxMoments(known, size, 2), known.rehearse(data), dc.SeededBits(15))
+    firm = dc.infer(release, prior=1000)
+    assert firm.mean == read_regression(release, model=pinned_model(prior_precision=1000)).mean
+    assert not firm.has_declared_prior
+    assert dc.infer(release.with_prior(1000)).mean == firm.mean
+    assert dc.infer(release, prior={"precision": 1000}).mean == firm.mean
+    wide = dc.infer(release, prior={"noise": 0.4})
+    assert wide.mean == read_regression(release, model=pinned_model(noise="0.4")).mean
+    assert wide.noise.mean == pytest.approx(0.4)
+    assert dc.infer(release, prior="declared").mean == dc.infer(release).mean
+    other = dc.simulate(BoxMoments(unknown, size, 2), unknown.rehearse(data), dc.SeededBits(16))
+    told = dc.infer(other, prior={"precision": "100/9", "noise": {"shape": 50, "scale": "4.5"}})
+    assert told.noise.mean > dc.infer(other).noise.mean
+    evidence = [dc.infer(release, prior=precision).log_evidence for precision in (12, 100_000)]
+    assert evidence[0] > evidence[1] + 10  # coefficients that are not 0 speak against a prior that says so
+    for wrong, words in (
+        ({"noise": {"shape": 1, "scale": 1}}, "declared as known"),
+        ({"precision": -1}, "precision of a prior"),
+        ({"spread": 1}, "A reader's prior of a regression"),
+        ([1, 2], "A reader's prior of a regression"),
+        ("learnt", "is not learnt"),
+        ("flat", "A prior is a number"),
+    ):
+        with pytest.raises(dc.DeclarationError, match=words):
+            dc.infer(release, prior=wrong)
+    with pytest.raises(dc.DeclarationError, match="declared as unknown"):
+        dc.infer(other, prior={"noise": 0.2})
+
+
 def test_plugging_noisy_moments_in_is_too_sure_of_itself() -> None:
     generator, size = np.random.default_rng(13), 2000
     _, data = pinned_records(size, generator)
@@ -397,8 +430,8 @@ def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:
     model, size = pinned_model(), 400
     _, data = pinned_records(size, np.random.default_rng(90))
     release = dc.simulate(BoxMoments(model, size, 20), model.rehearse(data), dc.SeededBits(91))
-    with pytest.raises(dc.DeclarationError, match="part of its model"):
-        release.with_prior(2)
+    with pytest.raises(dc.DeclarationError, match="precision of its coefficients"):
+        release.with_prior("x")
     with pytest.raises(dc.DeclarationError, match="reader's model"):
         read_regression(release, model="x")  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="given twice"):

@@ -31,7 +31,7 @@ from discreet.command_line.screen import (
     show_table,
     working,
 )
-from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant, Amount
 from discreet.guarantees.signatures import SigningKey
@@ -269,7 +269,8 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
             f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
         )
     with working("reading a made-up study", as_json), warnings.catch_warnings():
-        warnings.simplefilter("ignore", LittleInformationWarning)
+        for kind in (LittleInformationWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", kind)
         posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
     return _show_rehearsal(posterior, truth, chosen_by(question) if question.reason else (), as_json)
 

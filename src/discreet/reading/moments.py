@@ -5,12 +5,11 @@ A reader has z = (A, b) + u with noise u of a public law. So the true moments ar
     p(u | z) ~ P(u) 1[z - u possible] L(z - u),    L(A, b) = N(b; 0, A A / l + sigma^2 A),
 
 l the precision of the prior. It is exact given A: it needs no approximation of the moments of the records. With unknown
-noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d), and sigma^2 ~ InverseGamma(a, c) gives
-
-    L = r^(f - 1) c^a G(a + f) / (2^f G(f) G(a) (c + r/2)^(a + f)) N(b; 0, A A / l + sigma^2 A),    f = (n - d) / 2,
-
-with sigma^2 drawn from InverseGamma(a + f, c + r/2), by one more normal number. Noise is made of standard normal
-numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of the same records.
+noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d) is a further factor, and sigma^2 with its prior
+InverseGamma(a, c) is drawn from InverseGamma(a + (n - d)/2, c + q/2), by one more normal number, and weighed: q = y'y -
+b'(A + s l I)^-1 b is about what is left over by the coefficients' posterior mean, s a first guess of sigma^2. Noise is
+made of standard normal numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of the
+same records.
 """
 
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from math import log, pi
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainccinv, gammaln, ndtr
+from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
 
 from discreet.arrays import Floats
 from discreet.mechanisms.quantities import Measurement
@@ -27,6 +26,7 @@ from discreet.models.linear_regression import LinearRegression
 from discreet.models.moments import Moments
 
 _CHUNK = 4096  # rows that are worked on together
+_FARTHEST = 30.0  # normal numbers farther out have no probability that a float could tell from 0
 _ROOM = 1 + 1e-9  # sums are whole numbers, their scaled values floats
 
 
@@ -91,7 +91,8 @@ class MomentTarget:
         """Return the released moments and sigma^2 of rows whose moments are possible."""
         released = self._released(normals)
         moments = self.model.layout.unpack(released, self.size)
-        return released, self._variance(moments, eliminated(moments.squares, moments.products)[1], normals)
+        explained = eliminated(moments.squares, moments.products)[1]
+        return released, self._variance(moments, explained, normals)[0]
 
     def _released(self, normals: Floats) -> Floats:
         noise = self.generated.noise
@@ -138,13 +139,27 @@ class MomentTarget:
         whole[:, d, d] = moments.total
         return np.asarray(-np.linalg.eigvalsh(whole)[:, 0])
 
-    def _variance(self, moments: Moments, explained: Floats, normals: Floats) -> Floats:
-        """Return sigma^2: the declared one, or the InverseGamma(a + f, c + r/2) number with the last normal's rank."""
+    def _variance(self, moments: Moments, explained: Floats, normals: Floats) -> tuple[Floats, Floats]:
+        """Return sigma^2 and how it is weighed: log p(sigma^2) p(r | sigma^2), less the log density of drawing it.
+
+        It is the declared one, or the Inverse-Gamma number with the rank of the last normal number.
+        """
         if (prior := self.model.noise_prior) is None:
-            return np.full(len(normals), self.model.typical_variance)
-        shape = float(prior.shape) + (self.size - self.model.dimension) / 2
-        scale = float(prior.scale) + (moments.total - explained) / 2
-        return np.asarray(scale / gammainccinv(shape, ndtr(normals[:, -1])))
+            return np.full(len(normals), self.model.typical_variance), np.zeros(len(normals))
+        a, c, f = float(prior.shape), float(prior.scale), (self.size - self.model.dimension) / 2
+        rest, shape = moments.total - explained, a + f
+        guess = (c + rest / 2) / shape
+        scale = c + (moments.total - eliminated(self._firm(moments, guess), moments.products)[1]) / 2
+        rank = np.clip(normals[:, -1], -_FARTHEST, _FARTHEST)
+        tail = ndtr(-np.abs(rank))  # the smaller one, which keeps its digits
+        variance = scale / np.where(rank > 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
+        logs = (f - 1) * np.log(rest) - f * log(2) - gammaln(f) + a * log(c) - gammaln(a) - (c + rest / 2) / variance
+        return variance, np.asarray(logs - shape * np.log(scale) + gammaln(shape) + scale / variance)
+
+    def _firm(self, moments: Moments, variance: Floats) -> Floats:
+        """Return A + sigma^2 l I."""
+        ridge = variance * float(self.model.prior_precision)
+        return np.asarray(moments.squares + ridge[:, None, None] * np.eye(self.model.dimension))
 
     def _log_likelihood(
         self, moments: Moments, log_size: Floats, explained: Floats, normals: Floats, released: Floats
@@ -154,15 +169,9 @@ class MomentTarget:
         The covariance A (A + sigma^2 l I) / l has the inverse (A^-1 - (A + sigma^2 l I)^-1) / sigma^2.
         """
         d, precision = self.model.dimension, float(self.model.prior_precision)
-        variance = self._variance(moments, explained, normals)
-        firm = moments.squares + (variance * precision)[:, None, None] * np.eye(d)
-        log_firm, shrunk = eliminated(firm, moments.products)
-        logs = d / 2 * log(precision / (2 * pi)) - 0.5 * (log_size + log_firm + (explained - shrunk) / variance)
-        if (prior := self.model.noise_prior) is not None:
-            f, a, c = (self.size - d) / 2, float(prior.shape), float(prior.scale)
-            rest = moments.total - explained
-            logs += (f - 1) * np.log(rest) - (a + f) * np.log(c + rest / 2)
-            logs += a * log(c) - f * log(2) + float(gammaln(a + f) - gammaln(f) - gammaln(a))
+        variance, logs = self._variance(moments, explained, normals)
+        log_firm, shrunk = eliminated(self._firm(moments, variance), moments.products)
+        logs += d / 2 * log(precision / (2 * pi)) - 0.5 * (log_size + log_firm + (explained - shrunk) / variance)
         for other in self.weighed:
             logs = logs + other.noise.log_probability(other.values - released)
         return np.asarray(logs)

@@ -83,9 +83,9 @@ class MomentsEngine(Engine, place=10):
 
 
 def operations_of(target: MomentTarget) -> float:
-    """Return about how many operations one candidate takes: two eliminations, an eigenvalue, and its noise."""
+    """Return about how many operations one candidate takes: three eliminations, an eigenvalue, and its noise."""
     d = target.model.dimension
-    return 12.0 * d**3 + 10.0 * (d + 1) ** 3 + 60.0 * target.normals + 3e3
+    return 18.0 * d**3 + 10.0 * (d + 1) ** 3 + 60.0 * target.normals + 3e3
 
 
 def expected_stages(target: MomentTarget) -> float:
