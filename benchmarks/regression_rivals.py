@@ -26,7 +26,8 @@ def adassp(x: Floats, y: Floats, epsilon: float, delta: float, generator: np.ran
     penalty = max(0.0, sqrt(d * log(6 / small) * log(2 * d * d / 0.05)) / (e / 3) - least)
     upper = np.triu(generator.standard_normal((d, d)))
     noisy = squares + scale * (upper + np.triu(upper, 1).T)
-    return np.linalg.solve(noisy + penalty * np.eye(d), x.T @ y + scale * generator.standard_normal(d))
+    found = np.linalg.solve(noisy + penalty * np.eye(d), x.T @ y + scale * generator.standard_normal(d))
+    return np.asarray(found, dtype=float)
 
 
 def objective_perturbation(x: Floats, y: Floats, epsilon: float, generator: np.random.Generator) -> Floats:
