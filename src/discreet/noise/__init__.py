@@ -1,6 +1,8 @@
 """The laws of noise: exact whole numbers that never look at a secret, and what they cost and tell."""
 
+from discreet.noise.blocks import BlockLaplace, ZeroSumBlocks
 from discreet.noise.cube import Cube
+from discreet.noise.cut import CutLaw
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import ZeroSumLaplace
@@ -8,10 +10,13 @@ from discreet.noise.law import NoiseLaw
 from discreet.noise.rounded import CutTowardsZero, Floored, Rounded
 from discreet.noise.shared_radius import SharedRadius
 from discreet.noise.side_by_side import SideBySide
+from discreet.noise.transport import TreeLaplace
 from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
 
 __all__ = [
+    "BlockLaplace",
     "Cube",
+    "CutLaw",
     "CutTowardsZero",
     "Floored",
     "Gaussian",
@@ -20,6 +25,8 @@ __all__ = [
     "Rounded",
     "SharedRadius",
     "SideBySide",
+    "TreeLaplace",
+    "ZeroSumBlocks",
     "ZeroSumGaussian",
     "ZeroSumLaplace",
 ]
