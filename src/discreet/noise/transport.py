@@ -147,7 +147,7 @@ class TreeLaplace(NoiseLaw):
         return self.edges.norm(self.carried(np.asarray(change)))
 
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return sum_e r_e tanh(r_e/2) over edges that move by 1; (r_e C_e)^2 / 2 over others, each of which is pure."""
+        """Return sum_e r_e tanh(r_e/2) over edges that move by 1, and (r_e C_e)^2 / 2 over others: each is pure."""
         found = Fraction(0)
         with ctx.workprec(128):
             for (rate, step), times in self.edges.moves(self.carried(np.asarray(change))).items():

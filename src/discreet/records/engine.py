@@ -23,7 +23,7 @@ from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
 from discreet.records.counting import Cluster, clusters, count_codes, margins
 from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number, placed
-from discreet.records.grouped_sums import UNIT, GroupPlan
+from discreet.records.grouped_sums import GroupPlan
 from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
@@ -171,16 +171,16 @@ class EngineSource:
         return answered(lambda: self._sum_groups(plan), "sum them")
 
     def _sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
-        measure = plan.measure
+        measure, unit = plan.measure, plan.unit
         self._refuse_moments_of_others([measure.column] if measure.dates else [])
         table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
         names = [f"code_{place}" for place in range(len(codings))]
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
-        place = placed(value, (measure.low, measure.high), missing, UNIT)
+        place = placed(value, (measure.low, measure.high), missing, unit)
         inner = f"SELECT {codes}{place} AS a FROM {table}"
-        square = f"((2 * a - {UNIT}) * (2 * a - {UNIT}) + {UNIT // 2}) // {UNIT}"
+        square = f"((2 * a - {unit}) * (2 * a - {unit}) + {unit // 2}) // {unit}"
         sums = f"coalesce(sum(a), 0)::BIGINT AS a, coalesce(sum({square}), 0)::BIGINT AS b, count(a) AS known"
         query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:

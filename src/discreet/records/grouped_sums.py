@@ -22,7 +22,7 @@ from discreet.records.source import Batch
 from discreet.records.values import LARGEST_WHOLE
 
 UNIT = 2**16
-"""U, the steps from one bound to the other: what one record adds at most."""
+"""U unless declared otherwise, the steps from one bound to the other: what one record adds at most; an even number."""
 
 _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
@@ -37,6 +37,7 @@ class GroupPlan:
     measure: Measure
     groups: tuple[Column, ...]
     leaves_gaps_out: bool
+    unit: int = UNIT
 
     @property
     def names(self) -> list[str]:
@@ -51,12 +52,12 @@ class GroupPlan:
     @property
     def most_records(self) -> int:
         """Return how many records can be summed, and noise added, without leaving 64 bits."""
-        return 2**61 // UNIT
+        return 2**61 // self.unit
 
 
-def squared(places: Wholes) -> Wholes:
+def squared(places: Wholes, unit: int = UNIT) -> Wholes:
     """Return b for places a: the squared distance from the middle, in units of its largest value."""
-    return ((2 * places - UNIT) ** 2 + UNIT // 2) // UNIT
+    return ((2 * places - unit) ** 2 + unit // 2) // unit
 
 
 def place_of(value: object, measure: Measure) -> int:
@@ -76,9 +77,9 @@ def group_sums(batches: Iterable[Batch], plan: GroupPlan) -> tuple[Wholes, int]:
             inside = {column: each[start : start + _BLOCK] for column, each in codes.items()}
             with np.errstate(invalid="ignore"):
                 known = np.abs(values) <= LARGEST_WHOLE if plan.leaves_gaps_out else np.ones(len(values), dtype=bool)
-            places = whole_numbers(values, plan.measure, UNIT // 2) + UNIT // 2
+            places = whole_numbers(values, plan.measure, plan.unit // 2) + plan.unit // 2
             cells = _cells(inside, len(values))
-            for column, weights in enumerate((places, squared(places), np.ones_like(places))):
+            for column, weights in enumerate((places, squared(places, plan.unit), np.ones_like(places))):
                 sums = np.bincount(cells, weights * known, plan.cells)  # whole numbers below 2^53
                 found[:, column] += sums.astype(np.int64)
     return found, records
