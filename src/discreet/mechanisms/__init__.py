@@ -12,6 +12,7 @@ from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
+from discreet.mechanisms.geometric_sums import GeometricSums
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerReciprocal,
@@ -30,6 +31,7 @@ from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms.tree_table import TreeTable
 
 __all__ = [
     "BallDraw",
@@ -44,6 +46,7 @@ __all__ = [
     "FourierCounts",
     "GaussianMoments",
     "GeometricHistogram",
+    "GeometricSums",
     "HellingerCalibrated",
     "HellingerGlobal",
     "HellingerMechanism",
@@ -61,5 +64,6 @@ __all__ = [
     "PermuteAndFlip",
     "Plan",
     "PosteriorSampling",
+    "TreeTable",
     "with_fields",
 ]

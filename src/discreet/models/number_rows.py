@@ -28,8 +28,9 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
             inside = bdtr(np.floor(below[1:-1]), total, share)
             first = int((inside < low).sum())
             last = model.count - 1 - int((inside > high).sum())
-            middle = (edges[cell] + edges[cell + 1]) / 2
-            found += [(middle, edges[cell + 1] - edges[cell]), (middle, edges[max(last, first) + 1] - edges[first])]
+            middle, one = (edges[cell] + edges[cell + 1]) / 2, 1.0 if model.is_whole else 0.0
+            wide = edges[max(last, first) + 1] - edges[first]
+            found += [(middle, edges[cell + 1] - edges[cell] - one), (middle, wide - one)]
     if "distribution" in model.asks:
         for place in model.shown_edges:
             share = below[place] / total

@@ -146,10 +146,12 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return np.array(rows[-most:]), few
 
     def parts(self) -> Iterator["NumberSums"]:
-        """Give the same column in the fewest steps, without groups, and without gaps."""
-        ends = [getattr(self.bounds, end) for end in ("low", "high")]
-        yield NumberSums("x", [0, 1], self.asks, missing=None if self.leaves_gaps_out else 0, unit=2)
-        yield NumberSums("x", [0, max(1, int(ends[1] > ends[0]))], self.asks, missing=0, unit=2)
+        """Give a column in the fewest steps: in two groups if there are groups, with gaps if there are, and without."""
+        if self.by is not None:
+            yield NumberSums("x", (0, 1), self.asks, Column("group", ("a", "b"), outside="a"), missing=0, unit=2)
+        if self.leaves_gaps_out:
+            yield NumberSums("x", (0, 1), self.asks, unit=2)
+        yield NumberSums("x", (0, 1), self.asks, missing=0, unit=2)
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
         """Draw a population between the bounds for every group, and records from it."""
@@ -158,9 +160,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         parts = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
         truth = []
         for own, counts in zip(shares, records, strict=True):
-            laws = counts / max(1, counts.sum()), own / own.sum()
-            means = [float(law @ self.value_at(places / self.unit)) for law in laws]
-            spreads = [float(law @ (self.value_at(places / self.unit) - m) ** 2) for law, m in zip(laws, means, strict=True)]
+            laws, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
+            means = [float(law @ values) for law in laws]
+            spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
             known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum())]}
             truth += [value for ask in self.asks for value in known[ask]]
         return MadeUp(tuple(truth), self._ends(records @ parts, size))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
@@ -92,17 +93,17 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
             raise DeclarationError(f"The table has {count} cells in all groups; at most {MOST_CELLS} are allowed.")
 
     def _equal(self, cells: int) -> tuple[Fraction, ...]:
-        """Return the edges of equal cells; of whole numbers as equal as can be, at most one for each."""
+        """Return the edges of equal cells; of whole numbers one for each, if that is not twice as many or more."""
         count, low, high = whole(cells, "cells", 2, MOST_CELLS), self.bounds.low, self.bounds.high
         if not self.is_whole:
             return tuple(low + (high - low) * place / count for place in range(count + 1))
         first, end = floor(low), ceil(high) + 1  # the last cell holds the upper bound
-        width = max(1, ceil(Fraction(end - first, count)))
+        width = 1 if end - first <= 2 * count else ceil(Fraction(end - first, count))
         return (*(Fraction(each) for each in range(first, end, width)), Fraction(end))
 
     def _declared(self, edges: Sequence[Exact], cells: int | None) -> tuple[Fraction, ...]:
         found = tuple(exact(edge, "an edge") for edge in edges)
-        if cells is not None or len(found) < 3 or any(b <= a for a, b in zip(found, found[1:], strict=False)):
+        if cells is not None or len(found) < 3 or any(b <= a for a, b in pairwise(found)):
             raise DeclarationError("edges are three or more rising numbers, and stand instead of cells.")
         low, high = self.bounds.low, self.bounds.high + (1 if self.is_whole else 0)
         if found[0] != low or found[-1] not in (high, self.bounds.high):
@@ -195,7 +196,9 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         if self.by is not None:
             groups = Column("group", ("a", "b"), outside="a")
             for cells in (3, 2):
-                yield NumberTable("x", (0, cells), cells, asks=self.asks, quantiles=self.quantiles, by=groups, missing=0)
+                yield NumberTable(
+                    "x", (0, cells), cells, asks=self.asks, quantiles=self.quantiles, by=groups, missing=0
+                )
         for cells in (4, 3, 2):
             if cells < self.count:
                 missing = None if self.leaves_gaps_out else 0

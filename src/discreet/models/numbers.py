@@ -7,9 +7,10 @@ privacy alone leaves something open, and in the population that they come from, 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,7 @@ from scipy.special import betainc
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
-from discreet.exact import Exact
+from discreet.exact import Exact, exact
 from discreet.models.model import Model, Parameters, ReadAs
 from discreet.models.moments import Bounds, measure_of
 from discreet.models.number_bounds import bounds_of
@@ -26,9 +27,6 @@ from discreet.records.columns import Column, is_text
 from discreet.records.counting import Statistics
 from discreet.records.moments import Measure
 from discreet.records.values import text_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 RECORDS, POPULATION = "these records", "population"
 """The two rows of every quantity, in words."""
@@ -58,7 +56,7 @@ class BoundedNumber(Model[ReadAs]):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def restored(cls, **values: Any) -> "Self":
+    def restored(cls, **values: Any) -> Self:
         """Return what a document describes; it writes bounds, and what stands for a gap, together."""
         own: Bounds = values.pop("bounds")
         out: bool = values.pop("leaves_gaps_out")
@@ -86,8 +84,8 @@ class BoundedNumber(Model[ReadAs]):
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of the column."""
-        return (self.bounds,)
+        """Return the bounds of the column, and whether gaps are left out."""
+        return (replace(self.bounds, are_gaps_left_out=self.leaves_gaps_out),)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -166,8 +164,6 @@ def asked_of(ask: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 def exact_shares(quantiles: Sequence[Exact]) -> tuple[Fraction, ...]:
     """Return declared quantiles as exact shares between 0 and 1, each once and rising."""
-    from discreet.exact import exact
-
     found = sorted({exact(each, "a quantile") for each in quantiles})
     if any(not 0 < each < 1 for each in found):
         raise DeclarationError("Quantiles are shares between 0 and 1, such as 0.5 for the median.")

@@ -248,6 +248,10 @@ class ZeroSumBlocks(BlockNoise):
         """Return the law of the noise of the first so many cells, added up."""
         return cut_law(*self.rates, self.sizes, place)
 
+    def single(self, place: int) -> CutLaw:
+        """Return the law of the noise of one cell."""
+        return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
+
 
 @lru_cache(maxsize=64)
 def kept_share(outer: float, inner: float, size: int) -> float:

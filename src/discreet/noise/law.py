@@ -161,6 +161,10 @@ class NoiseLaw(ABC):
         """Return the law of the noise of the first so many numbers, added up; None if it is not worked out."""
         return None
 
+    def single(self, place: int) -> CutLaw | None:
+        """Return the law of one number's noise, where that of cuts is known too; else None."""
+        return None
+
     def sums(self, parts: Sequence[int]) -> "NoiseLaw | None":
         """Return the law of the noise of sums, or None if it has no simple form.
 

@@ -164,7 +164,20 @@ class TreeLaplace(NoiseLaw):
         """Return the law of the noise of the first cells of a path: that of the edge behind them."""
         if not self.is_path:
             return None
-        rate = float(self.rates[place - 1])
-        half = int(32 / rate) + 2
-        weights = np.exp(-rate * np.abs(np.arange(-half, half + 1)))
-        return CutLaw(np.tanh(rate / 2) * weights)
+        weights = _laplace_line(float(self.rates[place - 1]))
+        return CutLaw(weights / weights.sum())
+
+    def single(self, place: int) -> CutLaw | None:
+        """Return the law of the noise of one cell of a path: the difference of its two edges."""
+        if not self.is_path:
+            return None
+        beside = [float(self.rates[edge]) for edge in (place - 1, place) if 0 <= edge < len(self.rates)]
+        lines = [_laplace_line(rate) for rate in beside]
+        weights = lines[0] if len(lines) == 1 else np.convolve(*lines)
+        return CutLaw(weights / weights.sum())
+
+
+def _laplace_line(rate: float) -> Floats:
+    """Return e^(-rate |x|) as far as e^-32."""
+    half = int(32 / rate) + 2
+    return np.asarray(np.exp(-rate * np.abs(np.arange(-half, half + 1))))

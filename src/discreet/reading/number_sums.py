@@ -11,8 +11,10 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from scipy.special import stdtrit
 
 from discreet.arrays import Floats
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.number_sums import NumberSums
 from discreet.reading.ratios import DRAWS, PairNoise, Quantiles, Ratio, pair_noise
 
@@ -100,6 +102,13 @@ class NumberSumsReading:
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], near]), 0, 1))
         law = Quantiles.of(self.noise, level, deviation, ratios).interval(*map(float, self.first[group]))
         return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))
+
+    def due_to_privacy(self, group: int, law: Ratio, level: float) -> float:
+        """Return which part of the width of a population's interval exact sums would save."""
+        sigmas, weights = self.spreads(group, law.point)
+        count = self.known(group)
+        plain = 2 * float(stdtrit(max(count - 1, 1.0), tails(level)[1])) * float(sigmas @ weights) / sqrt(count)
+        return max(0.0, 1 - plain / (law.high - law.low)) if law.high > law.low else 0.0
 
     def sums(self, group: int) -> Floats:
         """Return draws of the sum of a group's values in its own units: location families, read under a flat prior."""

@@ -1,4 +1,4 @@
-"""Tests at the edges of a table of numbers: is a quantile above an edge, or below it?
+"""Tests at the edges of a table of numbers tell on which side of an edge a quantile lies.
 
 C_j records lie below the edge x_j, and z_j = C_j + U_j was published, where the law of U_j does not depend on the
 records. The r-th smallest of n records, r = ceil(p n), is below x_j exactly if C_j >= r. So "the quantile is at least
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from math import ceil, sqrt
 
 import numpy as np
 from scipy.special import bdtr
@@ -89,6 +89,7 @@ class ExactTests(EdgeTests):
     values: Counts
     size: int
     cut: Callable[[int], CutLaw]
+    single: Callable[[int], CutLaw]
 
     def __post_init__(self) -> None:
         self.below = np.cumsum(self.values)[:-1].astype(float)
@@ -103,9 +104,8 @@ class ExactTests(EdgeTests):
         rank = max(1, ceil(share * self.size))
         z = np.cumsum(self.values)[:-1]
         widest = self.cut(1).half
-        counts = np.arange(self.size + 1) if sampled and self.size <= 10**6 else None
         low, high = np.zeros(len(z)), np.zeros(len(z))
-        spread = 9 * float(np.sqrt(self.size * share * (1 - share))) + 2 if sampled else 0.0
+        spread = 9 * sqrt(self.size * share * (1 - share)) + 2 if sampled else 0.0
         for place, noisy in enumerate(z.tolist()):
             away = noisy - rank
             if abs(away) > widest + spread:  # farther than any noise goes
@@ -116,7 +116,6 @@ class ExactTests(EdgeTests):
                 low[place], high[place] = _binomial_tails(law, noisy, self.size, share)
             else:
                 low[place], high[place] = float(law.at_most(away)), float(law.at_least(away + 1))
-        del counts
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
@@ -124,8 +123,8 @@ class ExactTests(EdgeTests):
         return _own_share(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
-        """Return the share of a cell, from its own count; all cells have nearly the law of the first."""
-        return _own_share(self.cut(1), int(self.values[cell]), self.size, level, sampled)
+        """Return the share of a cell, from its own count."""
+        return _own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
 
 
 def _binomial_tails(law: CutLaw, noisy: int, size: int, share: Fraction) -> tuple[float, float]:
@@ -218,6 +217,3 @@ class DrawnTests(EdgeTests):
         noise, first, second = self.pair(weights)
         deviation = (lambda ratio: self._deviation(ratio, noise)) if sampled else None
         return Quantiles.of(noise, level, deviation).interval(first, second)
-
-
-__all__ = ["DrawnTests", "EdgeTests", "ExactTests", "floor"]

@@ -1,8 +1,8 @@
 """Ratios of noisy sums, read by inverting a test: which ratios are not contradicted by what was published.
 
 A unit is divided between two ends, so that a record with the share x adds x to the first and 1 - x to the second. Over
-some records let r be the mean share: A = sum x and B = sum (1 - x) have (1 - r) A - r B = 0. Of the published a = A + u,
-b = B + v
+some records let r be the mean share: A = sum x and B = sum (1 - x) have (1 - r) A - r B = 0. Of what was published,
+a = A + u and b = B + v,
 
     D(r) = (1 - r) a - r b = (1 - r) u - r v,
 

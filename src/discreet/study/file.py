@@ -35,6 +35,7 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
     outside: str | int | bool = CATCH_ALL
     bounds: list[Number] | None = None
     missing: Number | None = None
+    whole: bool = False
 
 
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):

@@ -119,7 +119,7 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
 
 def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
     """Return the mechanism that is named, or the one that is suggested, with the reason."""
-    asked = model_maker(declared.model, study)
+    asked = model_maker(declared.model, replace(study, size=size, epsilon=declared.epsilon))
     left = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if (written := declared.mechanism) is None:
         _refuse_left(left, declared.model, asked, study)

@@ -72,6 +72,11 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Say how it was read."""
         return self.reading.method
 
+    @property
+    def by_draws(self) -> "NumberSumsPosterior":
+        """Return this reading: it is one by draws of noise."""
+        return self
+
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of each group: what was asked, among these records and in the population."""
         return self._rows(level)
@@ -84,8 +89,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
                 if ask == MEAN:
                     law = self.reading.law_mean(place, level, mean)
                     found.append(self._mean_row(mean, group, RECORDS, None))
-                    share = (mean.high - mean.low) / (law.high - law.low) if law.high > law.low else 1.0
-                    found.append(self._mean_row(law, group, POPULATION, share))
+                    found.append(self._mean_row(law, group, POPULATION, self.reading.due_to_privacy(place, law, level)))
                 elif ask == SUM:
                     found.append(self._drawn_row(ask, self.reading.sums(place), group, RECORDS, level))
                 else:
