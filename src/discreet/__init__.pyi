@@ -94,6 +94,7 @@ from discreet.mechanisms import LaplaceMoments as LaplaceMoments
 from discreet.mechanisms import MaximumPosterior as MaximumPosterior
 from discreet.mechanisms import NetworkMaximum as NetworkMaximum
 from discreet.mechanisms import NetworkSampling as NetworkSampling
+from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
 from discreet.mechanisms import TreeTable as TreeTable

@@ -330,6 +330,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
+        *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
         f"Read it with: discreet infer {target}"
         if question.no_posterior is None

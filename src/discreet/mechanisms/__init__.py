@@ -28,6 +28,7 @@ from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
+from discreet.mechanisms.path_table import PathTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
@@ -61,6 +62,7 @@ __all__ = [
     "NetworkMaximum",
     "NetworkSampling",
     "NoisyCounts",
+    "PathTable",
     "PermuteAndFlip",
     "Plan",
     "PosteriorSampling",

@@ -38,7 +38,7 @@ ASKED = (MEAN, SUM, VARIANCE)
 MOST_GROUPS = 10_000
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     """The mean, the sum or the variance of a column with public bounds, overall or by the levels of another column.
 
@@ -75,6 +75,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         from discreet.models.asked_numbers import asked_number
 
         return {"number": Asked(asked_number)}
+
+    def __repr__(self) -> str:
+        ends = f"{float(self.bounds.low):g} to {float(self.bounds.high):g}"
+        by = "" if self.by is None else f", by {self.by.name}"
+        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps})"
 
     @property
     def part_in_words(self) -> str:

@@ -50,7 +50,7 @@ def suitable_cells(size: int, epsilon: Exact) -> int:
     return 16 if told < 300 else 64 if told <= 2000 else 256
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     """The table of a column with public bounds, in `cells` equal cells or between declared `edges`.
 
@@ -131,6 +131,11 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         grown = np.geomspace(float(start - low), float(high - low), whole(cells, "cells", 2, MOST_CELLS))
         inner = [low + Fraction(f"{each:.4g}") for each in grown[1:-1]]
         return cls(column, bounds, edges=(low, start, *inner, high), **more)
+
+    def __repr__(self) -> str:
+        ends = f"{self.shown(self.places[0])} to {self.shown(float(self.bounds.high))}"
+        by = "" if self.by is None else f", by {self.by.name}"
+        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps})"
 
     @property
     def part_in_words(self) -> str:

@@ -6,7 +6,7 @@ declares a constant for it does a gap count as that number. Every quantity is to
 privacy alone leaves something open, and in the population that they come from, where sampling does so too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -62,7 +62,8 @@ class BoundedNumber(Model[ReadAs]):
         out: bool = values.pop("leaves_gaps_out")
         ends = tuple(day_text(float(end)) if own.dates else end for end in (own.low, own.high))
         missing = day_text(float(own.missing)) if own.dates else own.missing
-        found = cls(own.name, ends, missing=None if out else missing, **values)
+        make: Callable[..., Self] = cls
+        found = make(own.name, ends, missing=None if out else missing, **values)
         if found.bounds != own:
             raise DeclarationError(f"What stands for a gap of {own.name!r} is not what its declaration gives.")
         return found

@@ -19,7 +19,7 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.noise.block_cuts import cell_law, cut_law, free_cell_law, free_logs, tied_log
 from discreet.noise.block_losses import free_loss, tied_loss
@@ -46,9 +46,9 @@ class BlockNoise(NoiseLaw):
         """Return both rates as floats."""
         return float(self.outer), float(self.inner)
 
-    def sums_of(self, noise: ArrayLike) -> NDArray[np.generic]:
+    def sums_of(self, noise: NumbersT) -> NumbersT:
         """Return the sum of every block."""
-        return np.asarray(np.add.reduceat(np.asarray(noise), starts(self.sizes), axis=-1))
+        return np.asarray(np.add.reduceat(noise, starts(self.sizes), axis=-1))
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return -a sum_B |u(B)| - b sum_i |u_i|."""
@@ -75,7 +75,7 @@ class BlockNoise(NoiseLaw):
 
     def norm(self, change: ArrayLike) -> Fraction:
         """Return a sum_B |c(B)| + b sum_i |c_i|."""
-        moved = np.asarray(change)
+        moved = np.asarray(change, dtype=np.int64)
         return self.outer * int(np.abs(self.sums_of(moved)).sum()) + self.inner * int(np.abs(moved).sum())
 
     def rho(self, change: ArrayLike) -> Fraction:

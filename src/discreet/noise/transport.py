@@ -173,7 +173,7 @@ class TreeLaplace(NoiseLaw):
             return None
         beside = [float(self.rates[edge]) for edge in (place - 1, place) if 0 <= edge < len(self.rates)]
         lines = [_laplace_line(rate) for rate in beside]
-        weights = lines[0] if len(lines) == 1 else np.convolve(*lines)
+        weights = lines[0] if len(lines) == 1 else np.convolve(lines[0], lines[1])
         return CutLaw(weights / weights.sum())
 
 

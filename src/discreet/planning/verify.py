@@ -9,6 +9,7 @@ from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
+from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
 from discreet.planning.work_ahead import require, verifying
 from discreet.reading import Case
@@ -37,7 +38,12 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None, patience:
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
         pure = found.epsilon * (1 + _ROUNDING)
-    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured)]
+    checks = [
+        recomputed,
+        *found.checks,
+        *metric_checks(mechanism),
+        *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured),
+    ]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     release = subject if isinstance(subject, Release) else None

@@ -150,7 +150,8 @@ def _own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) 
     weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(counts), 1 / len(counts))
     kept = weights > 1e-13
     weights, counts = weights[kept] / weights[kept].sum(), counts[kept]
-    found = Share(weights, 1.0 + counts, 1.0 + size - counts).interval(level)
+    shapes = np.asarray([1.0 + counts, 1.0 + size - counts], dtype=np.float64)
+    found = Share(weights, shapes[0], shapes[1]).interval(level)
     return Ratio(min(max(point, found.low), found.high), found.low, found.high)
 
 

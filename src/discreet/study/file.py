@@ -54,13 +54,14 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     `further` are keys of the model and of the mechanism; what they make decides which there are.
     """
 
-    epsilon: Number
+    epsilon: Number | None = None
     model: str = "categories"
     mechanism: str | None = None
     delta: Number | None = None
     prior: Prior | None = None
     label: str | None = None
     reading: str | None = None
+    epsilon_per_unit: Number | None = None
     further: dict[str, Any] = {}
 
 
