@@ -13,6 +13,7 @@ from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
+from discreet.mechanisms.geometric_sums import GeometricSums
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerReciprocal,
@@ -28,9 +29,11 @@ from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
+from discreet.mechanisms.path_table import PathTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms.tree_table import TreeTable
 
 __all__ = [
     "BallDraw",
@@ -46,6 +49,7 @@ __all__ = [
     "FourierCounts",
     "GaussianMoments",
     "GeometricHistogram",
+    "GeometricSums",
     "HellingerCalibrated",
     "HellingerGlobal",
     "HellingerMechanism",
@@ -60,8 +64,10 @@ __all__ = [
     "NetworkMaximum",
     "NetworkSampling",
     "NoisyCounts",
+    "PathTable",
     "PermuteAndFlip",
     "Plan",
     "PosteriorSampling",
+    "TreeTable",
     "with_fields",
 ]

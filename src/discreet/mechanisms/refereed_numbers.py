@@ -86,8 +86,8 @@ class RefereedNumbers(Mechanism[ModelT]):
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
             raise DocumentError("The output holds numbers beyond any that can be read.")
         for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
-            if keeps and (total := sum(int(value) for value in block)) != self.size:
-                raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
+            if keeps and (total := sum(int(value) for value in block)) != possible:
+                raise DocumentError(f"The output must sum to the size {possible}; it sums to {total}.")
 
 
 class RefereedCounts(RefereedNumbers[Categories]):

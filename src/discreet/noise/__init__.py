@@ -1,7 +1,9 @@
 """The laws of noise: exact whole numbers that never look at a secret, and what they cost and tell."""
 
+from discreet.noise.blocks import BlockLaplace, ZeroSumBlocks
 from discreet.noise.cone import Cone
 from discreet.noise.cube import Cube
+from discreet.noise.cut import CutLaw
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import ZeroSumLaplace
@@ -11,11 +13,14 @@ from discreet.noise.rounded import CutTowardsZero, Floored, Rounded
 from discreet.noise.rounded_gaussian import RoundedGaussian
 from discreet.noise.shared_radius import SharedRadius
 from discreet.noise.side_by_side import SideBySide
+from discreet.noise.transport import TreeLaplace
 from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
 
 __all__ = [
+    "BlockLaplace",
     "Cone",
     "Cube",
+    "CutLaw",
     "CutTowardsZero",
     "Floored",
     "Gaussian",
@@ -26,6 +31,8 @@ __all__ = [
     "RoundedGaussian",
     "SharedRadius",
     "SideBySide",
+    "TreeLaplace",
+    "ZeroSumBlocks",
     "ZeroSumGaussian",
     "ZeroSumLaplace",
 ]

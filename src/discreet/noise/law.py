@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
+from discreet.noise.cut import CutLaw
 from discreet.randomness import RandomBits
 
 
@@ -162,6 +163,14 @@ class NoiseLaw(ABC):
     def pieces(self, lengths: Sequence[int]) -> "tuple[NoiseLaw, ...] | None":
         """Return the laws of consecutive pieces of so many numbers, if these are independent; else None."""
         return (self,) if tuple(lengths) == (self.length,) else None
+
+    def cut(self, place: int) -> CutLaw | None:
+        """Return the law of the noise of the first so many numbers, added up; None if it is not worked out."""
+        return None
+
+    def single(self, place: int) -> CutLaw | None:
+        """Return the law of one number's noise, where that of cuts is known too; else None."""
+        return None
 
     def sums(self, parts: Sequence[int]) -> "NoiseLaw | None":
         """Return the law of the noise of sums, or None if it has no simple form.

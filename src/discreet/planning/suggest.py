@@ -19,15 +19,18 @@ from discreet.mechanisms import (
     FamilyHistograms,
     GaussianMoments,
     GeometricHistogram,
+    GeometricSums,
     JointHistograms,
     Mechanism,
     NetworkCounts,
+    TreeTable,
 )
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.mechanisms.cube_counts import cube_refusal
 from discreet.mechanisms.joint_histograms import joint_refusal
-from discreet.models import Categories, LinearRegression, Network
+from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
 from discreet.models.model import Model
+from discreet.models.number_table import suitable_cells
 from discreet.planning.regression_accuracy import expected_effect
 from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 
@@ -87,6 +90,25 @@ def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Sug
 def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     why = "every cell gets the same noise, and the noise adds up to zero"
     return Suggestion(GeometricHistogram(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    made = GeometricSums(model, size, epsilon)
+    share = f"{100 * float(made.squares):g} % of epsilon tells how far values spread"
+    why = f"every record is one unit that is divided between two ends, so groups and gaps cost nothing besides; {share}"
+    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    made, usual = TreeTable(model, size, epsilon), suitable_cells(size, epsilon)
+    why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
+    if model.count > 2 * usual or 2 * model.count < usual:
+        why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
+    if "mean" in model.asks:
+        why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
+    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
 
 @_suggestion.register
