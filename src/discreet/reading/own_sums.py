@@ -80,8 +80,8 @@ class OwnSums:
             self._known[key] = self._read(groups)
         return self._known[key]
 
-    def cells(self, places: Counts) -> tuple[Counts, Floats] | None:
-        """Return windows of counts of single cells and their probabilities, if cells are alike; else nothing."""
+    def cells(self, places: Counts) -> tuple[Counts, Floats, Counts] | None:
+        """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else nothing."""
         from discreet.reading.own_cells import own_cells  # which stands on what is here
 
         return own_cells(self._case, places)
