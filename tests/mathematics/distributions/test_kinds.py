@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.mathematics.distributions import Share
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.summaries import ends_of
 
@@ -48,3 +49,11 @@ def test_equal_noisy_counts_are_read_once_and_say_the_same() -> None:
         alone = posterior.laws.share(np.array([place])).interval(0.9)
         assert (low[place], high[place]) == pytest.approx((alone.low, alone.high), rel=1e-10, abs=1e-12)
     assert low[1] == low[2] == low[3] != low[0]
+
+
+def test_a_flat_law_holds_both_ends_however_it_is_rounded() -> None:
+    flat = np.full(7, 1 / 7)
+    share = Share(flat, 1.0 + np.arange(7), 7.0 - np.arange(7))
+    assert tuple(share.interval(0.8)) == (0.0, 1.0)
+    low, high = ends_of(MixtureBatch([Part.of(flat[None], 1.0, 8.0)]), 0.8, True)
+    assert (low[0], high[0]) == (0.0, 1.0)
