@@ -32,6 +32,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
+	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/counting.py --only memory
 	$(BIN)/python benchmarks/spark.py
