@@ -40,6 +40,8 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/hellinger_draws.py
+	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/ledger.py --server
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py
