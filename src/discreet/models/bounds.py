@@ -1,0 +1,78 @@
+"""The public range of a column of numbers: declared, exact, and never read from the data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, exact_text
+from discreet.records.moments import Measure
+from discreet.records.values import day_of
+
+LEAST_WIDTH = Fraction(1, 10**60)
+"""Bounds closer together than this are refused: what divides by their distance must stay a float."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The public range of a column of numbers, and the number that stands for what is missing.
+
+    For a column of `dates` the numbers are days from 1970-01-01.
+    """
+
+    name: str
+    low: Fraction
+    high: Fraction
+    missing: Fraction
+    dates: bool = False
+
+    @property
+    def middle(self) -> float:
+        """Return the centre of the range."""
+        return float((self.low + self.high) / 2)
+
+    @property
+    def half(self) -> float:
+        """Return half the width of the range."""
+        return float((self.high - self.low) / 2)
+
+
+def measure_of(bounds: Bounds) -> Measure:
+    """Return how a column of numbers is read."""
+    return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
+
+
+def bounds_of(
+    names: list[str], bounds: Mapping[str, Sequence[Exact]], missing: Mapping[str, Exact]
+) -> tuple[Bounds, ...]:
+    """Return the range of each of these columns, as it is declared."""
+    if not isinstance(bounds, Mapping) or set(bounds) != set(names):
+        given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
+        raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
+    if not isinstance(missing, Mapping) or not set(missing) <= set(names):
+        raise DeclarationError(f"missing may name the columns {sorted(names)}.")
+    return tuple(_range(name, bounds[name], missing.get(name)) for name in names)
+
+
+def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
+    dates = all(day_of(value) is not None for value in given)
+    low, high = (_number(value, dates, f"a bound of {name!r}") for value in given)
+    least = max(max(abs(low), abs(high)) / 10**9, LEAST_WIDTH)
+    if high - low < least or max(abs(low), abs(high)) > 2**52:
+        raise DeclarationError(
+            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than 1e-60 or a "
+            f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
+            "declaration has no coefficient: leave it out."
+        )
+    middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
+    if not low <= middle <= high:
+        raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
+    return Bounds(name, low, high, middle, dates)
+
+
+def _number(value: Exact, dates: bool, what: str) -> Fraction:
+    """Return a declared number exactly; a declared date is a number of days."""
+    day = day_of(value) if dates else None
+    return exact(value, what) if day is None else Fraction(day)
