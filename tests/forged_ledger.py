@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.documents import canonical_json
 from discreet.guarantees import Entry
-from discreet.guarantees.chain import GENESIS, chain_digest
+from discreet.guarantees.chain import GENESIS, chain_digest, linked
 
 
 def edit(path: Path, *statements: str) -> None:
@@ -28,7 +28,7 @@ def hash_anew(path: Path, entries: list[Entry], changed: Callable[[Entry], Any])
         for entry in entries:
             number, body = entry.sequence, dict(changed(entry))
             if "back" in body:
-                body["back"] = digests[number & (number - 1)]
+                body["back"] = [digests[each] for each in linked(number)]
             text = canonical_json(body)
             digests[number] = chain_digest(number, text, digests[number - 1])
             request, charge = (body.get(name) for name in ("request", "charge"))

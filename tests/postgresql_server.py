@@ -40,7 +40,7 @@ class Server:
     """A server on a free port of this machine, with its own folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._files = folder, 0
+        self.folder, self._schemas = folder, 0
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = int(free.getsockname()[1])
@@ -49,7 +49,8 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c max_connections=60"
+        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c max_connections=60 "
+        options += "-c recovery_init_sync_method=syncfs"
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
 
@@ -57,20 +58,23 @@ class Server:
         """Stop it: `immediate` is as if it had crashed."""
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", how, "-w", "stop")
 
-    def database(self, user: str = "postgres", fresh: bool = True) -> str:
-        """Return the address of a database, by default of a new one."""
-        if fresh:
-            self._files += 1
-            self.execute(f"CREATE DATABASE ledger{self._files}", "postgres")
-        return f"postgresql://{user}@127.0.0.1:{self.port}/ledger{self._files}"
+    @property
+    def address(self) -> str:
+        """Return the address of its one database."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
-    def execute(self, statement: str, database: str | None = None, user: str = "postgres") -> None:
-        """Run a statement of SQL, as if with psql."""
+    def place(self) -> str:
+        """Return the address of a new, empty schema: room for one ledger."""
+        self._schemas += 1
+        self.execute(f"CREATE SCHEMA ledger{self._schemas}")
+        return f"{self.address}?schema=ledger{self._schemas}"
+
+    def execute(self, statement: str, user: str = "postgres") -> None:
+        """Run a statement of SQL in the newest schema, as if with psql."""
         import psycopg
 
-        name = database or f"ledger{self._files}"
-        address = f"postgresql://{user}@127.0.0.1:{self.port}/{name}"
-        with psycopg.connect(address, autocommit=True) as connection:
+        address, path = self.address.replace("postgres@", f"{user}@"), f"-csearch_path=ledger{self._schemas}"
+        with psycopg.connect(address, autocommit=True, options=path) as connection:
             connection.execute(statement.encode())
 
     def _run(self, name: str, *words: str) -> None:

@@ -74,6 +74,10 @@ def columns(model: Any) -> Iterator[str]:
     for column in getattr(model, "variables", getattr(model, "columns", ())):
         levels = [str(level) for level in column.levels]
         yield f'[columns.{column.name}]\nlevels = {levels}\noutside = "{levels[0]}"\n'
+    if isinstance(model, dc.NumberSums | dc.NumberTable):
+        yield f"[columns.x]\nbounds = [0, 1]\n{'' if model.leaves_gaps_out else 'missing = 0'}\n"
+        yield "[columns.w]\nlevels = [0, 1]\noutside = 0\n" if model.by else ""
+        return
     for name in getattr(model, "bounds", ()):
         yield f"[columns.{name}]\nbounds = [0, 1]\n"
 
@@ -95,6 +99,11 @@ def declared(mechanism: Any) -> Iterator[tuple[str, object]]:
         case dc.LinearRegression():
             yield "model", '"regression"'
             yield "formula", '"y ~ x"'
+        case dc.NumberSums() | dc.NumberTable():
+            yield "model", '"number"'
+            yield "column", '"x"'
+            yield "ask", list(model.asks)
+            yield from [("by", '"w"')] if model.by else []
         case _:
             yield "model", f'"{type(model).__name__.lower()}"'
             yield "column", '"z"'

@@ -23,5 +23,5 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return where a ledger can be created: in a file, and on a server."""
     if request.param == "file":
         return str(tmp_path / "l.db")
-    make: Callable[[], str] = request.getfixturevalue("server").database
+    make: Callable[[], str] = request.getfixturevalue("server").place
     return make()

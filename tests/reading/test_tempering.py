@@ -11,7 +11,16 @@ from discreet.reading.tempering import EACH, ISLANDS, Particles
 Floats = NDArray[np.float64]
 
 
-class Corner:
+class Plain:
+    """What allows every point."""
+
+    normals: int
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        return generator.standard_normal((count, self.normals))
+
+
+class Corner(Plain):
     """x is possible where its first two coordinates add up to 6 or more; all of these are equally likely."""
 
     normals = 12
@@ -21,7 +30,7 @@ class Corner:
         return depths, np.where(depths == 0, 0.0, -np.inf)
 
 
-class Seen:
+class Seen(Plain):
     """x is seen through correlated normal noise at a far place: prior, likelihood and posterior are normal."""
 
     normals = 3
@@ -34,7 +43,7 @@ class Seen:
         return np.zeros(len(normals)), np.asarray(logs)
 
 
-class Open:
+class Open(Plain):
     """Everything is possible and equally likely."""
 
     normals = 5

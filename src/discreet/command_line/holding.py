@@ -18,6 +18,7 @@ from discreet.command_line.checking import (
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, no_posterior, plan_network
+from discreet.command_line.numbers import plan_number
 from discreet.command_line.readings import show_reading
 from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import (
@@ -38,6 +39,7 @@ from discreet.guarantees.signatures import SigningKey
 from discreet.inference import Posterior
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import with_fields
+from discreet.models.numbers import BoundedNumber
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.expected_accuracy import check_search
 from discreet.planning.rehearsal import rehearsal
@@ -153,9 +155,9 @@ def plan(
 
     Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
     accurate the tables will be; --plot draws the graph. Of a regression it shows how wide the intervals of the
-    coefficients will be. With --batch: what all questions of the study cost together when they are published by
-    `publish --batch`. With --compare: all mechanisms that could publish the question under its guarantee, the most
-    telling first.
+    coefficients will be, of a number those of means or quantiles. With --batch: what all questions of the study cost
+    together when they are published by `publish --batch`. With --compare: all mechanisms that could publish the
+    question under its guarantee, the most telling first.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
@@ -177,6 +179,8 @@ def plan(
         return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
     is_measured = Case.before(mechanism).is_measured
+    if isinstance(question.model, BoundedNumber):
+        return plan_number(question, values, records, level, width, plot, as_json)
     if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
         if width is not None:
             raise DeclarationError("--width is for questions about categories; for this one, see plan without it.")
@@ -330,6 +334,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
+        *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"
         if question.no_posterior is None

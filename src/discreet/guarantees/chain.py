@@ -195,10 +195,9 @@ class Chain(ChainFace):
 
 
 def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
-    """Write an entry behind the newest one, with the hash of an earlier one: the rounder its number, the earlier."""
+    """Write an entry behind the newest one, with hashes of earlier ones: the rounder its number, the more."""
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
-    back = sequence & (sequence - 1)  # the number without its lowest binary digit
-    whole: Body = {**body, "back": previous if back == sequence - 1 else digest_at(connection, back)}
+    whole: Body = {**body, "back": [digest_at(connection, number) for number in linked(sequence)]}
     written = canonical_json(whole)
     digest = chain_digest(sequence, written, previous)
     row = {
@@ -207,6 +206,12 @@ def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     }  # fmt: skip
     run(connection, f"INSERT INTO entries ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", row)
     return Entry(sequence, whole, previous, digest)
+
+
+def linked(sequence: int) -> list[int]:
+    """Return the earlier entries whose hashes an entry holds: 2, 4, 8, ... before it, if that divides its number."""
+    steps = (2**power for power in range(1, sequence.bit_length()))
+    return [sequence - step for step in steps if sequence % step == 0 and sequence > step]
 
 
 def newest(connection: "Connection") -> Entry:

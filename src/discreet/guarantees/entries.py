@@ -38,7 +38,7 @@ class Body(Carried, total=False):
     """What an entry says; which parts it has follows from its kind."""
 
     kind: str
-    back: str
+    back: list[str]
     at: str
     nonce: str
     accountant: str
@@ -82,8 +82,9 @@ PARTS: dict[str, set[str]] = {
 }
 """The parts of an entry, by its kind.
 
-`back` is the hash of an earlier entry, so that a few steps lead from the newest entry to any other (`back_links`). Only
-a release has no time: from its charge to it the output was drawn, and how long that takes may depend on the records.
+`back` holds the hashes of earlier entries, so that a few steps lead from the newest entry to any other (`back_links`).
+Only a release has no time: from its charge to it the output was drawn, and how long that takes may depend on the
+records.
 """
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from discreet.documents import canonical_json
 from discreet.errors import LedgerError
 from discreet.guarantees.allowances import allowed_of, period_at, period_shares
-from discreet.guarantees.chain import GENESIS, Entry, chain_digest, digest_of, read_entry
+from discreet.guarantees.chain import GENESIS, Entry, chain_digest, digest_of, linked, read_entry
 from discreet.guarantees.entries import Body, Period
 from discreet.guarantees.guarantee import (
     EVERYONE,
@@ -60,15 +60,15 @@ class _Links:
 
     def follow(self, number: int, entry: Entry, written: str) -> None:
         """Check an entry's number, its hash and its links."""
-        back = number & (number - 1)
-        linked = "back" not in entry.body or entry.body["back"] == self.marks.get(back, GENESIS if not back else "")
+        wanted = [self.marks[each] for each in linked(number)]
         fits = entry.digest == chain_digest(entry.sequence, written, entry.previous)
-        if entry.sequence != number or entry.previous != self.previous or not fits or not linked:
+        is_next = entry.sequence == number and entry.previous == self.previous
+        if not fits or not is_next or entry.body.get("back", wanted) != wanted:
             raise LedgerError(f"The chain of {self.place!r} is broken at entry {number}: it was edited.")
-        if 2 * (number - back) == back & -back:  # nothing later leads back to that one
-            del self.marks[back]
-        if number % 2 == 0:
-            self.marks[number] = entry.digest
+        for each in linked(number):
+            if number - each == each & -each:  # nothing later leads back to that one
+                del self.marks[each]
+        self.marks[number] = entry.digest
         self.previous = entry.digest
 
 

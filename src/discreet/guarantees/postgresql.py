@@ -35,7 +35,7 @@ _LEDGERS, _REQUESTS = 1_147_757, 1_147_758  # the two families of advisory locks
 _APPENDED = """CREATE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE last record;
 BEGIN
-    SELECT sequence, digest INTO last FROM entries ORDER BY sequence DESC LIMIT 1;
+    EXECUTE format('SELECT sequence, digest FROM %s ORDER BY sequence DESC LIMIT 1', TG_RELID::regclass) INTO last;
     IF NEW.sequence <> coalesce(last.sequence, 0) + 1 OR NEW.previous <> coalesce(last.digest, repeat('0', 64)) THEN
         RAISE EXCEPTION 'an entry of a ledger stands behind the newest one';
     END IF;
@@ -106,7 +106,7 @@ class ServerChain(Chain):
         """Make the table and write the first entry, both or none."""
         with self._transaction("READ WRITE") as connection:
             for statement in ON_A_SERVER:
-                connection.exec_driver_sql(statement)
+                connection.exec_driver_sql(statement.replace("%", "%%"))
             return append(connection, None, body)
 
     def grant(self, role: str) -> None:
@@ -173,7 +173,8 @@ class ServerChain(Chain):
             raise LedgerError(
                 "A ledger on a server needs the driver psycopg: pip install 'discreet[postgresql]'. Nothing was done."
             ) from None
-        options = {"options": f'-csearch_path="{self.schema}"'} if self.schema else {}
+        schema = (self.schema or "").replace("\\", "\\\\").replace(" ", "\\ ")
+        options = {"options": f'-csearch_path="{schema}"'} if schema else {}
         return create_engine(
             self._url,
             pool_pre_ping=True,

@@ -31,10 +31,10 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
-from discreet.models.bounds import Bounds, bounds_of, measure_of
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Layout, Wholes
+from discreet.models.number_bounds import Bounds, bounds_of, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
 from discreet.models.regression_prior import ReaderPrior
 from discreet.models.terms import Names, checked_terms, coordinates_of, expansion, reach_of
@@ -109,7 +109,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         values = {
             "target": target,
             "features": columns,
-            "bounds": bounds_of(numbers, bounds, {} if missing is None else missing),
+            "bounds": _bounds(numbers, bounds, {} if missing is None else missing),
             "prior_precision": positive(1 if prior_precision is None else prior_precision, "prior_precision"),
             "norm_bound": None if norm_bound is None else positive(norm_bound, "norm_bound"),
             "noise": known,
@@ -356,3 +356,14 @@ def _columns_of_numbers(target: str, features: tuple[str | Column, ...]) -> list
                 f"{feature.name!r} must be a column of at most {MOST_LEVELS} plain levels; numbers have bounds."
             )
     return [target, *(feature for feature in features if isinstance(feature, str))]
+
+
+def _bounds(
+    names: list[str], bounds: Mapping[str, Sequence[Exact]], missing: Mapping[str, Exact]
+) -> tuple[Bounds, ...]:
+    if not isinstance(bounds, Mapping) or set(bounds) != set(names):
+        given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
+        raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
+    if not isinstance(missing, Mapping) or not set(missing) <= set(names):
+        raise DeclarationError(f"missing may name the columns {sorted(names)}.")
+    return tuple(bounds_of(name, bounds[name], missing.get(name)) for name in names)

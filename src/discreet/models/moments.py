@@ -79,7 +79,7 @@ class Layout:
             found.setdefault(shapes[pair[0]].times(shapes[pair[1]]), pair)
         return found
 
-    def _product(self, first: int, second: int) -> tuple[int, int] | None:
+    def product(self, first: int, second: int) -> tuple[int, int] | None:
         """Return the product of two factors in its one form, or None if it is known."""
         low, high = sorted((first, second))
         shape = self._shapes[low].times(self._shapes[high])
@@ -88,11 +88,11 @@ class Layout:
     @cached_property
     def _square_products(self) -> dict[tuple[int, int], tuple[int, int] | None]:
         d = self.dimension
-        return {(i, j): self._product(self._places[i], self._places[j]) for i in range(d) for j in range(i, d)}
+        return {(i, j): self.product(self._places[i], self._places[j]) for i in range(d) for j in range(i, d)}
 
     @cached_property
     def _target_products(self) -> list[tuple[int, int] | None]:
-        return [self._product(place, len(self._factors) - 1) for place in self._places]
+        return [self.product(place, len(self._factors) - 1) for place in self._places]
 
     @cached_property
     def products(self) -> tuple[tuple[int, int], ...]:

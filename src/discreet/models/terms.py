@@ -18,7 +18,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.models.bounds import Bounds, measure_of
+from discreet.models.number_bounds import Bounds, measure_of
 from discreet.records.columns import Column
 from discreet.records.moments import Factor, Indicator, Measure, Term
 

@@ -21,6 +21,7 @@ from discreet.guarantees.entries import paid
 from discreet.guarantees.signatures import PublicKey
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
+from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
 from discreet.planning.work_ahead import require, verifying
 from discreet.reading import Case
@@ -55,7 +56,12 @@ def verify(
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
         pure = found.epsilon * (1 + _ROUNDING)
-    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured)]
+    checks = [
+        recomputed,
+        *found.checks,
+        *metric_checks(mechanism),
+        *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured),
+    ]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
     if isinstance(subject, Release) and key is not None:

@@ -77,6 +77,11 @@ class MomentTarget:
         """Return how many normal numbers a state has: those of the noise, and one for sigma if it is unknown."""
         return (self.generated.noise.normals or 0) + (self.model.noise_prior is not None)
 
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of normal numbers that the noise allows."""
+        noise = self.generated.noise.draw_normals(count, generator)
+        return np.concatenate([noise, generator.standard_normal((count, self.normals - noise.shape[1]))], axis=1)
+
     def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
         """Return how far from possible the moments of every row are, 0 if they are possible, and log L, else -inf."""
         parts = [self._evaluate(normals[start : start + _CHUNK]) for start in range(0, len(normals), _CHUNK)]
@@ -94,7 +99,15 @@ class MomentTarget:
         return np.asarray(self.generated.values - noise.from_normals(normals[:, : noise.normals]))
 
     def _evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+        """Look at what the noise allows; nothing else can ever be reached."""
         released = self._released(normals)
+        allowed = np.isfinite(released).all(axis=1)
+        far, logs = np.full(len(normals), np.inf), np.full(len(normals), -np.inf)
+        if allowed.any():
+            far[allowed], logs[allowed] = self._judged(normals[allowed], released[allowed])
+        return far, logs
+
+    def _judged(self, normals: Floats, released: Floats) -> tuple[Floats, Floats]:
         moments = self.model.layout.unpack(released, self.size)
         total = self._total(moments)
         log_size, explained = eliminated(moments.squares, moments.products)

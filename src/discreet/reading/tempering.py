@@ -1,9 +1,9 @@
 """Particles in standard normal coordinates, led step by step to a posterior (sequential Monte Carlo), on islands.
 
 A landscape gives each point x of a space with the prior N(0, I) its depth, 0 where x is possible, and its log
-likelihood. Particles start from the prior. First only those below a falling depth are kept, until all are possible;
-then the likelihood is raised to a rising power, from 0 to 1. At each stage the kept ones are drawn again in proportion
-to their weights, and then move, leaving
+likelihood; where the prior itself does not reach, the depth is infinite. Particles start from the prior. First only
+those below a falling depth are kept, until all are possible; then the likelihood is raised to a rising power, from 0
+to 1. At each stage the kept ones are drawn again in proportion to their weights, and then move, leaving
 
     N(x; 0, I) 1[depth(x) <= t] L(x)^p
 
@@ -41,6 +41,9 @@ class Landscape(Protocol):
     def normals(self) -> int:
         """Return the number of coordinates."""
 
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw rows from the prior."""
+
     def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
         """Return the depth of every row, 0 if it is possible, and its log likelihood, -inf if it is not."""
 
@@ -61,7 +64,7 @@ class Particles:
     log_evidences: Floats = field(default_factory=lambda: np.zeros(ISLANDS))
 
     def __post_init__(self) -> None:
-        self.normals = self.generator.standard_normal((ISLANDS * EACH, self.landscape.normals))
+        self.normals = self.landscape.draw(ISLANDS * EACH, self.generator)
         self.depths, self.logs = self._evaluated(self.normals)
 
     def _evaluated(self, normals: Floats) -> tuple[Floats, Floats]:

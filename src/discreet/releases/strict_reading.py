@@ -9,6 +9,7 @@ import numpy as np
 from discreet.documents import Document, Documented, DocumentedModel, convert, read_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
+from discreet.guarantees.metric import read_metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
@@ -107,7 +108,7 @@ def _decoded(text: str | bytes) -> str:
 class _Metric(msgspec.Struct, forbid_unknown_fields=True):
     epsilon: str
     delta: str
-    metric: str
+    metric: str | dict[str, object]
 
 
 class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
@@ -125,7 +126,8 @@ def read_guarantee(document: object) -> Guarantee:
     try:
         metric = None
         if isinstance(read.metric, _Metric):
-            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, read.metric.metric)
+            known = read.metric.metric if isinstance(read.metric.metric, str) else read_metric(read.metric.metric)
+            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, known)
         adjacency, evidence = Adjacency(read.adjacency), Evidence(read.evidence)
         return Guarantee(read.epsilon, read.delta, adjacency, evidence, read.reason, metric)
     except ValueError as problem:

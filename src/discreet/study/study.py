@@ -250,6 +250,8 @@ def _is_counted(name: str, declared: DeclaredColumn) -> bool:
     """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
     if declared.missing is not None and declared.bounds is None:
         raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
+    if declared.whole and declared.bounds is None:
+        raise DeclarationError(f"columns.{name}.whole goes with bounds: it says that a number is a whole one.")
     if declared.names is not None and declared.bands is None:
         raise DeclarationError(f"columns.{name}.names are the names of bands; declare bands, such as [0, 18, 65].")
     kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
@@ -264,7 +266,7 @@ def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
     if declared.bounds is None or len(declared.bounds) != 2:
         raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
     low, high = declared.bounds
-    return Numbers(low, high, declared.missing)
+    return Numbers(low, high, declared.missing, declared.whole)
 
 
 class _OnePass:

@@ -109,7 +109,7 @@ def weighed(target: MomentTarget, generator: np.random.Generator) -> MomentReadi
     logs = np.empty(0)
     found = Smoothed(logs, inf, -inf, inf)
     while len(logs) < MOST_DRAWS and not (found.effective_size >= GOOD_WORTH and found.shape <= MOST_SHAPE):
-        fresh = generator.standard_normal((max(DRAWS, len(logs)), target.normals))
+        fresh = target.draw(max(DRAWS, len(logs)), generator)
         normals, logs = np.concatenate([normals, fresh]), np.concatenate([logs, target.evaluate(fresh)[1]])
         found = smoothed(logs)
         if found.effective_size * MOST_DRAWS / len(logs) < LEAST_WORTH:

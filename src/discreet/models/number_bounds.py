@@ -1,6 +1,6 @@
-"""The public range of a column of numbers: declared, exact, and never read from the data."""
+"""The public bounds of a column of numbers or of dates, as somebody declares them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,6 +25,8 @@ class Bounds:
     high: Fraction
     missing: Fraction
     dates: bool = False
+    are_gaps_left_out: bool = False
+    """Whether records without a value are left out, so that nothing stands for it."""
 
     @property
     def middle(self) -> float:
@@ -42,19 +44,8 @@ def measure_of(bounds: Bounds) -> Measure:
     return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
 
 
-def bounds_of(
-    names: list[str], bounds: Mapping[str, Sequence[Exact]], missing: Mapping[str, Exact]
-) -> tuple[Bounds, ...]:
-    """Return the range of each of these columns, as it is declared."""
-    if not isinstance(bounds, Mapping) or set(bounds) != set(names):
-        given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
-        raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
-    if not isinstance(missing, Mapping) or not set(missing) <= set(names):
-        raise DeclarationError(f"missing may name the columns {sorted(names)}.")
-    return tuple(_range(name, bounds[name], missing.get(name)) for name in names)
-
-
-def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
+def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
+    """Return the public range of a column of numbers, or of dates, and what stands for a missing value."""
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
         raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
     dates = all(day_of(value) is not None for value in given)
