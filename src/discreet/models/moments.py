@@ -80,7 +80,10 @@ class Layout:
         return found
 
     def product(self, first: int, second: int) -> tuple[int, int] | None:
-        """Return the product of two factors in its one form, or None if it is known."""
+        """Return as which released number the product of two factors is known; None if it is the same in all records.
+
+        Factors are named by their places in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
+        """
         low, high = sorted((first, second))
         shape = self._shapes[low].times(self._shapes[high])
         return None if shape is None or high == CONSTANT else self._forms[shape]
