@@ -24,7 +24,7 @@ from discreet.exact import Exact, whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import MadeUp
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
