@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import discreet as dc
+from cone_twin import TwoNumbers
 from discreet.mechanisms import Mechanism
 from discreet.releases.release import mechanism_document, read_mechanism
 
@@ -125,6 +126,7 @@ TABLE: dict[str, list[Setting]] = {
     "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
+    "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
     "GaussianMoments": [of(COARSE, 2, 1, 66, delta="0.01"), of(LINE, 2, 2000, 71, delta="0.01")],
     "GeometricSums": [of(SUMS, 3, 2, 72, squares="1/2"), of(GAPPED, 2, 16, 73, squares="1/2")],
@@ -187,11 +189,23 @@ class Listed:
                 by_rest.setdefault((*data[:i], *data[i + 1 :]), set()).add(place)
         self.pairs = sorted({(i, j) for beside in by_rest.values() for i in beside for j in beside if i != j})
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
-        self.outputs: Counts = mechanism.outputs_for(self.tables, most)
+        noise = getattr(mechanism, "noise", None)
+        self.law = None if noise is None or noise.has_density else TwoNumbers(mechanism)
+        self.outputs: Counts = (
+            mechanism.outputs_for(self.tables, most)
+            if self.law is None
+            else self.law.outputs_for(mechanism.measured(self.tables))
+        )
 
     @cached_property
     def logs(self) -> Floats:
-        return np.stack([self.mechanism.log_likelihood(self.outputs, table) for table in self.tables])
+        return np.stack([self.log_likelihood(table) for table in self.tables])
+
+    def log_likelihood(self, table: Counts) -> Floats:
+        """Return the law of all outputs: as it is stated, or integrated by the twin of noise that states none."""
+        if self.law is None:
+            return np.asarray(self.mechanism.log_likelihood(self.outputs, table))
+        return self.law.log_likelihood(self.outputs - self.mechanism.measured(table))
 
     def both(self) -> Iterator[tuple[Floats, Floats]]:
         for first, second in self.pairs:

@@ -3,6 +3,7 @@
 from discreet.mechanisms.additive import NoisyCounts
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
+from discreet.mechanisms.cone_moments import ConeMoments
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.discrete_gaussian_counts import DiscreteGaussianCounts, DiscreteGaussianHistogram
@@ -37,6 +38,7 @@ from discreet.mechanisms.tree_table import TreeTable
 __all__ = [
     "BallDraw",
     "BoxMoments",
+    "ConeMoments",
     "ContrastGaussians",
     "CubeCounts",
     "DiscreteGaussianCounts",

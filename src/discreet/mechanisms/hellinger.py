@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from flint import arb, ctx
 
+from discreet.arrays import Counts, Floats
 from discreet.certificates.pair_bound import rounded_up, smooth_bound
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, positive, probability
@@ -40,6 +42,13 @@ class HellingerGlobal(HellingerMechanism, kind="HellingerGlobal", version=1):
     >>> HellingerGlobal(coin, size=100, epsilon="0.8").guarantee.epsilon < Fraction("0.43")
     True
     """
+
+    has_smooth_normaliser = True
+
+    def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
+        """Return -c H(k, r), c the same for all tables."""
+        scale = float(self.scales(np.asarray(counts)[:1])[0])
+        return -scale * self._distances(np.broadcast_to(output, counts.shape), counts)
 
     def strength(self) -> arb:
         """Return epsilon/2."""

@@ -62,7 +62,12 @@ class RefereedNumbers(Mechanism[ModelT]):
         return float(self.noise.reach.max())
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
+        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40.
+
+        Nothing if the probability of an output is not known in closed form.
+        """
+        if not self.noise.has_density:
+            return None
         ends = list(accumulate((0, *self.noise.blocks)))
         blocks = [slice(start, end) for start, end in pairwise(ends)]
         tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]

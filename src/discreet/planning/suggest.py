@@ -13,6 +13,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms import (
     BoxMoments,
+    ConeMoments,
     CubeCounts,
     FamilyGaussians,
     FamilyHistograms,
@@ -25,6 +26,7 @@ from discreet.mechanisms import (
     PathTable,
     TreeTable,
 )
+from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.mechanisms.cube_counts import cube_refusal
 from discreet.mechanisms.joint_histograms import joint_refusal
 from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
@@ -120,14 +122,17 @@ def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggest
 
 @_suggestion.register
 def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
-    box = BoxMoments(model, size, epsilon)
-    if not delta:
-        return Suggestion(box, "it has the least noise of those that need no delta")
-    bell = GaussianMoments(model, size, epsilon, delta)
-    first, second = (expected_effect(each)[0] for each in (box, bell))
-    least, most = sorted((first, second))
-    why = f"its intervals will be narrower, {least:.3g} against {most:.3g} in units of {model.target}"
-    return Suggestion(bell if second < first else box, why)
+    """Choose the narrowest intervals for evenly spread records: cone noise, or Gaussian noise of many features."""
+    rivals: list[NoisyMoments] = [ConeMoments(model, size, epsilon), BoxMoments(model, size, epsilon)]
+    rivals += [GaussianMoments(model, size, epsilon, delta)] if delta else []
+    readable = [rival for rival in rivals if why_unreadable(rival) is None] or rivals[:1]
+    widths = {rival: expected_effect(rival)[0] for rival in readable}
+    best, *others = sorted(readable, key=widths.__getitem__)
+    beside = " and ".join(f"{widths[other]:.3g} with {type(other).__name__}" for other in others)
+    against = f", {widths[best]:.3g} against {beside}" if beside else f", about {widths[best]:.3g}"
+    needs = "" if delta else ", of those that need no delta"
+    why = f"the intervals of its effects will be the narrowest{needs}{against} in units of {model.target}"
+    return Suggestion(best, f"{why}; the stated delta is not needed" if delta and not best.guarantee.delta else why)
 
 
 @_suggestion.register

@@ -11,6 +11,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
 from discreet.guarantees.metric import read_metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories, Network
 from discreet.models.model import Model
@@ -27,7 +28,6 @@ from discreet.releases.release import (
     restored,
     within_group,
 )
-from discreet.releases.release_face import Signature
 
 _ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 everywhere unless another was declared
 
@@ -35,6 +35,7 @@ _ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
     sequence: int
     head: str
+    ledger: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Unit(msgspec.Struct, forbid_unknown_fields=True):
@@ -80,6 +81,14 @@ def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signat
             "Signatures are a list of one or more, each once: a key of 64 and a value of 128 hexadecimal digits."
         )
     return tuple(Signature(each.algorithm, each.key, each.value) for each in read)
+
+
+def _read_receipt(read: _Receipt) -> Receipt:
+    ledger = read.ledger if isinstance(read.ledger, str) else None
+    named = ledger is None or re.fullmatch("[0-9a-f]{32}", ledger)
+    if read.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.head) or not named:
+        raise DocumentError("The receipt does not name an entry of a ledger.")
+    return Receipt(read.sequence, read.head, ledger)
 
 
 def _read_unit(read: _Unit) -> Unit:
@@ -153,9 +162,7 @@ def read_release(text: str | bytes) -> Release:
     mechanism.check_output(np.array(read.output, dtype=np.int64))
     if (read.receipt is None) != read.simulated:
         raise DocumentError("A release has a receipt of its charge and a simulation has none; this has it otherwise.")
-    if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
-        raise DocumentError("The receipt does not name an entry of a ledger.")
-    receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
+    receipt = _read_receipt(read.receipt) if read.receipt else None
     return Release(
         mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
         reader_model=_reader_model(mechanism, read.software),

@@ -39,13 +39,15 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
-    """[budget]: all that may be spent, and the ledger that keeps account."""
+    """[budget]: all that may be spent, in all and in each period, and the ledger that keeps account."""
 
     epsilon: Number
     ledger: str
     delta: Number = 0
     population: str = ""
     accountant: str = "basic"
+    per: str | None = None
+    allowance: Number | None = None
 
 
 class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
