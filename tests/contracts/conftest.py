@@ -95,6 +95,8 @@ TABLE: dict[str, list[Setting]] = {
     "HellingerSmooth": WITH_DELTA,
     "HellingerSmoothProved": WITH_DELTA,
     "HellingerReciprocal": HELLINGER,
+    "PublishedHellingerGlobal": HELLINGER,
+    "PublishedHellingerSmooth": WITH_DELTA,
     "HellingerLocal": HELLINGER,
     "HellingerCalibrated": [*WITH_DELTA, of(COIN, 10, 1, 18, delta=0)],
     "HellingerTable": HELLINGER,
