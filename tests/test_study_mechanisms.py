@@ -84,6 +84,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "NetworkSampling.truncated": [(GRAPH, "draws = 2", NO_READING)],
     "NetworkSampling.concentrated": [(GRAPH, DELTA)],
     "BoxMoments": [(LINE,)],
+    "ConeMoments": [(LINE,)],
     "LaplaceMoments": [(LINE,)],
     "GaussianMoments": [(LINE, DELTA)],
     "BallDraw": [(LINE, "norm_bound = 1", "steps = 16", NO_READING)],

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept_results import kept, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
@@ -23,7 +24,8 @@ from discreet.planning.audit import audit
 Counts = NDArray[np.int64]
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a")
-FAULTY_RUNS, HONEST_RUNS = 40, 100
+FAULTY_RUNS, HONEST_RUNS = repeats(10, 40), repeats(25, 100)
+SEED = 500_000
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,6 @@ HONEST = {
     "HellingerGlobal, enumerated epsilon": (HellingerGlobal(COIN, 8, 1), 20_000),
     "HellingerReciprocal, prior 20, n = 30": (HellingerReciprocal(HEAVY, 30, 1), 20_000),
 }
-
-
 NEAR = {
     "DiscreteLaplaceCounts, four cells": dc.DiscreteLaplaceCounts(
         dc.Categories("x", levels=("a", "b", "c", "d"), outside="a"), 20, "1.2"
@@ -112,14 +112,15 @@ NEAR_RUNS, NEAR_DRAWS = 100, 400_000  # 200,000 of each data set
 LEVEL_RUNS, LEVEL_DRAWS = 100, 20_000
 
 
-def alarms(mechanism: Any, draws: int, runs: int) -> int:
-    return sum(audit(mechanism, draws, seed=500_000 + run).violates for run in range(runs))
+def alarms(name: str, mechanism: Any, draws: int, runs: int) -> int:
+    """Return how many of so many audits, each with a seed of its own, find a violation."""
+    return sum(kept("audits", name, SEED, runs, lambda run: bool(audit(mechanism, draws, seed=SEED + run).violates)))
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_errors_are_found(name: str) -> None:
     mechanism, draws = FAULTS[name]
-    found = alarms(mechanism, draws, FAULTY_RUNS)
+    found = alarms(name, mechanism, draws, FAULTY_RUNS)
     print(f"\n{name}: found in {found} of {FAULTY_RUNS} audits of {draws} draws")
     assert found >= 0.95 * FAULTY_RUNS
 
@@ -128,7 +129,7 @@ def test_the_innocent_are_left_alone() -> None:
     """At 95 % confidence the bounds of Clopper and Pearson are wrong in far less than 5 % of audits."""
     total = 0
     for name, (mechanism, draws) in HONEST.items():
-        accused = alarms(mechanism, draws, HONEST_RUNS)
+        accused = alarms(name, mechanism, draws, HONEST_RUNS)
         print(f"\n{name}: accused in {accused} of {HONEST_RUNS} audits of {draws} draws", end="")
         total += accused
     print(f"\nfalse alarms: {total} of {HONEST_RUNS * len(HONEST)}")

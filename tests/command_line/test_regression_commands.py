@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.reading.engines import moments
 
 STUDY = """
 [data]
@@ -47,8 +46,6 @@ CANARY = "canary-71d0"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, few in (("WARM_UP", 50), ("STEPS", 50), ("ROUNDS", 2)):
-        monkeypatch.setattr(moments, name, few)
     generator = np.random.default_rng(8)
     age, education = generator.uniform(18, 80, 600), generator.integers(2, size=600)
     income = 900 + 25 * age + 700 * education + generator.normal(0, 300, 600)
@@ -84,9 +81,12 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     words = ("infer", "pay.release.json", "--plot", "pay.json", "--csv", "pay.out.csv", "--statement", "pay.html")
     shown = run(*words).output
     assert "income per 1 of age" in shown
-    assert "R-hat" in shown
+    assert "Pareto k-hat" in " ".join(shown.split())
+    assert "Monte Carlo errors of at most" in " ".join(shown.split())
     found = as_json("infer", "pay.release.json")
     slopes = {row["quantity"]: row for row in found["rows"]}
+    assert found["log_evidence_error"] < 1
+    assert found["monte_carlo_errors"]["age"]["mean"] < 0.1 * slopes["age"]["sd"]
     assert slopes["age"]["low"] < slopes["age"]["mean"] < slopes["age"]["high"]
     assert slopes["age"]["mean"] == pytest.approx(25, abs=8)  # secure bits cannot be seeded
     assert slopes["education=college"]["unit"] == "income, college instead of school"
@@ -94,6 +94,10 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
         assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
     picture = json.loads((folder / "pay.json").read_text())
     assert [row["cell"] for row in picture["data"]["values"]] == ["age (18 to 80)", "education=college"]
+    firm = as_json("infer", "pay.release.json", "--prior", '{"precision": 1e6, "noise": {"shape": 2, "scale": 0.1}}')
+    assert abs({row["quantity"]: row for row in firm["rows"]}["age"]["mean"]) < 1
+    refused = run("infer", "pay.release.json", "--prior", '{"a": 1}', code=1).output
+    assert "A reader's prior of a regression" in " ".join(refused.split())
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account

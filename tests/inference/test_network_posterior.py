@@ -20,7 +20,7 @@ from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.models.bif import read_bif
 from discreet.models.network import Network
 from discreet.reading import Case, engine_for
-from discreet.reading.engines.chains import ChainsEngine
+from discreet.reading.engines.counts import CountsEngine
 
 TWO, THREE = (0, 1), (0, 1, 2)
 NETWORKS: dict[str, tuple[Network, int]] = {
@@ -285,7 +285,7 @@ def test_what_cannot_be_read_is_refused_with_words() -> None:
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         dc.infer()
     pair = Case.of([release_of("two classes", "cube"), release_of("two classes", "cube")])
-    assert isinstance(engine_for(pair), ChainsEngine)  # two radii for each class are more than the exact sum takes
+    assert isinstance(engine_for(pair), CountsEngine)  # two radii for each class are more than the exact sum takes
 
 
 @pytest.mark.parametrize("kind", ["updates", "histograms", "gaussians", "cube", "joint"])

@@ -318,10 +318,8 @@ def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
         assert tables[family[-1]].var(axis=0) == pytest.approx(np.full(network.shape(family), stated), rel=0.15)
 
 
-def test_such_releases_are_read_by_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_such_releases_are_read_by_chains() -> None:
     """Noise on sums over many cells is no product over cells, but it has a likelihood; chains need no more."""
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_R_HAT", 1.2)
-    monkeypatch.setattr("discreet.reading.counts.chains._WANTED_SIZE", 50)
     counts = np.array([100, 200, 50, 150])
     release = dc.simulate(dc.FourierCounts(yes_no("a -> b"), 500, 4), counts, dc.SeededBits(10))
     posterior = dc.infer(release)

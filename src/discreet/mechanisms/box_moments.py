@@ -27,8 +27,6 @@ from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Cube
 
 Wholes = NDArray[np.int64]
-MOST_COORDINATES = 16
-"""Moments of more are refused before they cost anything: no reader could sample them in reasonable time."""
 LEAST_RATE = Fraction(1, 2**44)
 """Noise of a smaller rate than this could leave 64 bits."""
 
@@ -45,11 +43,6 @@ class NoisyMoments(Additive[LinearRegression]):
         name = type(self).__name__
         if not isinstance(model, LinearRegression):
             raise DeclarationError(f"{name} publishes moments of a LinearRegression; got a {type(model).__name__}.")
-        if model.dimension > MOST_COORDINATES:
-            raise DeclarationError(
-                f"{name} publishes moments of at most {MOST_COORDINATES} coordinates, which can be read within about a "
-                f"minute; this model has {model.dimension}, the intercept and the levels included. Use fewer features."
-            )
         number = within_bounds(positive(epsilon, "epsilon"), "epsilon")
         records = whole(size, "size", most=model.most_records)
         if records <= model.dimension:

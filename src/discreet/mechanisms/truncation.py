@@ -47,6 +47,12 @@ class Truncation:
         return ceil(share * unit), floor((1 - (self._cells - 1 - place) * share) * unit) - 1
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Return the first stick's least and largest value, which is all that there is with two cells."""
+        first, last = self._range(0, Fraction(1))
+        return first * 2.0**-self._grid_bits, (last + 1) * 2.0**-self._grid_bits
+
+    @property
     def is_empty(self) -> bool:
         """Tell whether no vector of cells counts: look at the most even one."""
         left = Fraction(1)

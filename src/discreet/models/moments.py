@@ -39,6 +39,8 @@ class Bounds:
     high: Fraction
     missing: Fraction
     dates: bool = False
+    are_gaps_left_out: bool = False
+    """Whether records without a value are left out, so that nothing stands for it."""
 
     @property
     def middle(self) -> float:

@@ -80,17 +80,17 @@ class StickEnds:
 
     def log_factors(self, places: Counts, shapes: Floats) -> Floats:
         """Return the sum over draws of the log factor of given cells (of the table) with given shapes."""
-        return np.asarray(sum(_log_end_factor(near[places], shapes) for near in self._near))
+        return np.asarray(sum(log_end_factor(near[places], shapes) for near in self._near))
 
     def log_far(self, alpha: Floats, power: float, counts: Counts) -> Floats:
         """Return the sum over draws and early sticks of the log factor of the far end, exactly."""
         shapes = np.cumsum((alpha + power * counts)[..., ::-1], axis=-1)[..., ::-1][..., 1:-1]
-        return np.asarray(sum(_log_end_factor(ends, shapes).sum(axis=-1) for ends in self._ends))
+        return np.asarray(sum(log_end_factor(ends, shapes).sum(axis=-1) for ends in self._ends))
 
     def far(self, alpha: Floats, power: float, size: int, expected: Floats | None) -> tuple[float, Floats] | None:
         """Return a shift and each cell's slope by its count for early sticks at the far end, if there are any."""
         rests = np.cumsum(alpha[::-1])[::-1][1:-1]
-        worst = np.maximum(*(abs(_log_end_factor(self._ends, rests + more)) for more in (0.0, power * size)))
+        worst = np.maximum(*(abs(log_end_factor(self._ends, rests + more)) for more in (0.0, power * size)))
         if not (worst > _NEGLIGIBLE).any():
             return None
         counts = np.zeros(len(alpha)) if expected is None else expected
@@ -98,8 +98,8 @@ class StickEnds:
         for draw, stick in np.argwhere(worst > _NEGLIGIBLE):
             later = float(counts[stick + 1 :].sum())
             cell, shape, step = self._ends[draw, stick], float(rests[stick]) + power * later, 1e-6
-            value = float(_log_end_factor(cell, shape))
-            slope = power * float(_log_end_factor(cell, shape + step) - value) / step
+            value = float(log_end_factor(cell, shape))
+            slope = power * float(log_end_factor(cell, shape + step) - value) / step
             shift += value - slope * later
             slopes[stick + 1 :] += slope
         return shift, slopes
@@ -116,7 +116,7 @@ def until_settled(read: Callable[[Floats | None], tuple[Found, Floats]], is_line
     return found
 
 
-def _log_end_factor(cells: Counts, shapes: Floats | float) -> Floats:
+def log_end_factor(cells: Counts, shapes: Floats | float) -> Floats:
     """Return log ((1 + h)^a - (1 - h)^a) / (2 h a), h = 1 / (2 j + 1): the mass of cell j over that of its middle."""
     half = 1 / (2.0 * cells + 1)
     with np.errstate(divide="ignore"):

@@ -61,9 +61,10 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def log_evidence(self) -> float | None:
-        """Return log P(release | model), averaged over the prior's strengths; nothing if the graph is not read exactly.
+        """Return log P(release | model), averaged over the prior's strengths; nothing if it is not known.
 
-        Differences are log Bayes factors.
+        Differences are log Bayes factors. For graphs that are read by chains it is worked out when it is asked for, if
+        they are small, and `facts` has its Monte Carlo error.
         """
         if np.isnan(self._log_evidences).any():
             return None
@@ -143,7 +144,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def _entries(self, level: float) -> tuple[TableEntry, ...]:
         if level not in self._known_entries:  # tables, pictures and statements ask for the same
             means, draws, shapes = self.mean_tables(), self._standard_parameters, self._standard_shapes
-            self._known_entries = {level: table_entries(self.model, means, draws, shapes, level)}
+            self._known_entries = {level: table_entries(self.model, means, draws, shapes, level, self.mean_errors())}
         return self._known_entries[level]
 
     def graph(self, level: float = 0.9) -> Graph:
@@ -161,8 +162,27 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return total
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
-        """Return the class of a naive Bayes network."""
-        return {"target": self.model.target}
+        """Return the class of a naive Bayes network, and how well chains agree if it was read by chains."""
+        known: dict[str, object] = {"target": self.model.target}
+        if (reached := self.readings[0].counts.reached) is not None:
+            known |= {"r_hat": reached.r_hat, "effective_size": reached.effective_size}
+            known |= {"tail_effective_size": reached.tail_effective_size, "accepted": reached.accepted}
+            error = self.readings[0].counts.log_evidence_error
+            known |= {"log_evidence_error": None if np.isnan(error) else error}
+        return known
+
+    def mean_errors(self) -> dict[str, Floats] | None:
+        """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""
+        found = [reading.counts.reached for reading in self.readings]
+        known = [reached for reached in found if reached is not None]
+        if len(known) < len(found):
+            return None
+        names = [variable.name for variable in self.model.variables]
+        squares = [
+            sum((s * t) ** 2 for s, t in zip(self._shares, own, strict=True))
+            for own in zip(*(reached.errors for reached in known), strict=True)
+        ]
+        return {n: self._shaped(n, np.sqrt(np.asarray(square))) for n, square in zip(names, squares, strict=True)}
 
     def account(self) -> Account:
         """Return the variables, what they depend on, and the prior in words."""
@@ -198,7 +218,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def mean_tables(self) -> dict[str, Floats]:
         """Return the expected probabilities of every variable, axes (parents..., levels).
 
-        They are exact for naive Bayes by independent or cube noise, else averages over 4,000 draws of the true tables.
+        They are exact for naive Bayes by independent or cube noise and for binary trees, and averages over all draws of
+        the true tables where chains made them (`mean_errors` says how exact); else over 4,000 draws.
         """
         exact = [means for reading in self.readings if (means := reading.counts.means()) is not None]
         if len(exact) < len(self.readings):

@@ -20,12 +20,12 @@ _COMPARED = 200  # draws of the counts over which the width with known counts is
 
 
 def table_entries(
-    network: Network, means: Tables, draws: Tables, shapes: Tables, level: float
+    network: Network, means: Tables, draws: Tables, shapes: Tables, level: float, errors: Tables | None = None
 ) -> tuple[TableEntry, ...]:
     """Return every entry of every table in the order of the variables.
 
     `means` has the axes (parents..., levels); `draws` of probabilities and `shapes` of their Dirichlet laws given the
-    counts have the axes (draws, rows, levels).
+    counts have the axes (draws, rows, levels). `errors` are the Monte Carlo errors of the means, if chains found them.
     """
     columns = {column.name: column for column in network.variables}
     low, high = tails(level)
@@ -34,14 +34,15 @@ def table_entries(
         median, least, most = np.quantile(draws[name], (0.5, low, high), axis=0)
         shares = np.maximum(0.0, 1 - _known_widths(shapes[name][:_COMPARED], level) / np.maximum(most - least, 1e-300))
         figures = (means[name], median, least, most, draws[name].std(axis=0, ddof=1), shares)
+        own = [None] * means[name].size if errors is None else errors[name].ravel().tolist()
         listed = (np.asarray(figure).ravel().tolist() for figure in figures)
-        for place, numbers in zip(np.ndindex(means[name].shape), zip(*listed, strict=True), strict=True):
-            *known, own = (columns[each].levels[code] for each, code in zip((*parents, name), place, strict=True))
+        for place, numbers, error in zip(np.ndindex(means[name].shape), zip(*listed, strict=True), own, strict=True):
+            *known, last = (columns[each].levels[code] for each, code in zip((*parents, name), place, strict=True))
             given = tuple(zip(parents, known, strict=True))
             mean, middle, start, end, sd, share = numbers
-            event, condition = TableEntry.names(name, own, given)
-            row = Row(event, condition, mean, middle, start, end, sd, share, PROBABILITY)
-            entries.append(TableEntry(name, own, given, row))
+            event, condition = TableEntry.names(name, last, given)
+            row = Row(event, condition, mean, middle, start, end, sd, share, PROBABILITY, error)
+            entries.append(TableEntry(name, last, given, row))
     return tuple(entries)
 
 

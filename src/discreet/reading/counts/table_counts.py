@@ -19,11 +19,28 @@ class Split:
     outside: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """How well chains did: the worst nested R-hat and effective sizes, moves taken, and the error of every mean."""
+
+    r_hat: float
+    effective_size: float
+    tail_effective_size: float
+    accepted: float
+    errors: Sequence[Floats]
+    """Monte Carlo standard errors of `TableCounts.means`."""
+
+
 class TableCounts(ABC):
     """The joint posterior of the tables of all variables: draws always, and finite sums where they are known."""
 
     log_evidence: float
     """Log P(releases | prior), not a number where it is not known."""
+
+    @property
+    def log_evidence_error(self) -> float:
+        """Return the Monte Carlo standard error of the log evidence: 0 where it is a finite sum."""
+        return 0.0
 
     @property
     @abstractmethod
@@ -35,7 +52,12 @@ class TableCounts(ABC):
         """Draw true tables (draws, parent levels, levels) of every variable."""
 
     def means(self) -> Sequence[Floats] | None:
-        """Return the expected probabilities (parent levels, levels) of every variable, if they are finite sums."""
+        """Return the expected probabilities (parent levels, levels) of every variable: finite sums, or of all draws."""
+        return None
+
+    @property
+    def reached(self) -> Reached | None:
+        """Return how well chains did, if they are what the tables were found by."""
         return None
 
     def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split | None:

@@ -1,4 +1,4 @@
-"""Graphs that are too large for chains, row by row: an approximation, for tables with noise of any law."""
+"""Graphs whose tables are too many cells for chains, row by row: an approximation, for tables with any noise."""
 
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Exactness, Work

@@ -1,0 +1,106 @@
+"""How well counts fit what was published: the log likelihood in whole numbers, and its slope for real ones.
+
+Counts are those of the cells of the model's tables, axes (cells, chains). The slope need not be exact: samplers follow
+it, and decide by the likelihood itself.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.mechanisms.quantities import Measurement
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_PART = 512  # columns of a matrix that are worked out at a time
+
+
+class Fit(ABC):
+    """What published outputs say about counts."""
+
+    sharpness: float = 0.0
+    """By how much one record may change the logarithm of a single number's likelihood, about."""
+
+    @abstractmethod
+    def log_likelihood(self, counts: Counts) -> Floats:
+        """Return log P(outputs | counts) of each chain."""
+
+    @abstractmethod
+    def slope(self, counts: Floats) -> Floats:
+        """Return about the derivative by each count (cells, chains)."""
+
+    @abstractmethod
+    def directions(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return sums of cells (rows) about which something is known near some counts, and how much (information)."""
+
+
+class MeasuredFit(Fit):
+    """Measured numbers z = A k + u of any laws, all in one product with the matrix A."""
+
+    def __init__(self, measurements: Sequence[Measurement], cells: int) -> None:
+        self._measurements = tuple(measurements)
+        self._matrix = linear_map(
+            lambda counts: np.concatenate([np.asarray(each.of.apply(counts)) for each in measurements], axis=-1), cells
+        )
+        self.sharpness = float(np.sqrt(max(measurement.information.max() for measurement in measurements)))
+        ends = np.cumsum([0, *(measurement.of.length for measurement in measurements)])
+        self._places = [slice(low, high) for low, high in pairwise(ends)]
+
+    def _noise(self, counts: Counts | Floats) -> list[Floats]:
+        numbers = (self._matrix @ counts).T
+        pairs = zip(self._measurements, self._places, strict=True)
+        return [measurement.values - numbers[:, place] for measurement, place in pairs]
+
+    def log_likelihood(self, counts: Counts) -> Floats:
+        """Return the sum of the laws' log probabilities."""
+        pairs = zip(self._measurements, self._noise(counts), strict=True)
+        return np.asarray(sum(measurement.noise.log_probability(noise) for measurement, noise in pairs))
+
+    def slope(self, counts: Floats) -> Floats:
+        """Return A' of the laws' slopes."""
+        pairs = zip(self._measurements, self._noise(counts), strict=True)
+        slopes = np.concatenate([-measurement.noise.slope(noise) for measurement, noise in pairs], axis=-1)
+        return np.asarray(self._matrix.T @ slopes.T)
+
+    def directions(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the rows of A, and the laws' information."""
+        information = np.concatenate([measurement.information for measurement in self._measurements])
+        return self._matrix.toarray().astype(float), information
+
+
+class SummedFit(Fit):
+    """Several outputs together."""
+
+    def __init__(self, parts: Sequence[Fit]) -> None:
+        self._parts = tuple(parts)
+        self.sharpness = max(part.sharpness for part in parts)
+
+    def log_likelihood(self, counts: Counts) -> Floats:
+        """Return the sum."""
+        return np.asarray(sum(part.log_likelihood(counts) for part in self._parts))
+
+    def slope(self, counts: Floats) -> Floats:
+        """Return the sum."""
+        return np.asarray(sum(part.slope(counts) for part in self._parts))
+
+    def directions(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the directions of all parts."""
+        found = [part.directions(counts) for part in self._parts]
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([known for _, known in found])
+
+
+def linear_map(apply: Callable[[Counts], Counts], cells: int) -> "csr_array":
+    """Return the matrix of a linear function of rows of counts."""
+    from scipy.sparse import csr_array, hstack
+
+    parts = []
+    for first in range(0, cells, _PART):
+        units = np.zeros((min(_PART, cells - first), cells), dtype=np.int64)
+        units[np.arange(len(units)), first + np.arange(len(units))] = 1
+        parts.append(csr_array(np.asarray(apply(units)).T))
+    return csr_array(hstack(parts))

@@ -1,0 +1,154 @@
+"""How many of N records have the first of several levels, as a function of one standard normal number.
+
+With a probability that is Beta(a, b) and integrated out, that number T is Beta-binomial. `whole` maps x to whole
+numbers; `share` is a smooth stand-in, T ~ N r with r the quantile of Beta(a, b) at Phi(x), for the slopes that a
+sampler follows. For a = 1 the quantile of T itself has a closed form,
+
+    P(T >= t) = g(N - t) / g(N),   g(m) = (m + 1) (m + 2) ... (m + b) = Gamma(m + 1 + b) / Gamma(m + 1),
+
+and by symmetry for b = 1; then x standard normal gives T its law exactly. Else t = floor((N + 1) r), and the weight
+P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.special import betainc, betaincinv, betaln, gammaln, log_ndtr, ndtr
+
+from discreet.arrays import Floats
+from discreet.mathematics.digits import log_gamma_ratio
+
+FAR = 8.5
+"""Normal numbers beyond, of a probability of 2e-17, are taken for this one."""
+
+_STEP = 1 / 64  # of the grid on which quantiles of Beta laws are tabulated
+_PLAIN = 12  # up to here Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out for whole b
+_TINY = 1e-280
+
+
+@dataclass(frozen=True)
+class Stick:
+    """The first part of Beta(a, b), as a function of a normal number."""
+
+    a: float
+    b: float
+
+    def whole(self, totals: Floats, x: Floats) -> tuple[Floats, Floats | float]:
+        """Return whole numbers between 0 and the totals, and their log weights."""
+        if self.a == 1:
+            return totals - _least(ndtr(-x), totals, self.b), 0.0
+        if self.b == 1:
+            return _least(ndtr(x), totals, self.a), 0.0
+        logs, rests = self._table(x)
+        low = np.floor((totals + 1) * np.exp(logs))
+        high = totals - np.floor((totals + 1) * np.exp(rests))
+        found = np.clip(np.where(logs < rests, low, high), 0, totals)
+        return found, self._log_weights(found, totals)
+
+    def share(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return r and its derivative by x."""
+        if self.a == 1:
+            rest, slope = _power(-x, self.b)
+            return 1 - rest, slope
+        if self.b == 1:
+            return _power(x, self.a)
+        logs, rests = self._table(x)
+        r, density = np.exp(logs), (self.a - 1) * logs + (self.b - 1) * rests - betaln(self.a, self.b)
+        return r, np.exp(np.minimum(-0.5 * x * x - 0.5 * np.log(2 * np.pi) - density, 40.0))
+
+    def normal(self, share: Floats) -> Floats:
+        """Return x for a share."""
+        from scipy.special import ndtri
+
+        inside = np.clip(share, 1e-300, 1 - 1e-16)
+        low, high = betainc(self.a, self.b, inside), betainc(self.b, self.a, 1 - inside)
+        return np.clip(np.where(low < high, ndtri(low), -ndtri(high)), -FAR, FAR)
+
+    def _log_weights(self, counts: Floats, totals: Floats) -> Floats:
+        """Return log of P(t) over the mass of its bin, from the end that is nearer."""
+        a, b, rest = self.a, self.b, totals - counts
+        logs = gammaln(totals + 1) - gammaln(counts + 1) - gammaln(rest + 1)
+        logs = logs + betaln(counts + a, rest + b) - betaln(a, b)
+        ends = totals + 1
+        from_below = betainc(a, b, (counts + 1) / ends) - betainc(a, b, counts / ends)
+        from_above = betainc(b, a, (rest + 1) / ends) - betainc(b, a, rest / ends)
+        return np.asarray(logs - np.log(np.maximum(np.where(counts < rest, from_below, from_above), 1e-300)))
+
+    def _table(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return log r and log (1 - r)."""
+        inside = np.clip(x, -FAR, FAR)
+        return self._tables[0](inside), self._tables[1](inside)
+
+    @cached_property
+    def _tables(self) -> "tuple[_Interpolated, _Interpolated]":
+        return _log_quantiles(self.a, self.b, 1), _log_quantiles(self.b, self.a, -1)
+
+
+def _power(x: Floats, b: float) -> tuple[Floats, Floats]:
+    """Return Phi(x)^(1/b) and phi(x) Phi(x)^(1/b) / (b Phi(x))."""
+    logs = log_ndtr(x)
+    found = np.exp(logs / b)
+    return found, np.exp(-0.5 * x * x - 0.5 * np.log(2 * np.pi) - logs) * found / b
+
+
+def _least(chances: Floats, totals: Floats, b: float) -> Floats:
+    """Return the least m >= 0 with g(m) >= chance g(total)."""
+    if b == 1:
+        return np.clip(np.ceil(chances * (totals + 1)) - 1, 0, totals)
+    if b == int(b) and b <= _PLAIN:
+        return _searched(_rising(int(b)), chances, totals, b, is_log=False)
+    return _searched(lambda m: log_gamma_ratio(m + 1, b), np.log(np.maximum(chances, _TINY)), totals, b, is_log=True)
+
+
+def _searched(growth: Callable[[Floats], Floats], chances: Floats, totals: Floats, b: float, is_log: bool) -> Floats:
+    wanted = growth(totals) + chances if is_log else growth(totals) * chances
+    rough = np.exp(wanted / b) if is_log else wanted ** (1 / b)
+    found = np.clip(np.ceil(rough - (b + 1) / 2), 0, totals)
+    while (more := (growth(found) < wanted) & (found < totals)).any():
+        found = found + more
+    while (less := (found > 0) & (growth(np.maximum(found - 1, 0)) >= wanted)).any():
+        found = found - less
+    return np.asarray(found)
+
+
+def _rising(b: int) -> Callable[[Floats], Floats]:
+    def product(m: Floats) -> Floats:
+        found = m + 1
+        for i in range(2, b + 1):
+            found = found * (m + i)
+        return found
+
+    return product
+
+
+@dataclass(frozen=True, eq=False)
+class _Interpolated:
+    """A smooth function on an even grid, by cubics with given slopes (Hermite)."""
+
+    values: Floats
+    slopes: Floats
+
+    def __call__(self, x: Floats) -> Floats:
+        places = np.minimum(((x + FAR) / _STEP).astype(np.intp), len(self.values) - 2)
+        t = (x + FAR) / _STEP - places
+        y0, y1 = self.values[places], self.values[places + 1]
+        s0, s1 = self.slopes[places], self.slopes[places + 1]
+        return np.asarray(y0 + t * (s0 + t * (3 * (y1 - y0) - 2 * s0 - s1 + t * (2 * (y0 - y1) + s0 + s1))))
+
+
+@lru_cache(maxsize=256)
+def _log_quantiles(a: float, b: float, sign: int) -> _Interpolated:
+    """Return log of the quantile of Beta(a, b) at Phi(sign x), as a function of x."""
+    x = np.linspace(-FAR, FAR, int(2 * FAR / _STEP) + 1)
+    chances, logs = ndtr(sign * x), log_ndtr(sign * x)
+    r, rest = betaincinv(a, b, chances), betaincinv(b, a, ndtr(-sign * x))
+    lower = r < 0.5  # from the nearer end, for digits
+    tail = (logs + np.log(a) + betaln(a, b)) / a  # Beta's mass near zero is r^a / (a B(a, b))
+    values = np.where(r > _TINY, np.log(np.maximum(r, _TINY)), np.minimum(tail, np.log(_TINY)))
+    values = np.where(lower, values, np.log1p(-np.minimum(rest, 0.9)))
+    rests = np.where(lower, np.log1p(-np.minimum(r, 0.9)), np.log(np.maximum(rest, _TINY)))
+    density = a * values + (b - 1) * rests - betaln(a, b)  # times r
+    slopes = sign * np.exp(-0.5 * x * x - 0.5 * np.log(2 * np.pi) - density)
+    return _Interpolated(values, slopes * _STEP)

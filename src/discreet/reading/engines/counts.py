@@ -1,0 +1,122 @@
+"""Any graph, through any evidence with a likelihood: chains through normal coordinates of its tables."""
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.models.network import Network
+from discreet.reading.case import Case, Engine, Exactness, Observed, Work
+from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet.reading.counts.cliques import Parents, clique_cells, cliques
+from discreet.reading.counts.coordinates import Coordinates
+from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
+from discreet.reading.counts.fits import Fit, MeasuredFit, SummedFit
+from discreet.reading.counts.rows import ApproximateCounts
+from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
+from discreet.reading.counts.tempered import tempered_evidence
+from discreet.reading.readings import NetworkReading
+
+MOST_CELLS = 20_000
+"""Tables of more cells along the best order that was found are not sampled."""
+
+_CALL = 5e3  # operations of one step through the tables of a variable, whatever it holds
+_CELL = 40.0  # operations of a step for each cell and each chain
+_PRODUCT = 0.1  # operations of an entry of the metric for each chain
+_STEPS = 15.0  # steps of a move
+
+
+class CountsEngine(Engine, place=50):
+    """Runs chains whose slopes are smooth and whose acceptance is exact, until they agree."""
+
+    models = (Network,)
+    exactness = Exactness.SAMPLED
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""
+        if (cells := clique_cells(*graph_of(case.model))) > MOST_CELLS:
+            return (
+                f"the graph is too dense: read one after another, its tables have {cells:.0f} cells, and at most "
+                f"{MOST_CELLS} are sampled"
+            )
+        return next((why for each in case.observed if (why := _refusal(each)) is not None), None)
+
+    def work(self, case: Case) -> Work:
+        """Return the work of as many moves as are made at most."""
+        levels, parents = graph_of(case.model)
+        found = cliques(levels, parents)
+        cells = float(sum(clique.cells for clique in found))
+        length = sum((c.levels - 1) * c.rows * c.contexts for c in found)
+        calls = sum((c.levels - 1) * (2 + np.ceil(np.log2(c.contexts))) for c in found)
+        chains = chains_for(length)
+        likelihood = sum(map(_operations, case.observed))
+        step = _CALL * calls + chains * (_CELL * cells + _PRODUCT * length**2 + 0.2 * likelihood)
+        moves = WARM + longest_for(length)
+        words = f"running chains through tables of {cells:.0f} cells"
+        return Work(words, moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2)
+
+    def read(self, case: Case) -> NetworkReading:
+        """Return draws of all tables."""
+        target = target_of(case)
+        return NetworkReading(
+            case.model, SampledTables(target, case.seed, lambda: tempered_evidence(target, case.seed))
+        )
+
+
+def graph_of(model: Network) -> tuple[tuple[int, ...], Parents]:
+    """Return the numbers of levels of all variables, and the places of their parents."""
+    names = [variable.name for variable in model.variables]
+    parents = tuple(tuple(names.index(name) for name in above) for above in model.parents)
+    return tuple(len(variable.levels) for variable in model.variables), parents
+
+
+def target_of(case: Case[Network]) -> Target:
+    """Return what chains sample."""
+    model = case.model
+    coordinates = Coordinates(*graph_of(model), model.prior, case.size)
+    names = [variable.name for variable in model.variables]
+    maximal = [names.index(family[-1]) for family in model.maximal_families]
+    alphas = [np.array(row) for row in model.prior]
+    return Target(coordinates, fit_of(case), maximal, alphas, _Start.of(case))
+
+
+def fit_of(case: Case[Network]) -> Fit:
+    """Return what all outputs say about the cells of the maximal families."""
+    parts: list[Fit] = [MeasuredFit(case.measurements, case.model.cells)] if case.measurements else []
+    parts += [DrawnFit(rows, case.model) for draw in case.draws for rows in draw.rows]
+    return parts[0] if len(parts) == 1 else SummedFit(parts)
+
+
+def _refusal(observed: Observed) -> str | None:
+    if any(not measurement.noise.has_density for measurement in observed.measurements):
+        return "its noise has no density"
+    if observed.draw is not None:
+        return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are no rows of probabilities"
+    return None if observed.measurements else "it is a choice among too many candidates"
+
+
+def _operations(observed: Observed) -> float:
+    if observed.draw is not None:
+        return drawn_operations(observed.draw.rows)
+    return sum(cost.operations for cost in observed.costs)
+
+
+class _Start:
+    """Independent draws of all tables, row by row, from tables that were made to agree."""
+
+    def __init__(self, rows: ApproximateCounts) -> None:
+        self._rows = rows
+
+    @classmethod
+    def of(cls, case: Case[Network]) -> "_Start | None":
+        """Return where chains may start, if every variable was measured."""
+        parts = noisy_parts(case.measurements, case.size) if case.measurements else None
+        if parts is None or {v.name for v in case.model.variables} - {name for part in parts for name in part.names}:
+            return None
+        return cls(ApproximateCounts(fit(case.model, case.size, parts), case.model))
+
+    def __call__(self, count: int, generator: np.random.Generator) -> list[Floats]:
+        """Return the shares of levels (rows, levels, chains) of every variable, anywhere in the bin of their counts."""
+        found = []
+        for table in self._rows.tables(count, generator):
+            drawn = table.transpose(1, 2, 0) + generator.random((*table.shape[1:], count))
+            found.append(drawn / drawn.sum(axis=1, keepdims=True))
+        return found

@@ -1,0 +1,105 @@
+"""Whole numbers as functions of normal ones have their laws exactly; orders of elimination; agreement of chains."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import betabinom, hypergeom
+
+from discreet.mathematics.nested import agreement, effective_sizes, nested_r_hat
+from discreet.reading.counts import couplings
+from discreet.reading.counts.cliques import clique_cells, cliques
+from discreet.reading.counts.sticks import Stick
+
+ASIA = ((2,) * 8, ((), (), (0,), (1,), (1,), (2, 3), (5,), (5, 4)))
+
+
+@pytest.mark.parametrize("total", [0, 1, 2, 7, 1000])
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 2), (1, 3), (1, 5), (1, 2.5), (1, 30), (4, 1), (0.3, 1)])
+def test_a_stick_with_a_closed_form_is_the_quantile_of_its_count(total: int, a: float, b: float) -> None:
+    x = np.random.default_rng(total).standard_normal((1, 4_000))
+    found, weights = Stick(a, b).whole(np.full_like(x, total), x)
+    assert np.all(weights == 0.0)
+    law = betabinom(total, a, b)
+    upper = x[0] > 0  # from the nearer end, for digits
+    counts = found[0]
+    low = np.where(upper, law.sf(counts) <= ndtr(-x[0]) * (1 + 1e-9), law.cdf(counts) >= ndtr(x[0]) * (1 - 1e-9))
+    before = np.where(
+        upper, law.sf(counts - 1) >= ndtr(-x[0]) * (1 - 1e-9), law.cdf(counts - 1) <= ndtr(x[0]) * (1 + 1e-9)
+    )
+    assert low.all()
+    assert before.all()
+
+
+@pytest.mark.parametrize("total", [0, 1, 7, 200])
+@pytest.mark.parametrize(("a", "b"), [(0.01, 0.5), (0.5, 0.5), (3, 2), (0.4, 0.8)])
+def test_any_other_stick_has_its_law_once_it_is_weighted(total: int, a: float, b: float) -> None:
+    """The weighted mass of each count over an even grid of quantiles is its Beta-binomial probability."""
+    quantiles = (np.arange(50_000) + 0.5) / 50_000
+    x = ndtri(quantiles)[None]
+    found, weights = Stick(a, b).whole(np.full_like(x, total), x)
+    mass = np.bincount(found[0].astype(int), np.exp(weights[0]), minlength=total + 1) / x.size
+    np.testing.assert_allclose(mass, betabinom(total, a, b).pmf(np.arange(total + 1)), atol=1e-4, rtol=2e-2)
+    assert mass.sum() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 1), (0.5, 0.5), (0.05, 2)])
+def test_the_smooth_stick_has_the_slope_that_it_says_and_can_be_turned_round(a: float, b: float) -> None:
+    x = np.linspace(-3, 3, 41)
+    r, slope = Stick(a, b).share(x)
+    more, less = Stick(a, b).share(x + 1e-5)[0], Stick(a, b).share(x - 1e-5)[0]
+    np.testing.assert_allclose(slope, (more - less) / 2e-5, rtol=1e-4, atol=1e-9)
+    inside = (r > 1e-12) & (r < 1 - 1e-9)
+    np.testing.assert_allclose(Stick(a, b).normal(r)[inside], x[inside], atol=1e-5)
+
+
+def test_a_small_coupling_is_the_quantile_of_the_hypergeometric_law() -> None:
+    generator = np.random.default_rng(1)
+    s = generator.integers(0, 120, size=10_000).astype(float)
+    a, f = np.floor(s * generator.random(10_000)), np.floor((s + 1) * generator.random(10_000) ** 2)
+    f[:100], a[100:200] = 0.0, s[100:200]
+    x = generator.standard_normal(10_000)
+    found, weights = couplings.whole(x, s, a, np.minimum(f, s))
+    exact = weights == 0.0
+    law = hypergeom(s.astype(int), a.astype(int), np.minimum(f, s).astype(int))
+    good = (law.cdf(found) >= ndtr(x) - 1e-9) & (law.cdf(found - 1) <= ndtr(x) + 1e-9)
+    assert exact.mean() > 0.5
+    assert good[exact & (s > 0)].all()
+    assert (found[s == 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("s", "a", "f"), [(1000, 300, 200), (5000, 90, 4000), (400, 200, 200), (10**6, 40, 10**6 - 90)]
+)
+def test_a_large_coupling_has_its_law_once_it_is_weighted(s: int, a: int, f: int) -> None:
+    x = ndtri((np.arange(100_000) + 0.5) / 100_000)
+    places, here, records = (np.full_like(x, value) for value in (s, a, f))
+    found, weights = couplings.whole(x, places, here, records)
+    mass = np.bincount(found.astype(int), np.exp(weights), minlength=a + 1) / x.size
+    np.testing.assert_allclose(mass, hypergeom(s, a, f).pmf(np.arange(len(mass))), atol=1e-4)
+    assert np.std(weights) < 0.1
+
+
+def test_orders_have_as_few_cells_as_is_known() -> None:
+    """Asia's best order has 54 cells; every table is filled from a margin of one that was filled before."""
+    assert clique_cells(*ASIA) == 54
+    for place, clique in enumerate(cliques(*ASIA)):
+        assert clique.home is None or clique.home < place
+        assert clique.margin.shape[0] == clique.rows * clique.contexts
+        np.testing.assert_array_equal(clique.margin.sum(axis=0), 1)
+
+
+def test_chains_that_agree_and_chains_that_do_not() -> None:
+    generator = np.random.default_rng(2)
+    values = generator.normal(size=(3, 64, 50))
+    assert nested_r_hat(values).max() < 1.01
+    np.testing.assert_allclose(effective_sizes(values), 3_200, rtol=0.6)
+    assert agreement(values).errors == pytest.approx(1 / np.sqrt(3_200), rel=0.35)
+    apart = values + np.arange(64)[:, None] / 20
+    found = agreement(apart)
+    assert found.r_hat > 1.2
+    assert found.bulk < 150
+    wide = values * np.where(np.arange(64) < 8, 5.0, 1.0)[:, None]  # one group far wider
+    assert nested_r_hat(wide).max() < 1.02
+    assert agreement(wide).r_hat > 1.05
+    still = agreement(np.ones((2, 8, 5)))
+    assert (still.r_hat, still.errors.tolist()) == (1.0, [0.0, 0.0])
