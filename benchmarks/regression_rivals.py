@@ -1,8 +1,8 @@
-"""Private regressions by others, written from their papers for `benchmarks/regression.py`, and what their epsilon means.
+"""Private regressions by others, written anew for `benchmarks/regression.py`, and what their epsilon means.
 
 Ours promises epsilon when one record is *replaced*. AdaSSP and objective perturbation promise it when one record is
-*added or removed*, so that a replacement costs them two such steps: a mechanism with (e, d) there has (2 e, d (1 + e^e))
-here. Both are run with e = epsilon / 2 and d = delta / (1 + e^(epsilon/2)). Features are x = (1, u) / sqrt(d), so
+*added or removed*, so that a replacement costs them two such steps: what has (e, d) there has (2 e, d (1 + e^e)) here.
+Both are run with e = epsilon / 2 and d = delta / (1 + e^(epsilon/2)). Features are x = (1, u) / sqrt(d), so
 ||x|| <= 1, and |y| <= 1.
 """
 
@@ -17,7 +17,7 @@ BOUND = 2.0
 
 
 def adassp(x: Floats, y: Floats, epsilon: float, delta: float, generator: np.random.Generator) -> Floats:
-    """Return w by AdaSSP (Wang 2018, algorithm 2): ridge with a private penalty, a third of the budget for each part."""
+    """Return w by AdaSSP (Wang 2018): ridge with a private penalty, a third of the budget for each part."""
     e, small = epsilon / 2, delta / (1 + exp(epsilon / 2))
     d, root = x.shape[1], sqrt(log(6 / small))
     squares, scale = x.T @ x, root / (e / 3)
@@ -26,7 +26,8 @@ def adassp(x: Floats, y: Floats, epsilon: float, delta: float, generator: np.ran
     penalty = max(0.0, sqrt(d * log(6 / small) * log(2 * d * d / 0.05)) / (e / 3) - least)
     upper = np.triu(generator.standard_normal((d, d)))
     noisy = squares + scale * (upper + np.triu(upper, 1).T)
-    return np.linalg.solve(noisy + penalty * np.eye(d), x.T @ y + scale * generator.standard_normal(d))
+    found = np.linalg.solve(noisy + penalty * np.eye(d), x.T @ y + scale * generator.standard_normal(d))
+    return np.asarray(found, dtype=float)
 
 
 def objective_perturbation(x: Floats, y: Floats, epsilon: float, generator: np.random.Generator) -> Floats:

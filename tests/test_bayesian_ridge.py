@@ -62,7 +62,7 @@ def test_coefficients_are_in_the_users_units() -> None:
     model = ridge().fit(*records(4000, 1))  # secure bits cannot be seeded; at epsilon 50 noise is a hundredth
     np.testing.assert_allclose(model.coef_, [0.2, -0.5], atol=0.06)
     assert model.intercept_ == pytest.approx(3, abs=1)
-    assert type(model.release_.mechanism).__name__ == "BoxMoments"
+    assert type(model.release_.mechanism).__name__ == "ConeMoments"
     intervals = model.posterior_.interval(0.999)
     assert intervals["feature 0"].low < 0.2 < intervals["feature 0"].high
 

@@ -77,7 +77,7 @@ def test_intervals_of_drawn_tables_cover_what_they_say() -> None:
 def test_what_cannot_be_read_is_refused_with_the_reason() -> None:
     five = dc.Network.from_edges("a", levels={"a": range(5)}, outside=0)
     drawn = dc.simulate(dc.NetworkSampling.truncated(five, size=2, epsilon=3), [1, 0, 0, 1, 0], dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="truncated draws of more than 4 levels"):
+    with pytest.raises(dc.DeclarationError, match="truncated draws of more than 3 levels"):
         dc.infer(drawn)
     for reading in (dc.truncated_reading, dc.projected_reading):
         with pytest.raises(dc.DeclarationError, match="no noisy tables"):

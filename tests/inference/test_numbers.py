@@ -174,7 +174,7 @@ def test_the_number_of_cells_follows_from_public_facts() -> None:
     [
         lambda: dc.NumberSums("x", (1, 0)),
         lambda: dc.NumberSums("x", (0, 1), asks=("median",)),
-        lambda: dc.NumberSums("x", (0, 1), by="ward"),
+        lambda: dc.NumberSums("x", (0, 1), by="ward"),  # type: ignore[arg-type]
         lambda: dc.NumberSums("x", (0, 1), unit=3),
         lambda: dc.NumberTable("x", (0, 1), 1),
         lambda: dc.NumberTable("x", (0, 1), quantiles=("1.5",)),

@@ -14,6 +14,7 @@ from discreet.certificates import compositions
 from discreet.certificates.enumeration import number_of_tables
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.divergences import hellinger_rows
+from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
@@ -23,7 +24,9 @@ _DRAWS = 400
 _STARTS = 2
 
 
-def weighted_tables(latent: LatentCounts | PairCounts | EnumeratedCounts, cells: int) -> tuple[Counts, Floats]:
+def weighted_tables(
+    latent: LatentCounts | PairCounts | EnumeratedCounts | DrawnCounts, cells: int
+) -> tuple[Counts, Floats]:
     """Return tables of true counts with their posterior probabilities: all of them if few, else exact draws."""
     if cells == 2:
         firsts, weights = latent.sum_of(np.array([0]))

@@ -13,6 +13,7 @@ and rounding comes after it. The theorem needs that *every* record lies in the b
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 
@@ -127,16 +128,29 @@ class Coding:
         half = isinstance(self.model.layout.plan.factors[factor], Indicator)
         return ((0, Fraction(1, 2)), (factor + 1, Fraction(1, 2))) if half else ((factor + 1, Fraction(1)),)
 
-    def terms(self) -> tuple[Terms, ...]:
-        """Return every released number as a sum of entries of vv' that vary, times its weight and M^2."""
-        layout = self.model.layout
-        pairs = zip(layout.products, layout.weights.tolist(), strict=True)
-        return tuple(self._terms(first, second, weight * layout.grid**2) for (first, second), weight in pairs)
+    @cached_property
+    def places(self) -> list[int]:
+        """Return the factor of every coordinate: the constant, if there is one, then all in their order."""
+        return [*([CONSTANT] if self.is_signed else []), *range(len(self.model.layout.plan.factors))]
 
-    def _terms(self, first: int, second: int, unit: int) -> Terms:
+    def terms(self) -> tuple[Terms, ...]:
+        """Return every released number as a sum of entries of vv' that vary, times its weight and M^2.
+
+        Where several products of factors are the same number in every record, it is the mean of all of them: any of
+        these has the right value, and together they have less noise.
+        """
+        layout = self.model.layout
+        alike: dict[tuple[int, int], list[tuple[int, int]]] = {number: [] for number in layout.products}
+        for pair in combinations_with_replacement(self.places, 2):
+            if (number := layout.product(*pair)) in alike:
+                alike[number].append(pair)
+        weights = zip(alike.values(), layout.weights.tolist(), strict=True)
+        return tuple(self._terms(pairs, Fraction(weight * layout.grid**2, len(pairs))) for pairs, weight in weights)
+
+    def _terms(self, pairs: list[tuple[int, int]], unit: Fraction) -> Terms:
         found: dict[tuple[int, int], Fraction] = {}
-        for i, one in self.form(first):
-            for j, two in self.form(second):
+        for first, second in pairs:
+            for (i, one), (j, two) in product(self.form(first), self.form(second)):
                 if i != j or not self.body.fixed[i]:
                     place = max(i, j), min(i, j)
                     found[place] = found.get(place, Fraction(0)) + one * two * unit
@@ -146,10 +160,8 @@ class Coding:
         """Return M^2 vv' of one record, exactly, from what it contributes; squares that are not released are 0."""
         layout = self.model.layout
         rows = zip(layout.products, np.asarray(contribution).tolist(), layout.weights.tolist(), strict=True)
-        values = {product: Fraction(value, weight) for product, value, weight in rows}
-        count = len(layout.plan.factors)
-        places = [CONSTANT, *range(count)] if self.is_signed else list(range(count))
-        forms = [self._coordinate(place) for place in places]
+        values = {number: Fraction(value, weight) for number, value, weight in rows}
+        forms = [self._coordinate(place) for place in self.places]
         return [[self._entry(values, one, two) for two in forms] for one in forms]
 
     def _coordinate(self, factor: int) -> Form:
@@ -164,9 +176,7 @@ class Coding:
 
     def _value(self, values: dict[tuple[int, int], Fraction], first: int, second: int) -> Fraction:
         """Return the sum of a product of factors: released, or known."""
-        low, high = sorted((first, second))
-        if high == CONSTANT:
+        if first == second == CONSTANT:
             return Fraction(self.model.grid**2)
-        if low == CONSTANT:
-            low, high = (high, high) if isinstance(self.model.layout.plan.factors[high], Indicator) else (high, low)
-        return values.get((low, high), Fraction(0))
+        number = self.model.layout.product(first, second)
+        return Fraction(0) if number is None else values.get(number, Fraction(0))

@@ -6,7 +6,7 @@ of counts; measurements (see `quantities`) say besides what was measured, with w
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,6 +91,17 @@ def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, high
 
 class Chooser(ABC):
     """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
+
+    has_smooth_normaliser: ClassVar[bool] = False
+    """Whether P(output | counts) is e^(`log_weights_of` - `log_normalisers`), the latter smooth in the counts."""
+
+    def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
+        """Return the log weight of an output before it is normalised, for rows of counts."""
+        raise NotImplementedError
+
+    def log_normalisers(self, tables: Counts) -> Floats:
+        """Return the log of the sum of all candidates' weights, for rows of counts."""
+        raise NotImplementedError
 
     @abstractmethod
     def listed_candidates(self) -> Counts:

@@ -24,6 +24,7 @@ from discreet.exact import Exact, ball, exact_text, positive, probability, round
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_calibrated import ScaledHellinger, largest_scale
+from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
@@ -91,7 +92,7 @@ class CalibratedHellinger(ScaledHellinger):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerGlobal(CalibratedHellinger, kind="HellingerGlobal", version=2):
+class HellingerGlobal(OneScale, CalibratedHellinger, kind="HellingerGlobal", version=2):
     """Divide by the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

@@ -17,6 +17,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.hellinger_law import HellingerMechanism
+from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
@@ -35,7 +36,7 @@ _PROVED_BITS = 128
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FirstHellingerGlobal(HellingerMechanism, kind="HellingerGlobal", version=1):
+class FirstHellingerGlobal(OneScale, kind="HellingerGlobal", version=1):
     """Divide by the global sensitivity: t = epsilon/2, pure epsilon-DP. The exponential mechanism as it is known.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

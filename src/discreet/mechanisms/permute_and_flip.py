@@ -41,6 +41,8 @@ _BITS = 63
 class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
     """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP."""
 
+    has_smooth_normaliser = False
+
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
         if self.candidates > MOST_ORDERED:

@@ -125,6 +125,13 @@ class Layout:
         wanted = [*self._square_products.values(), *self._target_products, *total]
         return tuple(dict.fromkeys(product for product in wanted if product is not None))
 
+    def product(self, first: int, second: int) -> tuple[int, int] | None:
+        """Return as which released number the product of two factors is known; None if it is the same in all records.
+
+        Factors are named by their places in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
+        """
+        return self._product(first, second)
+
     @cached_property
     def plan(self) -> MomentPlan:
         """Return what the source is asked to sum."""

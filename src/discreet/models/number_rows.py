@@ -33,8 +33,8 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
             found += [(middle, edges[cell + 1] - edges[cell] - one), (middle, wide - one)]
     if "distribution" in model.asks:
         for place in model.shown_edges:
-            share = below[place] / total
-            found += [(share, 0.0), (share, z * float(np.sqrt(share * (1 - share) / total)))]
+            part = float(below[place] / total)
+            found += [(part, 0.0), (part, z * float(np.sqrt(part * (1 - part) / total)))]
     if "mean" in model.asks:
         middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
         mean, cell = float(counts @ middles) / total, float(counts @ widths) / total

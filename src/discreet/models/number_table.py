@@ -263,7 +263,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         found = []
         if QUANTILES in self.asks:
             ranks = [max(1e-12, float(each) * total) for each in self.quantiles]
-            found += [float(values[min(np.searchsorted(below, r - 1e-9), len(values) - 1)]) for r in ranks]
+            found += [float(values[min(int(np.searchsorted(below, r - 1e-9)), len(values) - 1)]) for r in ranks]
         if DISTRIBUTION in self.asks:
             found += [float(weights[values < self.places[place]].sum()) / total for place in self.shown_edges]
         if MEAN in self.asks:

@@ -68,7 +68,8 @@ class RoundedGaussian(ProductGaussian):
         wide = -squares / 2 - np.log(sd) - np.log(2 * np.pi) / 2 + np.log1p(term)
         with np.errstate(divide="ignore"):
             near, beyond = log_ndtr((0.5 - far) / sd), log_ndtr((-0.5 - far) / sd)
-            return np.where(sd > _WIDE, wide, near + np.log(-np.expm1(np.minimum(beyond - near, 0.0))))
+            narrow = near + np.log(-np.expm1(np.minimum(beyond - near, 0.0)))
+        return np.asarray(np.where(sd > _WIDE, wide, narrow))
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return the sum of the numbers' log probabilities."""

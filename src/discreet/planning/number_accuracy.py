@@ -60,8 +60,9 @@ def expected_widths(
         records = [row.high - row.low for row, _ in own if not row.quantity.endswith(f"({POPULATION})")]
         widths, exactly = np.array(of_all).T if of_all else (np.zeros(1), np.zeros(1))
         found.append((np.mean(records), np.mean(widths), np.mean(exactly)))
-    means = np.mean(found, axis=0).tolist()
-    return NumberWidths(float(mechanism.guarantee.epsilon), mechanism.size, level, *means, unit)
+    records_width, wide, exactly_wide = np.mean(found, axis=0).tolist()
+    epsilon = float(mechanism.guarantee.epsilon)
+    return NumberWidths(epsilon, mechanism.size, level, records_width, wide, exactly_wide, unit)
 
 
 def epsilon_for_records(mechanism: Mechanism, width: float, level: float = 0.9) -> float | None:

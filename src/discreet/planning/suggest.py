@@ -23,6 +23,7 @@ from discreet.mechanisms import (
     JointHistograms,
     Mechanism,
     NetworkCounts,
+    PathTable,
     TreeTable,
 )
 from discreet.mechanisms.box_moments import NoisyMoments
@@ -59,6 +60,14 @@ def suggest_for_fitting(network: Network, size: int, epsilon: Exact) -> Suggesti
     That takes seconds to read where few records have few levels, and separate tables take a fraction of one.
     """
     return Suggestion(*_without_shared_radius(network, size, epsilon))
+
+
+def suggest_per_unit(model: Model, size: int, epsilon_per_unit: Exact) -> Suggestion:
+    """Return what publishes a model with so much epsilon for each unit of its column."""
+    if not isinstance(model, NumberTable):
+        raise DeclarationError('epsilon_per_unit is for model = "number" with quantiles or the distribution.')
+    why = f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
+    return Suggestion(PathTable.per_unit(model, size, epsilon_per_unit), why)
 
 
 @singledispatch

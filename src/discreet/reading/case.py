@@ -20,7 +20,7 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.evidence import Draw, Evidence
+from discreet.mechanisms.evidence import Choice, Draw, Evidence
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
 from discreet.on_demand import everything_registered
@@ -111,6 +111,11 @@ class Case(Generic[ModelT]):
     def draws(self) -> tuple[Draw, ...]:
         """Return all that was drawn."""
         return tuple(each.draw for each in self.observed if each.draw is not None)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Return all that was chosen."""
+        return tuple(each.evidence for each in self.observed if isinstance(each.evidence, Choice))
 
     @property
     def is_measured(self) -> bool:

@@ -10,6 +10,7 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.distributions import BetaMixture
 from discreet.models import Categories
 from discreet.models.network import Network
+from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
@@ -24,7 +25,7 @@ class TableReading:
     """The true counts of a table of categories under one prior, and the evidence for that prior."""
 
     model: Categories
-    counts: LatentCounts | PairCounts | EnumeratedCounts
+    counts: LatentCounts | PairCounts | EnumeratedCounts | DrawnCounts
     log_evidence: float
     """log P(releases | prior)."""
     method: str = EXACTLY

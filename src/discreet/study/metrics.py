@@ -3,29 +3,26 @@
 from dataclasses import replace
 
 from discreet.errors import DeclarationError
-from discreet.mechanisms import PathTable
+from discreet.mechanisms import Mechanism
 from discreet.models.asked import Declared
-from discreet.models.number_table import NumberTable
+from discreet.planning.suggest import suggest_per_unit
 from discreet.study.file import DeclaredQuestion
 from discreet.study.models import model_maker, model_of
 
 _MANY = 10**9
 
 
-def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[PathTable, str]:
-    """Return the table of a question with `epsilon_per_unit`, and why it is that one."""
+def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
+    """Return what publishes a question with `epsilon_per_unit`, and why it is that one."""
     if declared.epsilon is not None or declared.delta is not None:
         raise DeclarationError(
             "epsilon_per_unit stands instead of epsilon and delta: it promises so much for each unit of the column. "
             "What it costs for any change whatever, which the ledger is charged, follows from the bounds."
         )
-    if declared.mechanism not in (None, PathTable.__name__):
-        raise DeclarationError(f"epsilon_per_unit is published by PathTable; the mechanism is {declared.mechanism!r}.")
     maker = model_maker(declared.model, replace(study, size=_MANY, epsilon=1))  # as fine as cells go by themselves
     if strange := sorted(set(declared.further) - set(maker.keys)):
         raise DeclarationError(f"{strange[0]!r} is no key of {maker.name}, which takes {', '.join(maker.keys)}.")
-    model = model_of(declared, maker)
-    if not isinstance(model, NumberTable):
-        raise DeclarationError('epsilon_per_unit is for model = "number" with quantiles or the distribution.')
-    made = PathTable.per_unit(model, size, declared.epsilon_per_unit or 0)
-    return made, f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
+    found = suggest_per_unit(model_of(declared, maker), size, declared.epsilon_per_unit or 0)
+    if declared.mechanism not in (None, kind := type(found.mechanism).__name__):
+        raise DeclarationError(f"epsilon_per_unit is published by {kind}; the mechanism is {declared.mechanism!r}.")
+    return found.mechanism, found.reason

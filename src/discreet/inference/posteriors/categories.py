@@ -94,8 +94,8 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def method(self) -> str:
-        """Say that all counts were summed out."""
-        return "read exactly"
+        """Say that all counts were summed out, or how they were drawn."""
+        return self.joint.weighed[0][1].method
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
 from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.pictures import Distribution
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
@@ -273,6 +274,20 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             )
             / 2
         }
+
+    def distribution(self, level: float = 0.9) -> Distribution | None:
+        """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""
+        if DISTRIBUTION not in self.model.asks:
+            return None
+        edges, found = tuple(self.model.places.tolist()), []
+        for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
+            below: list[tuple[float, ...]] = [(0.0,) * 5]
+            for edge in range(1, self.model.count):
+                own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
+                below.append((own.point, own.low, own.high, law.low, law.high))
+            cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
+            found.append((group, edges, (*below, (1.0,) * 5), cells))
+        return Distribution(self.model.column, tuple(found))
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""

@@ -23,7 +23,7 @@ from discreet.models.network import Network
 from discreet.reading.counts.fits import Fit, linear_map
 from discreet.reading.drawn import FINE_GRID, log_end_factor
 
-MOST_LEVELS = 4
+MOST_LEVELS = 3
 """Truncated rows of more levels are not read: their integrals are nested."""
 
 _NODES, _FEW_NODES = 40, 10  # of each integral over a stick; fewer for slopes

@@ -115,7 +115,7 @@ class SampledTables(TableCounts):
             self.agreement = agreement(np.stack([target.means(tables) for tables in self._kept], axis=2))
             if _is_good(self.agreement):
                 break
-        self.accepted = float(np.mean(shares))
+        self.accepted, self.places = float(np.mean(shares)), chains.q
         self._warn()
 
     @property

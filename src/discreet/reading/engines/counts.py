@@ -6,6 +6,7 @@ from discreet.arrays import Floats
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Exactness, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet.reading.counts.choice_fit import ChoiceFit
 from discreet.reading.counts.cliques import Parents, clique_cells, cliques
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
@@ -37,7 +38,7 @@ class CountsEngine(Engine, place=50):
                 f"the graph is too dense: read one after another, its tables have {cells:.0f} cells, and at most "
                 f"{MOST_CELLS} are sampled"
             )
-        return next((why for each in case.observed if (why := _refusal(each)) is not None), None)
+        return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
         """Return the work of as many moves as are made at most."""
@@ -47,7 +48,7 @@ class CountsEngine(Engine, place=50):
         length = sum((c.levels - 1) * c.rows * c.contexts for c in found)
         calls = sum((c.levels - 1) * (2 + np.ceil(np.log2(c.contexts))) for c in found)
         chains = chains_for(length)
-        likelihood = sum(map(_operations, case.observed))
+        likelihood = sum(map(operations_of, case.observed))
         step = _CALL * calls + chains * (_CELL * cells + _PRODUCT * length**2 + 0.2 * likelihood)
         moves = WARM + longest_for(length)
         words = f"running chains through tables of {cells:.0f} cells"
@@ -82,18 +83,21 @@ def fit_of(case: Case[Network]) -> Fit:
     """Return what all outputs say about the cells of the maximal families."""
     parts: list[Fit] = [MeasuredFit(case.measurements, case.model.cells)] if case.measurements else []
     parts += [DrawnFit(rows, case.model) for draw in case.draws for rows in draw.rows]
+    parts += [ChoiceFit(choice) for choice in case.choices]
     return parts[0] if len(parts) == 1 else SummedFit(parts)
 
 
-def _refusal(observed: Observed) -> str | None:
+def unreadable(observed: Observed) -> str | None:
+    """Tell why an output has no likelihood that chains can ask for, or nothing if it has one."""
     if any(not measurement.noise.has_density for measurement in observed.measurements):
         return "its noise has no density"
     if observed.draw is not None:
         return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are no rows of probabilities"
-    return None if observed.measurements else "it is a choice among too many candidates"
+    return None if observed.measurements else observed.likelihood_refusal
 
 
-def _operations(observed: Observed) -> float:
+def operations_of(observed: Observed) -> float:
+    """Return about how many operations the likelihood of one row of counts takes."""
     if observed.draw is not None:
         return drawn_operations(observed.draw.rows)
     return sum(cost.operations for cost in observed.costs)

@@ -1,0 +1,163 @@
+"""Tables of categories through choices, truncated draws and noise that is no product, of too many tables to list.
+
+A table of categories is a graph of one variable, so the chains of graphs read it. The evidence comes from draws of a
+normal law around where the chains are, mixed with the prior (importance sampling): coordinates are few.
+"""
+
+import warnings
+from collections.abc import Sequence
+from math import nan
+
+import numpy as np
+from scipy.special import logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import ConvergenceWarning
+from discreet.models import Categories
+from discreet.reading.case import Case, Engine, Exactness, Observed, Work
+from discreet.reading.counts.choice_fit import CHECKED, MOST_CELLS, NODES, ChoiceFit, InterpolatedFit
+from discreet.reading.counts.coordinates import Coordinates
+from discreet.reading.counts.count_chains import CountChains
+from discreet.reading.counts.drawn_counts import DrawnCounts
+from discreet.reading.counts.drawn_fit import DrawnFit
+from discreet.reading.counts.fits import Fit, MeasuredFit, SummedFit
+from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
+from discreet.reading.engines.counts import operations_of, unreadable
+from discreet.reading.readings import TableReading
+
+MOST_COORDINATES = 2_000
+"""Tables of more cells are not sampled."""
+
+_SUM = 3e7  # operations of one sum over candidates that is bounded, not listed
+_WEIGHT = 1e4  # operations of the weight of one candidate
+_MOST_CANDIDATES = 1e7  # operations of one likelihood of a choice
+_ERROR = 0.01  # of an interpolated logarithm: beyond, the reader is warned
+_PROPOSED = 4_000
+_FEW_COORDINATES = 20  # up to here the evidence is worked out
+
+
+class SampledTablesEngine(Engine, place=30):
+    """Runs the chains of graphs on one table."""
+
+    models = (Categories,)
+    exactness = Exactness.SAMPLED
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse wide tables, and outputs whose likelihood is not known in numbers."""
+        cells = len(case.model.cells)
+        if cells > MOST_COORDINATES:
+            return f"chains go through at most {MOST_COORDINATES} cells; this table has {cells}"
+        if cells > MOST_CELLS and any(choice.chooser.has_smooth_normaliser for choice in case.choices):
+            return (
+                f"the sums over all candidates are interpolated for at most {MOST_CELLS} cells; this table has "
+                f"{cells}: publish noisy counts, which are read at any size"
+            )
+        slow = [c for c in case.choices if not c.chooser.has_smooth_normaliser and c.cost.operations > _MOST_CANDIDATES]
+        if slow:
+            return (
+                f"the likelihood is a sum over all candidates of {case.size} records in {cells} cells, too many to ask "
+                "for again and again: ask for fewer cells or records, or publish noisy counts, which are read at any "
+                "size"
+            )
+        return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
+
+    def work(self, case: Case) -> Work:
+        """Return the work of as many moves as are made at most, each with turns of single coordinates."""
+        cells = len(case.model.cells)
+        chains, moves = chains_for(cells), WARM + longest_for(cells)
+        each = sum(map(_operations, case.observed))
+        sums = sum(choice.chooser.has_smooth_normaliser for choice in case.choices) * (2 * NODES + 3 * CHECKED)
+        steps = 1.0 + min(cells, 30)
+        words = f"running chains through a table of {cells} cells"
+        operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells)) + _SUM * sums
+        return Work(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2)
+
+    def read(self, case: Case[Categories]) -> TableReading:
+        """Return draws of the table; where sums are interpolated, they are refined until checks are good."""
+        target, interpolated = target_of(case)
+        read = SampledTables(target, case.seed, lambda: (nan, nan))
+        if (worst := _worst(read, interpolated)) > _ERROR:
+            for fit in interpolated:
+                fit.refine(_some(read, 2 * CHECKED, 0))
+            read = SampledTables(target, case.seed, lambda: (nan, nan))
+            worst = _worst(read, interpolated)
+        method, tables = read.method, _pool(read)
+        if interpolated:
+            method += f"; sums over all candidates interpolated, their logarithms off by at most {worst:.1g} at checks"
+        if worst > _ERROR:
+            warnings.warn(
+                f"{case.label!r}: interpolated sums over candidates are off by up to {worst:.2g} in their logarithm. "
+                "Take intervals for rough ones.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        evidence = _evidence(target, read, case.seed)
+        counts = DrawnCounts(tables, np.ones(len(tables)), evidence)
+        return TableReading(case.model, counts, evidence, method)
+
+
+def _operations(observed: Observed) -> float:
+    choices = Case(observed.mechanism.model, 0, (observed,)).choices
+    return _WEIGHT if any(choice.chooser.has_smooth_normaliser for choice in choices) else operations_of(observed)
+
+
+def target_of(case: Case[Categories]) -> tuple[Target, list[InterpolatedFit]]:
+    """Return what chains sample, and the fits in it whose sums are interpolated."""
+    alpha = np.array(case.model.concentration, dtype=float)
+    cells = len(alpha)
+    parts: list[Fit] = [MeasuredFit(case.measurements, cells)] if case.measurements else []
+    parts += [DrawnFit(rows, case.model) for draw in case.draws for rows in draw.rows]
+    interpolated = [
+        InterpolatedFit(choice, alpha, case.size) for choice in case.choices if choice.chooser.has_smooth_normaliser
+    ]
+    parts += [ChoiceFit(choice) for choice in case.choices if not choice.chooser.has_smooth_normaliser]
+    parts += interpolated
+    coordinates = Coordinates((cells,), ((),), [alpha.tolist()], case.size)
+    fit = parts[0] if len(parts) == 1 else SummedFit(parts)
+    start = _Start(alpha, interpolated[0].candidate) if interpolated else None
+    return Target(coordinates, fit, [0], [alpha], start), interpolated
+
+
+class _Start:
+    """Half the chains start around the candidate and half from the prior: if they do not meet, R-hat tells."""
+
+    def __init__(self, alpha: Floats, candidate: Counts) -> None:
+        self._alpha, self._candidate = alpha, candidate
+
+    def __call__(self, count: int, generator: np.random.Generator) -> list[Floats]:
+        """Return shares of the cells, axes (rows, levels, chains)."""
+        near = generator.dirichlet(self._alpha + self._candidate, size=count // 2)
+        anywhere = generator.dirichlet(self._alpha, size=count - count // 2)
+        return [np.concatenate([near, anywhere]).T[None]]
+
+
+def _worst(read: SampledTables, fits: Sequence[InterpolatedFit]) -> float:
+    """Return the largest error of an interpolated logarithm at some of the draws."""
+    return max((float(np.abs(fit.errors(_some(read, CHECKED, 1))).max()) for fit in fits), default=0.0)
+
+
+def _pool(read: SampledTables) -> Counts:
+    return np.asarray(read.pool[0].reshape(-1, read.pool[0].shape[-1]), dtype=np.int64)
+
+
+def _some(read: SampledTables, count: int, seed: int) -> Counts:
+    return np.asarray(read.tables(count, np.random.default_rng([seed, 2]))[0][:, 0])
+
+
+def _evidence(target: Target, read: SampledTables, seed: int) -> float:
+    """Return the log evidence by proposals around the chains, half of them, and from the prior."""
+    if target.coordinates.length > _FEW_COORDINATES:
+        return nan
+    generator = np.random.default_rng([seed, 3])
+    places = read.places
+    mean, covariance = places.mean(axis=1), 2 * np.atleast_2d(np.cov(places)) + 1e-6 * np.eye(len(places))
+    root = np.linalg.cholesky(covariance)
+    normals = generator.standard_normal((len(mean), _PROPOSED))
+    near = np.arange(_PROPOSED) % 2 == 0
+    q = np.where(near, mean[:, None] + root @ normals, normals)
+    around = np.linalg.solve(root, q - mean[:, None])
+    log_root = float(np.log(np.diag(root)).sum())
+    proposal = np.logaddexp(-0.5 * (around**2).sum(axis=0) - log_root, -0.5 * (q**2).sum(axis=0)) - np.log(2)
+    chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
+    logs = chains.weights + chains.fits - proposal
+    return float(logsumexp(logs) - np.log(_PROPOSED))
