@@ -61,7 +61,7 @@ def test_what_is_declared_is_charged(
     epsilon: object,
     tmp_path: object,
 ) -> None:
-    mechanism = kind(table_of(*prior), size, epsilon, **more)  # type: ignore[call-arg, arg-type]
+    mechanism = kind(table_of(*prior), size, epsilon, **more)  # type: ignore[call-arg]
     assert mechanism.guarantee.epsilon == Fraction(str(epsilon))
     ledger = dc.Ledger.create(f"{tmp_path}/one.ledger", epsilon=3, delta="0.01")
     ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism))
