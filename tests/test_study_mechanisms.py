@@ -65,6 +65,8 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "HellingerGlobal": [(TABLE,)],
     "HellingerSmooth": [(TABLE, DELTA)],
     "HellingerSmoothProved": [(TABLE, DELTA)],
+    "PublishedHellingerGlobal": [(TABLE,)],
+    "PublishedHellingerSmooth": [(TABLE, DELTA)],
     "HellingerReciprocal": [(TABLE, 'lipschitz = "0.5"')],
     "HellingerCalibrated": [(TABLE,), (TABLE, DELTA, 'smoothing = "0.1"')],
     "HellingerLocal": [(TABLE,)],
