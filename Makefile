@@ -10,14 +10,18 @@ demo: .venv/installed
 test: .venv/installed-dev
 	$(BIN)/pytest -q -n 2 --dist loadgroup
 
+# At most 45 minutes on two free cores; what each test printed stands at the end.
 validate: .venv/installed-dev
-	$(BIN)/pytest -q -s validation
+	$(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 
-# As validate, with 120 releases of every fixed truth; it may be interrupted, and goes on where it stopped.
+# As validate, with many more repeats; it may be interrupted, and goes on where it stopped. Results are kept as JSON,
+# stamped with the commit, in validation/results; the last two lines make the figures of docs/calibration.md of them.
 validate-full: .venv/installed-dev
-	DISCREET_VALIDATION=full $(BIN)/pytest -q -s validation
+	DISCREET_VALIDATION=full $(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
+	$(BIN)/python validation/calibration_page.py collect
+	$(BIN)/python validation/calibration_page.py write
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -22,6 +22,7 @@ def main() -> None:
     slopes = {
         setting: [[round(value, 5) for value in row] for row in rows]
         for setting, rows in json.loads(coefficients.read_text()).items()
+        if len(setting.split()) == 2  # records and epsilon, of three features
     }
     print(json.dumps({"versions": versions, "naive_bayes": rounded, "regression": slopes}))
 

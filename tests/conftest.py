@@ -10,5 +10,7 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
     monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
     monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
-    for name, few in (("WARM_UP", 5), ("STEPS", 20), ("ROUNDS", 1)):
-        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", few)
+    monkeypatch.setattr("discreet.reading.engines.moments.LOOKS", (1,))
+    monkeypatch.setattr("discreet.reading.engines.moments.LEAST_WORTH", 1e-3)
+    for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):
+        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", 1e9)

@@ -34,7 +34,13 @@ FAMILIES = (
     dc.Exponential("wait", high=10, bands=20),
     dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
 )
-MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES)
+NUMBERS = (
+    dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),
+    dc.NumberSums("x", (0, 1), by=dc.Column("w", TWO, outside=0), missing=0),
+    dc.NumberTable("x", (0, 1), 4, asks=("quantiles", "distribution", "mean"), missing=0),
+    dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), by=dc.Column("w", TWO, outside=0)),
+)
+MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS)
 SIZES = {"HellingerTable": 6}
 FACTS: dict[str, dict[str, Any]] = {
     "FamilyGaussians": {"delta": "1e-3"},
@@ -86,6 +92,8 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
         return np.concatenate(tables)
     if isinstance(model, dc.LinearRegression):
         return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
+    if isinstance(model, dc.NumberSums | dc.NumberTable):
+        return model.made_up(size, generator).statistics
     return generator.multinomial(size, np.full(len(model.cells), 1 / len(model.cells)))
 
 

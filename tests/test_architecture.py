@@ -14,7 +14,7 @@ import discreet as dc
 ROOT = Path(dc.__file__).parent
 
 ORDER = (
-    ("version", "errors", "on_demand", "arrays"),
+    ("version", "errors", "on_demand", "arrays", "rounding"),
     ("exact", "markup"),
     ("documents",),
     ("mathematics",),

@@ -15,7 +15,6 @@ pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from discreet.reading.engines import moments
 from discreet.sklearn import PrivateBayesianRidge
 
 FRESH_NOISE = "every fit draws fresh noise from the system's secure bits, so two fits differ"
@@ -33,13 +32,6 @@ EXPECTED = {
 Floats = NDArray[np.float64]
 
 
-@pytest.fixture
-def short_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the ensemble run for a few steps only, where how well it mixes is not what is tested."""
-    for name, few in (("WARM_UP", 20), ("STEPS", 20), ("ROUNDS", 1)):
-        monkeypatch.setattr(moments, name, few)
-
-
 def expected_failures(_: Any) -> dict[str, str]:
     return EXPECTED
 
@@ -49,7 +41,7 @@ def expected_failures(_: Any) -> dict[str, str]:
     [PrivateBayesianRidge(epsilon=10_000, feature_bounds=(-5, 5), target_bounds=(-5, 5))],
     expected_failed_checks=expected_failures,
 )
-@pytest.mark.usefixtures("short_run")
+@pytest.mark.usefixtures("short_runs")
 def test_scikit_learn_accepts_the_regression(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -70,7 +62,7 @@ def test_coefficients_are_in_the_users_units() -> None:
     model = ridge().fit(*records(4000, 1))  # secure bits cannot be seeded; at epsilon 50 noise is a hundredth
     np.testing.assert_allclose(model.coef_, [0.2, -0.5], atol=0.06)
     assert model.intercept_ == pytest.approx(3, abs=1)
-    assert type(model.release_.mechanism).__name__ == "BoxMoments"
+    assert type(model.release_.mechanism).__name__ == "ConeMoments"
     intervals = model.posterior_.interval(0.999)
     assert intervals["feature 0"].low < 0.2 < intervals["feature 0"].high
 
@@ -114,7 +106,7 @@ def test_the_ledger_is_charged_and_refuses_when_it_is_spent(tmp_path: Path) -> N
         ridge(epsilon="0.1", ledger=ledger).fit(x, y)
 
 
-@pytest.mark.usefixtures("short_run")
+@pytest.mark.usefixtures("short_runs")
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
 def test_no_value_of_a_record_makes_it_fail() -> None:
     x, y = records(60, 6)
@@ -125,7 +117,7 @@ def test_no_value_of_a_record_makes_it_fail() -> None:
     assert np.isfinite(model.predict(odd)).all()
 
 
-@pytest.mark.usefixtures("short_run")
+@pytest.mark.usefixtures("short_runs")
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
 def test_a_constant_and_a_collinear_feature_leave_the_prior_where_the_data_are_silent() -> None:
     x, y = records(2000, 7)

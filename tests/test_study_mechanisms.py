@@ -82,6 +82,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "NetworkSampling.truncated": [(GRAPH, "draws = 2", NO_READING)],
     "NetworkSampling.concentrated": [(GRAPH, DELTA)],
     "BoxMoments": [(LINE,)],
+    "ConeMoments": [(LINE,)],
     "LaplaceMoments": [(LINE,)],
     "GaussianMoments": [(LINE, DELTA)],
     "BallDraw": [(LINE, "norm_bound = 1", "steps = 16", NO_READING)],
@@ -245,8 +246,8 @@ def test_a_suggestion_has_its_reason() -> None:
     assert dc.suggest(table, 100, 1).mechanism == dc.GeometricHistogram(table, 100, 1)
     assert "no delta is needed" in dc.suggest(table, 100, 1, "1e-6").reason
     line = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
-    assert dc.suggest(line, 100, 1).mechanism == dc.BoxMoments(line, 100, 1)
-    assert "narrower" in dc.suggest(line, 100, 1, "1e-6").reason
+    assert dc.suggest(line, 100, 1).mechanism == dc.mechanisms.ConeMoments(line, 100, 1)
+    assert "narrowest" in dc.suggest(line, 100, 1, "1e-6").reason
     unsuited: Any = "a table"
     with pytest.raises(dc.DeclarationError, match="got a str"):
         dc.suggest(unsuited, 100, 1)

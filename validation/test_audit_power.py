@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept_results import kept, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
@@ -22,7 +23,8 @@ from discreet.planning.audit import audit
 Counts = NDArray[np.int64]
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a")
-FAULTY_RUNS, HONEST_RUNS = 40, 100
+FAULTY_RUNS, HONEST_RUNS = repeats(10, 40), repeats(25, 100)
+SEED = 500_000
 
 
 @dataclass(frozen=True)
@@ -98,16 +100,26 @@ HONEST = {
     "HellingerGlobal, enumerated epsilon": (HellingerGlobal(COIN, 8, 1), 20_000),
     "HellingerReciprocal, prior 20, n = 30": (HellingerReciprocal(HEAVY, 30, 1), 20_000),
 }
+NEAR = {
+    "DiscreteLaplaceCounts, four cells": dc.DiscreteLaplaceCounts(
+        dc.Categories("x", levels=("a", "b", "c", "d"), outside="a"), 20, "1.2"
+    ),
+    "MaximumPosterior, three cells": dc.mechanisms.MaximumPosterior(DIE.with_prior(1), 10, "1.2", 8),
+    "HellingerCalibrated, three cells": dc.mechanisms.HellingerCalibrated(DIE.with_prior(1), 6, "1.2"),
+}
+NEAR_RUNS, NEAR_DRAWS = 100, 400_000  # 200,000 of each data set
+LEVEL_RUNS, LEVEL_DRAWS = 100, 20_000
 
 
-def alarms(mechanism: Any, draws: int, runs: int) -> int:
-    return sum(audit(mechanism, draws, seed=500_000 + run).violates for run in range(runs))
+def alarms(name: str, mechanism: Any, draws: int, runs: int) -> int:
+    """Return how many of so many audits, each with a seed of its own, find a violation."""
+    return sum(kept("audits", name, SEED, runs, lambda run: bool(audit(mechanism, draws, seed=SEED + run).violates)))
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_errors_are_found(name: str) -> None:
     mechanism, draws = FAULTS[name]
-    found = alarms(mechanism, draws, FAULTY_RUNS)
+    found = alarms(name, mechanism, draws, FAULTY_RUNS)
     print(f"\n{name}: found in {found} of {FAULTY_RUNS} audits of {draws} draws")
     assert found >= 0.95 * FAULTY_RUNS
 
@@ -116,8 +128,41 @@ def test_the_innocent_are_left_alone() -> None:
     """At 95 % confidence the bounds of Clopper and Pearson are wrong in far less than 5 % of audits."""
     total = 0
     for name, (mechanism, draws) in HONEST.items():
-        accused = alarms(mechanism, draws, HONEST_RUNS)
+        accused = alarms(name, mechanism, draws, HONEST_RUNS)
         print(f"\n{name}: accused in {accused} of {HONEST_RUNS} audits of {draws} draws", end="")
         total += accused
     print(f"\nfalse alarms: {total} of {HONEST_RUNS * len(HONEST)}")
     assert total <= 0.01 * HONEST_RUNS * len(HONEST)
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_a_promise_that_is_broken_by_a_fifth_is_found(name: str) -> None:
+    """A true epsilon of 1.2 that is declared as 1: found in at least 90 of 100 audits."""
+    planted = Planted(NEAR[name], "1")
+    found = sum(audit(planted, NEAR_DRAWS, seed=700_000 + run).violates for run in range(NEAR_RUNS))
+    print(f"\n{name}: true 1.2 declared as 1 found in {found} of {NEAR_RUNS} audits of {NEAR_DRAWS} draws")
+    assert found >= 0.9 * NEAR_RUNS
+
+
+def test_regions_of_several_numbers_are_learnt() -> None:
+    """One radius for three yes/no items: no single number tells much."""
+    items = dc.Network.from_edges("a", "b", "c", levels=dict.fromkeys("abc", (0, 1)), outside=0)
+    planted = Planted(dc.mechanisms.CubeCounts(items, 20, "1.2"), "1")
+    found = sum(audit(planted, NEAR_DRAWS, seed=710_000 + run).violates for run in range(20))
+    print(f"\nCubeCounts, three items: true 1.2 declared as 1 found in {found} of 20 audits of {NEAR_DRAWS} draws")
+    assert found >= 18
+
+
+def test_alarms_stay_at_their_level() -> None:
+    """400 audits at 95 % confidence of mechanisms whose epsilon is true and used up: at most 30 alarms."""
+    honest = [
+        *(Planted(mechanism, "1.2") for mechanism in NEAR.values()),
+        Planted(dc.GeometricHistogram(COIN, 20, "1.2"), "1.2"),
+    ]
+    found = sum(
+        audit(each, LEVEL_DRAWS, seed=720_000 + 1_000 * place + run).violates
+        for place, each in enumerate(honest)
+        for run in range(LEVEL_RUNS)
+    )
+    print(f"\nfalse alarms: {found} of {LEVEL_RUNS * len(honest)} audits of {LEVEL_DRAWS} draws")
+    assert found <= 30

@@ -1,28 +1,28 @@
-"""Do 90 % intervals cover fixed truths? Tables that no prior made, in fourteen settings, three readings side by side.
+"""Do 90 % intervals cover fixed truths? Tables that no prior made, in fourteen settings, four readings side by side.
 
-Each release: counts are drawn from the truth, the mechanism adds its noise, and the same output is read three ways:
+Each release: counts are drawn from the truth, the mechanism adds its noise, and the same output is read four ways:
 
+- plug-in: the group's noisy sum is taken for its true count;
 - D1: a Dirichlet prior with 1 in every cell, equal tails (the default of version 0.1);
 - learnt: all cells together, the strength of the prior learnt (`posterior.table`), intervals opened to 0 or 1 where the
   likeliest counts of that probability hold no record, or all;
 - own: each share from its own noisy sum, intervals opened (what `infer` says where no prior was declared).
 
-`make validate` takes a few releases of each setting. `make validate-full` takes 120, every fifth read in all three
-ways and the others from own sums, and keeps what is done in
-`validation/results/fixed-truths.json`, stamped with the commit, so that it may be interrupted and go on.
+`make validate` takes 6 releases of each setting, `make validate-full` 120. The two joint readings take much longer:
+these are made of the first release, or of the first 20.
 """
 
 import json
-import os
-import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
+from kept_results import HERE, IS_FULL, kept, repeats
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 import discreet as dc
 from discreet.inference.posteriors.laws import Laws, OwnLaws
@@ -34,14 +34,13 @@ from discreet.reading.strengths import learnt, read_strengths
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "fixed-truths.json"
-IS_FULL = os.environ.get("DISCREET_VALIDATION") == "full"
-RELEASES = 120 if IS_FULL else 6
-JOINT = 5  # every so many releases all cells are read together besides, which takes much longer than own sums
+Covering = Callable[[Counts, float], bool]
+Readings = Callable[[dc.Release[dc.Categories]], dict[str, Covering]]
+
+RELEASES = repeats(6, 120)
+JOINT = repeats(1, 20)  # releases of which all cells are read together, which takes seconds in some settings
 LEVEL, TAIL = 0.9, 0.05
 MOST_CELLS, MOST_LEVELS = 15, 21  # cells with truth above 0, and levels of columns, that are looked at in each release
-READINGS = ("D1", "learnt", "own")
 
 
 @dataclass(frozen=True)
@@ -126,27 +125,49 @@ def looked_at(setting: Setting) -> dict[str, list[Counts]]:
     return {"cells": cells, "margins": [levels[number] for number in some]}
 
 
-def readings_of(mechanism: Any, output: Counts, are_joint: bool) -> dict[str, Laws]:
-    release = dc.Release(mechanism, tuple(int(value) for value in output), "fixed truth", simulated=True)
+def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
+    """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
+    size, output = release.mechanism.size, release.counts
+    return {
+        "own": partial(covers_opened, OwnLaws(OwnSums(Case.of([release])), size)),
+        "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
+    }
+
+
+def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
+    """Return the same for readings of all cells at once."""
     case = Case.of([release])
-    own: dict[str, Laws] = {"own": OwnLaws(OwnSums(case), mechanism.size)}
-    if not are_joint:
-        return own
     tables: Any = read_strengths(learnt(case))
     one: Any = [read(replace(case, model=case.model.with_prior(1)))]
-    return own | {"D1": JointLaws(one), "learnt": JointLaws(tables)}
+    return {
+        "D1": partial(covers, JointLaws(one), None),
+        "learnt": partial(covers, JointLaws(tables), release.mechanism.size),
+    }
 
 
-def covers(laws: Laws, name: str, places: Counts, share: float, size: int) -> bool:
-    """Tell whether the 90 % interval of a group's probability holds its true share."""
+def covers_opened(laws: Laws, places: Counts, share: float) -> bool:
+    """Tell whether the interval holds a share: equal tails do, or else it is the interval as it is opened that may."""
     law = laws.share(places)
-    if name == "own":
-        low, high = law.interval(LEVEL)
-        return low <= share <= high
-    below = float(law.cdf(share))
+    return TAIL <= float(law.cdf(share)) <= 1 - TAIL or holds(law.interval(LEVEL), share)
+
+
+def holds(interval: tuple[float, float], share: float) -> bool:
+    return interval[0] <= share <= interval[1]
+
+
+def taken_for_true(total: int, size: int) -> tuple[float, float]:
+    """Return the interval of a reader who takes the group's noisy sum for its count, opened to 0 or 1 at no or all."""
+    count = min(max(total, 0), size)
+    low, high = (float(betaincinv(1 + count, 1 + size - count, tail)) for tail in (TAIL, 1 - TAIL))
+    return (0.0 if count == 0 else low, 1.0 if count == size else high)
+
+
+def covers(laws: Laws, opened: int | None, places: Counts, share: float) -> bool:
+    """Tell whether a 90 % interval with equal tails, opened to 0 and to 1 (all of so many), holds a true share."""
+    below = float(laws.share(places).cdf(share))
     if TAIL <= below <= 1 - TAIL:
         return True
-    return name == "learnt" and is_opened(laws, places, 0 if below < TAIL else size)
+    return opened is not None and is_opened(laws, places, 0 if below < TAIL else opened)
 
 
 def is_opened(laws: Laws, places: Counts, end: int) -> bool:
@@ -158,87 +179,56 @@ def is_opened(laws: Laws, places: Counts, end: int) -> bool:
     return bool(law.probabilities[law.probabilities > own].sum() <= LEVEL)
 
 
-def released(setting: Setting, number: int) -> dict[str, dict[str, list[int]]]:
+def released(setting: Setting, readings: Readings, number: int) -> dict[str, dict[str, list[int]]]:
     """Return how many of the shares one release covers, of how many, for each reading of it."""
     truth = truths()[setting.truth]
     mechanism = dc.GeometricHistogram(model_of(truth.shape), size=setting.size, epsilon=setting.epsilon)
     generator = np.random.default_rng([setting.seed, number])
     counts = generator.multinomial(setting.size, truth.ravel())
     output = mechanism.sample(counts, dc.SeededBits(setting.seed * 1_000 + number))
-    found: dict[str, dict[str, list[int]]] = {}
-    for name, laws in readings_of(mechanism, output, number % JOINT == 0).items():
-        found[name] = {
-            kind: [
-                sum(covers(laws, name, places, float(truth.ravel()[places].sum()), setting.size) for places in groups),
-                len(groups),
-            ]
+    release = dc.Release(mechanism, tuple(int(value) for value in output), "fixed truth", simulated=True)
+    return {
+        name: {
+            kind: [sum(covering(group, float(truth.ravel()[group].sum())) for group in groups), len(groups)]
             for kind, groups in looked_at(setting).items()
         }
-    return found
-
-
-def commit() -> str:
-    """Return the commit that is checked out, marked if files were changed since."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
-
-    return git("rev-parse", "HEAD") + (" with changes" if git("status", "--porcelain", "-uno") else "")
-
-
-def kept() -> dict[str, Any]:
-    """Return the results of this commit that are on file; those of another commit are not taken up."""
-    stamp = commit()
-    if IS_FULL and RESULTS.exists():
-        found: dict[str, Any] = json.loads(RESULTS.read_text("utf-8"))
-        if found["commit"] == stamp:
-            return found
-    return {"commit": stamp, "level": LEVEL, "settings": {}}
-
-
-def coverage(setting: Setting) -> dict[str, dict[str, float]]:
-    """Return the share of intervals that cover, by reading and kind; go on where an earlier run stopped."""
-    results = kept()
-    done = results["settings"].setdefault(setting.name, {"seed": setting.seed, "releases": []})
-    for number in range(len(done["releases"]), RELEASES):
-        done["releases"].append(released(setting, number))
-        if IS_FULL:
-            RESULTS.parent.mkdir(exist_ok=True)
-            RESULTS.write_text(json.dumps(results), encoding="utf-8")
-    sums = {
-        name: {kind: np.sum([each[name][kind] for each in done["releases"] if name in each], axis=0) for kind in kinds}
-        for name, kinds in done["releases"][0].items()
+        for name, covering in readings(release).items()
     }
-    return {reading: {kind: float(a / b) for kind, (a, b) in kinds.items()} for reading, kinds in sums.items()}
 
 
-MARGINS: dict[str, float] = {}
+def coverage(setting: Setting, readings: Readings, releases: int) -> dict[str, dict[str, float]]:
+    """Return the share of intervals that cover, by reading and kind, and print it; go on where a run stopped."""
+    sweep = f"fixed-truths-{readings.__name__}"
+    done = kept(sweep, setting.name, setting.seed, releases, partial(released, setting, readings))
+    found: dict[str, dict[str, float]] = {}
+    for name, kinds in done[0].items():
+        sums = {kind: np.sum([each[name][kind] for each in done], axis=0) for kind in kinds}
+        found[name] = {kind: float(a / b) for kind, (a, b) in sums.items()}
+    shown = "; ".join(f"{name} margins {each['margins']:.3f} cells {each['cells']:.3f}" for name, each in found.items())
+    print(f"\n{setting.name}, {releases} releases: {shown}")
+    return found
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_own_sums_cover_fixed_truths(setting: Setting) -> None:
-    found = coverage(setting)
-    MARGINS[setting.name] = found["own"]["margins"]
-    shown = "; ".join(
-        f"{kind} " + " ".join(f"{name} {found[name][kind]:.3f}" for name in READINGS) for kind in ("margins", "cells")
-    )
-    print(f"\n{setting.name}, {RELEASES} releases: {shown}")
+    found = coverage(setting, alone, RELEASES)
     low, high, cells = (0.85, 0.95, 0.85) if IS_FULL else (0.75, 1.0, 0.7)
     assert low <= found["own"]["margins"] <= high
     assert found["own"]["cells"] >= cells
+    if IS_FULL and float(setting.epsilon) < 5:  # at epsilon 5 there is hardly any noise that one could forget
+        assert found["plug-in"]["margins"] < found["own"]["margins"]
 
 
 def test_margins_are_covered_nine_times_in_ten_on_average() -> None:
-    mean = float(np.mean([MARGINS[setting.name] for setting in SETTINGS]))
+    """What the settings above found is on file."""
+    mean = float(np.mean([coverage(setting, alone, RELEASES)["own"]["margins"] for setting in SETTINGS]))
     print(f"\nmean of {len(SETTINGS)} settings: margins {mean:.3f}")
     assert 0.89 <= mean <= 0.93 if IS_FULL else 0.85 <= mean <= 0.96
 
 
-def test_one_in_every_cell_is_confidently_wrong_on_adult() -> None:
-    """Twenty releases: own sums cover margins, Dirichlet(1) does not."""
-    setting = replace(SETTINGS[0], seed=115)
-    found = [released(setting, JOINT * number) for number in range(20 if IS_FULL else 4)]
-    own, ones = (np.array([each[name]["margins"] for each in found]).sum(axis=0) for name in ("own", "D1"))
-    print(f"\nAdult, epsilon 1: margins own {own[0] / own[1]:.3f}, Dirichlet(1) {ones[0] / ones[1]:.3f}")
-    assert own[0] / own[1] >= 0.85
-    assert ones[0] / ones[1] <= 0.60
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_one_in_every_cell_is_confidently_wrong_on_skewed_tables(setting: Setting) -> None:
+    """The two joint readings beside. Where cells are alike, or there is hardly any noise, Dirichlet(1) is right."""
+    found = coverage(setting, together, JOINT)
+    if setting.truth not in ("uniform", "Zipf 300") and float(setting.epsilon) < 5:
+        assert found["D1"]["margins"] <= (0.6 if IS_FULL and "country" in setting.truth else 0.8)

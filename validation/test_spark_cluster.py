@@ -19,6 +19,7 @@ from conformance.engines import PLAIN, Engine, arrow
 from discreet.records import as_source
 
 pytestmark = [
+    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]

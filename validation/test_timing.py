@@ -49,7 +49,7 @@ SETTINGS: dict[str, Make] = {
     **dict.fromkeys(("RoundedLaplace", "FlooredLaplace", "TruncatedLaplace", "ClampedLaplace"), LAPLACE),
     "PosteriorSampling": lambda kind: kind.tempered(CELLS, size=SIZE, epsilon=1, **DELTA),
     "NetworkSampling": lambda kind: kind.tempered(NETWORK, size=SIZE, epsilon=1, **DELTA),
-    **dict.fromkeys(("BoxMoments", "LaplaceMoments", "BallDraw"), plain(LINE)),
+    **dict.fromkeys(("BoxMoments", "ConeMoments", "LaplaceMoments", "BallDraw"), plain(LINE)),
     "GaussianMoments": plain(LINE, **DELTA),
 }
 MORE: dict[str, Callable[[], Any]] = {

@@ -52,6 +52,8 @@ from discreet.inference import CategoriesPosterior as CategoriesPosterior
 from discreet.inference import ConsistentTables as ConsistentTables
 from discreet.inference import FamilyPosterior as FamilyPosterior
 from discreet.inference import NetworkPosterior as NetworkPosterior
+from discreet.inference import NumberSumsPosterior as NumberSumsPosterior
+from discreet.inference import NumberTablePosterior as NumberTablePosterior
 from discreet.inference import PooledRates as PooledRates
 from discreet.inference import RegressionPosterior as RegressionPosterior
 from discreet.inference import consistent_tables as consistent_tables
@@ -81,6 +83,7 @@ from discreet.mechanisms import FamilyHistograms as FamilyHistograms
 from discreet.mechanisms import FourierCounts as FourierCounts
 from discreet.mechanisms import GaussianMoments as GaussianMoments
 from discreet.mechanisms import GeometricHistogram, Mechanism, Plan
+from discreet.mechanisms import GeometricSums as GeometricSums
 from discreet.mechanisms import HellingerCalibrated as HellingerCalibrated
 from discreet.mechanisms import HellingerGlobal as HellingerGlobal
 from discreet.mechanisms import HellingerReciprocal as HellingerReciprocal
@@ -91,8 +94,10 @@ from discreet.mechanisms import LaplaceMoments as LaplaceMoments
 from discreet.mechanisms import MaximumPosterior as MaximumPosterior
 from discreet.mechanisms import NetworkMaximum as NetworkMaximum
 from discreet.mechanisms import NetworkSampling as NetworkSampling
+from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
+from discreet.mechanisms import TreeTable as TreeTable
 from discreet.models import BoundedFamily as BoundedFamily
 from discreet.models import (
     Categories,
@@ -106,6 +111,8 @@ from discreet.models import (
     Statistics,
 )
 from discreet.models import InverseGamma as InverseGamma
+from discreet.models import NumberSums as NumberSums
+from discreet.models import NumberTable as NumberTable
 from discreet.models import read_bif as read_bif
 from discreet.planning import Audit as Audit
 from discreet.planning import Certificate as Certificate

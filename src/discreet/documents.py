@@ -87,10 +87,14 @@ class Kinds:
         """Tell whether documents may name this very class, not just one that it inherits from."""
         return made in (self.newest.get(kind_of(made)), self.earlier.get((kind_of(made), version_of(made))))
 
+    def _knows(self, kind: str, version: object) -> bool:
+        """Tell whether this version of a kind was met already; each has a file of its own."""
+        return kind in self.newest and (version == version_of(self.newest[kind]) or (kind, version) in self.earlier)
+
     def named(self, document: Mapping[str, object]) -> "type[Documented]":
         """Return the class that a document names, or refuse it in words."""
         kind, version = document.get("kind"), document.get("version", 1)
-        if isinstance(kind, str) and kind not in self.newest:
+        if isinstance(kind, str) and not self._knows(kind, version):
             everything_registered()
         newest = self.newest.get(kind) if isinstance(kind, str) else None
         if newest is None:
@@ -106,6 +110,8 @@ class Kinds:
                 f"This is version {version} of {kind}, made by a later version of discreet; this one knows it up to "
                 f"version {version_of(newest)}. Nothing was read. Install a newer version of discreet."
             )
+        if version < version_of(newest) and (str(kind), version) not in self.earlier:
+            everything_registered()  # earlier versions may stand in a file of their own
         found = newest if version == version_of(newest) else self.earlier.get((str(kind), version))
         if found is None:
             raise DocumentError(f"There never was a version {version} of {kind}.")

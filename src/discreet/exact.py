@@ -3,12 +3,13 @@
 Epsilon, delta and budgets are rational numbers, so that 0.1 + 0.2 is 0.3 and a sum of charges is what it says.
 """
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from flint import arb, fmpq
-
 from discreet.errors import DeclarationError
+from discreet.rounding import ball as ball
+from discreet.rounding import rounded_down as rounded_down
+from discreet.rounding import rounded_up as rounded_up
 
 Exact = str | int | float | Decimal | Fraction
 """What a user may write for an exact number."""
@@ -40,6 +41,8 @@ def exact(value: Exact, name: str = "number") -> Fraction:
 
 
 def _parse(text: str) -> Fraction:
+    if not text.isascii() or "_" in text:  # Python reads '1_0' and full-width digits; nobody writes an epsilon so
+        raise ValueError(text)
     if "/" in text:
         return Fraction(text)
     number = Decimal(text)
@@ -96,28 +99,3 @@ def whole(value: object, name: str, least: int = 1, most: int = 10**12) -> int:
     if not least <= number <= most:
         raise DeclarationError(f"{name} must be from {least} to {most}; got {number}.")
     return number
-
-
-def rounded_up(number: Fraction | float, digits: int = 12) -> Fraction:
-    """Return the least decimal with so many significant digits that is at least as large as a number.
-
-    >>> rounded_up(Fraction(1, 3), 3)
-    Fraction(167, 500)
-    """
-    return _rounded(number, digits, ROUND_CEILING)
-
-
-def rounded_down(number: Fraction | float, digits: int = 12) -> Fraction:
-    """Return the largest decimal with so many significant digits that is at most as large as a number."""
-    return _rounded(number, digits, ROUND_FLOOR)
-
-
-def _rounded(number: Fraction | float, digits: int, rounding: str) -> Fraction:
-    value = Fraction(number)
-    context = Context(prec=digits, rounding=rounding)
-    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
-
-
-def ball(number: Fraction) -> arb:
-    """Return an enclosure of an exact number, at the working precision of the ball arithmetic."""
-    return arb(fmpq(number.numerator, number.denominator))

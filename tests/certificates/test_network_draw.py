@@ -9,6 +9,7 @@ from scipy.special import betainc
 from scipy.stats import gamma
 
 from discreet.certificates.network_draw import (
+    NodeCurve,
     composed_draws,
     composed_draws_about,
     integrated_draw_delta,
@@ -55,7 +56,7 @@ def rounded(prior: float, power: float, times: int, step: float, up: bool) -> fl
 def test_composed_losses_lie_between_those_rounded_down_and_those_rounded_up(
     prior: int, power: str, times: int
 ) -> None:
-    found = least_epsilon(composed_draws({Fraction(prior): times}, Fraction(power), DELTA), DELTA)
+    found = least_epsilon(composed_draws({NodeCurve.universal(Fraction(prior)): times}, Fraction(power), DELTA), DELTA)
     low, high = (rounded(prior, float(power), times, 0.01 * float(power), up) for up in (False, True))
     assert low < found < high
     assert found == pytest.approx((low + high) / 2, rel=2e-3)
@@ -64,15 +65,15 @@ def test_composed_losses_lie_between_those_rounded_down_and_those_rounded_up(
 @pytest.mark.parametrize(("prior", "digits"), [(1, 50.1918), (10, 10.0537), (100, 2.6718), (500, 1.1103)])
 def test_seventeen_nodes_have_their_digits(prior: int, digits: float) -> None:
     """Naive Bayes with 16 features: a pessimistic grid of 1e-3 gives 50.20, 10.07, 2.69 and 1.13."""
-    curve = composed_draws({Fraction(prior): 17}, Fraction(1), DELTA)
+    curve = composed_draws({NodeCurve.universal(Fraction(prior)): 17}, Fraction(1), DELTA)
     assert least_epsilon(curve, DELTA) == pytest.approx(digits, abs=1e-4)
-    about = composed_draws_about({Fraction(prior): 17}, Fraction(1), DELTA)
+    about = composed_draws_about({NodeCurve.universal(Fraction(prior)): 17}, Fraction(1), DELTA)
     assert curve(Fraction(1)) == pytest.approx(about(Fraction(1)), rel=1e-9)
 
 
 def test_nodes_with_different_priors_are_added_on_one_lattice() -> None:
     def epsilon(nodes: dict[int, int]) -> float:
-        curve = composed_draws({Fraction(s): n for s, n in nodes.items()}, Fraction(1), DELTA)
+        curve = composed_draws({NodeCurve.universal(Fraction(s)): n for s, n in nodes.items()}, Fraction(1), DELTA)
         return least_epsilon(curve, DELTA)
 
     mixed = epsilon({2: 2, 20: 3})
@@ -83,7 +84,7 @@ def test_nodes_with_different_priors_are_added_on_one_lattice() -> None:
 
 def test_many_draws_are_bounded_on_a_coarser_lattice() -> None:
     def epsilon(times: int) -> float:
-        return least_epsilon(composed_draws({Fraction(2500): times}, Fraction(1), DELTA), DELTA)
+        return least_epsilon(composed_draws({NodeCurve.universal(Fraction(2500)): times}, Fraction(1), DELTA), DELTA)
 
     # each loss has mean 1/s and variance 2/s: their sum is nearly normal, mu = (500 * 2 / 2500)^(1/2)
     low, high = 0.0, 10.0
@@ -97,7 +98,7 @@ def test_many_draws_are_bounded_on_a_coarser_lattice() -> None:
 
 def test_draws_without_a_guarantee_are_refused() -> None:
     with pytest.raises(DeclarationError, match="raise delta or the prior"):
-        least_epsilon(composed_draws({Fraction(1, 1000): 5}, Fraction(1), DELTA), DELTA)
+        least_epsilon(composed_draws({NodeCurve.universal(Fraction(1, 1000)): 5}, Fraction(1), DELTA), DELTA)
 
 
 @pytest.mark.parametrize("prior", [1000, 20_000])
@@ -113,5 +114,5 @@ def test_quadrature_gives_the_curve_of_incomplete_beta_functions(prior: int, pow
 def test_strong_priors_are_certified_as_well() -> None:
     """Beyond 10^9 the curve of 10^9 is used, which lies above."""
     for prior, found in ((1e5, 0.02556), (1e7, 0.0020447), (1e9, 0.00014251), (1e12, 0.00014251)):
-        curve = composed_draws({Fraction(prior): 3}, Fraction(1), Fraction(1, 10**6))
+        curve = composed_draws({NodeCurve.universal(Fraction(prior)): 3}, Fraction(1), Fraction(1, 10**6))
         assert least_epsilon(curve, Fraction(1, 10**6)) == pytest.approx(found, rel=1e-3)

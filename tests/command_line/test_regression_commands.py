@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.reading.engines import moments
 
 STUDY = """
 [data]
@@ -47,8 +46,6 @@ CANARY = "canary-71d0"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, few in (("WARM_UP", 50), ("STEPS", 50), ("ROUNDS", 2)):
-        monkeypatch.setattr(moments, name, few)
     generator = np.random.default_rng(8)
     age, education = generator.uniform(18, 80, 600), generator.integers(2, size=600)
     income = 900 + 25 * age + 700 * education + generator.normal(0, 300, 600)
@@ -79,14 +76,17 @@ def asked(text: str, folder: Path) -> dc.Study:
 def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "600 records, as declared" in run("check", "study.toml").output
     published = run("publish", "study.toml", "--ask", "pay").output
-    assert "Mechanism: BoxMoments, chosen because it has the least noise" in published
+    assert "Mechanism: ConeMoments, chosen because the intervals of its effects will be the narrowest" in published
     assert CANARY not in published
     words = ("infer", "pay.release.json", "--plot", "pay.json", "--csv", "pay.out.csv", "--statement", "pay.html")
     shown = run(*words).output
     assert "income per 1 of age" in shown
-    assert "R-hat" in shown
+    assert "Pareto k-hat" in " ".join(shown.split())
+    assert "Monte Carlo errors of at most" in " ".join(shown.split())
     found = as_json("infer", "pay.release.json")
     slopes = {row["quantity"]: row for row in found["rows"]}
+    assert found["log_evidence_error"] < 1
+    assert found["monte_carlo_errors"]["age"]["mean"] < 0.1 * slopes["age"]["sd"]
     assert slopes["age"]["low"] < slopes["age"]["mean"] < slopes["age"]["high"]
     assert slopes["age"]["mean"] == pytest.approx(25, abs=8)  # secure bits cannot be seeded
     assert slopes["education=college"]["unit"] == "income, college instead of school"
@@ -94,6 +94,10 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
         assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
     picture = json.loads((folder / "pay.json").read_text())
     assert [row["cell"] for row in picture["data"]["values"]] == ["age (18 to 80)", "education=college"]
+    firm = as_json("infer", "pay.release.json", "--prior", '{"precision": 1e6, "noise": {"shape": 2, "scale": 0.1}}')
+    assert abs({row["quantity"]: row for row in firm["rows"]}["age"]["mean"]) < 1
+    refused = run("infer", "pay.release.json", "--prior", '{"a": 1}', code=1).output
+    assert "A reader's prior of a regression" in " ".join(refused.split())
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account
@@ -137,7 +141,7 @@ def test_a_rehearsal_shows_the_made_up_truth() -> None:
 
 def test_a_batch_publishes_tables_and_regressions_together(folder: Path) -> None:
     found = as_json("publish", "study.toml", "--batch")
-    assert found["mechanisms"] == {"pay": "BoxMoments", "ages": "GeometricHistogram"}
+    assert found["mechanisms"] == {"pay": "ConeMoments", "ages": "GeometricHistogram"}
     assert as_json("publish", "study.toml", "--batch")["already_published"]
 
 
@@ -152,20 +156,24 @@ def test_the_study_is_the_model_written_down(folder: Path) -> None:
     education = dc.Column("education", ("school", "college"), outside="school")
     bounds = {"income": (0, 6000), "age": (18, 80)}
     by_hand = dc.LinearRegression("income", ["age", education], bounds, missing={"income": 2000})
-    assert question.mechanism == dc.BoxMoments(by_hand, size=600, epsilon=50)
+    assert question.mechanism == dc.mechanisms.ConeMoments(by_hand, size=600, epsilon=50)
     known = asked(STUDY.replace('epsilon = "50"', 'epsilon = "50"\nnoise = "300"\nprior = 2'), folder)
     assert (known.question("pay").model.noise, known.question("pay").model.prior_precision) == (Fraction(1, 10), 2)
 
 
 def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder: Path) -> None:
-    many = "\n".join(f"[columns.x{i}]\nbounds = [0, 1]" for i in range(8))
-    formula = "income ~ age + education + " + " + ".join(f"x{i}" for i in range(8))
+    many = "\n".join(f"[columns.x{i}]\nbounds = [0, 1]" for i in range(14))
+    formula = "income ~ age + education + " + " + ".join(f"x{i}" for i in range(14))
     text = STUDY.replace("[columns.income]", f"{many}\n[columns.income]").replace("income ~ age + education", formula)
+    text = text.replace("size = 600", "size = 60000")
     wide = asked(text.replace('epsilon = "50"', 'epsilon = "1"\ndelta = "1e-6"'), folder).question("pay")
     assert type(wide.mechanism).__name__ == "GaussianMoments"
-    assert "its intervals will be narrower" in wide.reason
+    assert "will be the narrowest" in wide.reason
+    assert "with ConeMoments" in wide.reason
     few = asked(STUDY.replace('epsilon = "50"', 'epsilon = "1"\ndelta = "1e-9"'), folder).question("pay")
-    assert type(few.mechanism).__name__ == "BoxMoments"
+    assert type(few.mechanism).__name__ == "ConeMoments"
+    assert "with GaussianMoments" in few.reason
+    assert "the stated delta is not needed" in few.reason
 
 
 @pytest.mark.parametrize(
@@ -192,7 +200,7 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ("bounds = [18, 80]\n", "", "'age' has bands; a regression needs its bounds"),
         ('levels = ["school", "college"]', 'levels = ["school", "college"]\nbounds = [0, 1]', "either categories or"),
         ('epsilon = "50"', 'epsilon = "50"\nprior = [1, 2]', "one number, the precision"),
-        ('epsilon = "50"', 'epsilon = "50"\nmechanism = "GeometricHistogram"', "BoxMoments, GaussianMoments, LaplaceM"),
+        ('epsilon = "50"', 'epsilon = "50"\nmechanism = "GeometricHistogram"', "BoxMoments, ConeMoments, GaussianMom"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "BallDraw"', "a norm_bound and a known noise"),
         ("size = 600", "size = 3", "needs a size above the 3 coefficients"),
         ('columns = ["age", "education"]', 'columns = ["income"]', "with levels or bands"),

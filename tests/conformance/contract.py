@@ -12,13 +12,13 @@ from conformance import twin
 from conformance.engines import Engine
 from conformance.values import CORPUS
 from discreet.records import as_source
+from discreet.records.grouped_sums import UNIT, GroupPlan
 from discreet.records.moments import CONSTANT, Measure, MomentPlan
 
+AGE = Measure("x", *twin.AGE_BOUNDS, twin.AGE_MISSING)
+DAY = Measure("x", *twin.DAY_BOUNDS, twin.DAY_MISSING, dates=True)
 PLAN = MomentPlan(
-    (
-        Measure("x", *twin.AGE_BOUNDS, twin.AGE_MISSING),
-        Measure("x", *twin.DAY_BOUNDS, twin.DAY_MISSING, dates=True),
-    ),
+    (AGE, DAY),
     ((0, 0), (0, 1), (1, 1), (0, CONSTANT), (1, CONSTANT)),
     twin.GRID,
 )
@@ -46,6 +46,12 @@ def agree_on_every_record(engine: Engine, kind: str, folder: Path, seed: int) ->
         wrong = sorted({int(record) for record in np.argwhere(table != wanted)[:, 0]})
         assert not wrong, f"{kind}, {name}: {[repr(values[w])[:40] if w < len(values) else 'lost' for w in wrong[:9]]}"
     assert source.sum_moments(PLAN)[0].tolist() == _sums(engine, values)
+    for measure, meant in ((AGE, twin.number), (DAY, twin.day)):
+        found, _ = source.sum_groups(GroupPlan(measure, (numbers,), leaves_gaps_out=True))
+        held = [meant(engine.holds(value)) for value in values]
+        places = [twin.whole(v, measure.low, measure.high, 0.0, UNIT // 2) + UNIT // 2 for v in held]
+        assert found[:-1, 2].tolist() == [int(v is not None) for v in held], f"{kind}: who has a value"
+        assert found[:-1, 0].tolist() == [p * (v is not None) for p, v in zip(places, held, strict=True)], kind
 
 
 def keep_neighbours_apart_by_one_record(engine: Engine, kind: str, folder: Path, seed: int, changes: int = 2) -> None:

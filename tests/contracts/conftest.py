@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import discreet as dc
+from cone_twin import TwoNumbers
 from discreet.mechanisms import Mechanism
 from discreet.releases.release import mechanism_document, read_mechanism
 
@@ -47,6 +48,11 @@ ONE, ROOTS, ARROW = network_of("a", a=2), network_of("a", "b", a=2, b=2), networ
 MIXED = network_of("a", "b", a=2, b=3)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1)
 COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outputs but is for no real records
+GROUPS = dc.Column("g", ("a", "b"), outside="a")
+SUMS, GAPPED = dc.NumberSums("x", (0, 1), missing=0, unit=2), dc.NumberSums("x", (0, 1), unit=2)
+FOUR_CELLS, TWO_CELLS = dc.NumberTable("x", (0, 4), 4, missing=0), dc.NumberTable("x", (0, 2), 2)
+UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
+GROUPED = dc.NumberTable("x", (0, 2), 2, missing=0, by=GROUPS)
 EVENTS, MEAN = dc.Poisson("events", most=3), dc.NormalMean("x", low=-1, high=1, variance=1, bands=3)
 
 
@@ -120,8 +126,17 @@ TABLE: dict[str, list[Setting]] = {
     "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
+    "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
     "GaussianMoments": [of(COARSE, 2, 1, 66, delta="0.01"), of(LINE, 2, 2000, 71, delta="0.01")],
+    "GeometricSums": [of(SUMS, 3, 2, 72, squares="1/2"), of(GAPPED, 2, 16, 73, squares="1/2")],
+    "TreeTable": [
+        of(FOUR_CELLS, 2, 3, 74, blocks=2),
+        of(FOUR_CELLS, 2, 4, 75, blocks=3, share="0.3"),
+        of(TWO_CELLS, 3, 2, 76, blocks=2),
+        of(GROUPED, 1, 8, 77, blocks=1),
+    ],
+    "PathTable": [of(FOUR_CELLS, 2, 6, 78), of(UNEVEN, 2, 9, 79)],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
 }
 
@@ -136,6 +151,8 @@ def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
     if isinstance(model, dc.LinearRegression):
         x, y = zip(*records, strict=True)
         return np.asarray(model.rehearse({"x": list(x), "y": list(y)}))
+    if isinstance(model, dc.NumberSums | dc.NumberTable):
+        return np.asarray(model.rehearse({"x": [x for x, _ in records], "g": [g for _, g in records]}))
     if not isinstance(model, dc.Network):
         return np.bincount(records, minlength=len(model.cells))
     names, parts = [variable.name for variable in model.variables], []
@@ -150,6 +167,9 @@ def statistics_of(model: Any, records: tuple[Any, ...]) -> Counts:
 def kinds_of_records(model: Any) -> list[Any]:
     if isinstance(model, dc.LinearRegression):
         return list(product((0.0, 0.5, 1.0), repeat=2))
+    if isinstance(model, dc.NumberSums | dc.NumberTable):
+        own = (0.0, 0.5, 1.0) if isinstance(model, dc.NumberSums) else [place + 0.5 for place in range(model.count)]
+        return list(product([*own, *([-1] if not model.leaves_gaps_out else ["gap"])], "ab" if model.by else "a"))
     if isinstance(model, dc.Network):
         return list(product(*(range(len(variable.levels)) for variable in model.variables)))
     return list(range(len(model.cells)))
@@ -169,11 +189,23 @@ class Listed:
                 by_rest.setdefault((*data[:i], *data[i + 1 :]), set()).add(place)
         self.pairs = sorted({(i, j) for beside in by_rest.values() for i in beside for j in beside if i != j})
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
-        self.outputs: Counts = mechanism.outputs_for(self.tables, most)
+        noise = getattr(mechanism, "noise", None)
+        self.law = None if noise is None or noise.has_density else TwoNumbers(mechanism)
+        self.outputs: Counts = (
+            mechanism.outputs_for(self.tables, most)
+            if self.law is None
+            else self.law.outputs_for(mechanism.measured(self.tables))
+        )
 
     @cached_property
     def logs(self) -> Floats:
-        return np.stack([self.mechanism.log_likelihood(self.outputs, table) for table in self.tables])
+        return np.stack([self.log_likelihood(table) for table in self.tables])
+
+    def log_likelihood(self, table: Counts) -> Floats:
+        """Return the law of all outputs: as it is stated, or integrated by the twin of noise that states none."""
+        if self.law is None:
+            return np.asarray(self.mechanism.log_likelihood(self.outputs, table))
+        return self.law.log_likelihood(self.outputs - self.mechanism.measured(table))
 
     def both(self) -> Iterator[tuple[Floats, Floats]]:
         for first, second in self.pairs:

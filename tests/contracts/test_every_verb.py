@@ -31,7 +31,7 @@ def before(mechanism: Any, folder: Path) -> dict[str, Callable[[], object]]:
         "audit": lambda: dc.audit(mechanism, draws=100),
         "accuracy": lambda: dc.accuracy(mechanism, repeats=2),
         "variances": lambda: cell_variances(mechanism),
-        "curve": lambda: list(accuracy_curve(mechanism, epsilons=(1,), repeats=2)),
+        "curve": lambda: list(accuracy_curve(mechanism, epsilons=(1,), repeats=1)),
         "plan": lambda: dc.Plan([mechanism, mechanism], "1e-2").guarantee,
         "study question": lambda: asked(mechanism, folder),
     }
@@ -74,6 +74,10 @@ def columns(model: Any) -> Iterator[str]:
     for column in getattr(model, "variables", getattr(model, "columns", ())):
         levels = [str(level) for level in column.levels]
         yield f'[columns.{column.name}]\nlevels = {levels}\noutside = "{levels[0]}"\n'
+    if isinstance(model, dc.NumberSums | dc.NumberTable):
+        yield f"[columns.x]\nbounds = [0, 1]\n{'' if model.leaves_gaps_out else 'missing = 0'}\n"
+        yield "[columns.w]\nlevels = [0, 1]\noutside = 0\n" if model.by else ""
+        return
     for name in getattr(model, "bounds", ()):
         yield f"[columns.{name}]\nbounds = [0, 1]\n"
 
@@ -95,19 +99,33 @@ def declared(mechanism: Any) -> Iterator[tuple[str, object]]:
         case dc.LinearRegression():
             yield "model", '"regression"'
             yield "formula", '"y ~ x"'
+        case dc.NumberSums() | dc.NumberTable():
+            yield "model", '"number"'
+            yield "column", '"x"'
+            yield "ask", list(model.asks)
+            yield from [("by", '"w"')] if model.by else []
         case _:
             yield "model", f'"{type(model).__name__.lower()}"'
             yield "column", '"z"'
 
 
 @pytest.fixture
-def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let audits draw a little: how well they find a violation is tested elsewhere."""
-    monkeypatch.setattr(sys.modules["discreet.planning.audit"], "_SLOW_DRAWS", 2)
-    monkeypatch.setattr(sys.modules["discreet.planning.audit"], "_LEAST", 4)
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits draw and the referee compare a little, and losses be added on a coarse grid.
+
+    How well a violation is found, and how finely losses are added, is tested elsewhere.
+    """
+    for module, name, little in (
+        ("planning.audit", "_SLOW_DRAWS", 2),
+        ("planning.audit", "_LEAST", 4),
+        ("planning.twins", "MOST_COMPARISONS", 20_000),
+        ("guarantees.composition", "_FINEST", 1e-2),
+        ("inference.posteriors.network", "_DRAWS", 200),
+    ):
+        monkeypatch.setattr(sys.modules[f"discreet.{module}"], name, little)
 
 
-@pytest.mark.usefixtures("short_runs", "few_draws")
+@pytest.mark.usefixtures("short_runs", "little_work")
 @pytest.mark.parametrize("place", PLACES, ids=[f"{type(model).__name__}-{n}" for n, model in enumerate(MODELS)])
 @pytest.mark.parametrize("kind", sorted(dc.Mechanism.registered()))
 def test_every_verb_works_or_refuses_in_words(kind: str, place: int, tmp_path: Path) -> None:

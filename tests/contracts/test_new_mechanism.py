@@ -38,8 +38,8 @@ for number, setting in enumerate(settings):
 # published, verified, read, charted
 levels = ("none", "mild", "severe")
 pain = dc.Categories("pain", levels=levels, outside="none")
-records = {"pain": ["none"] * 40 + ["mild"] * 25 + ["severe"] * 15}
-mechanism = CumulativeCounts(pain, size=80, epsilon=2)
+records = {"pain": ["none"] * 12 + ["mild"] * 8 + ["severe"] * 4}
+mechanism = CumulativeCounts(pain, size=24, epsilon=2)
 ledger = dc.Ledger.create("pain.db", epsilon=10)
 release = dc.publish(mechanism, pain.statistics(records), ledger, "Pain after a week")
 assert dc.Release.from_json(release.to_json()) == release
@@ -60,7 +60,7 @@ Path("pain.csv").write_text("pain\\n" + "\\n".join(records["pain"]) + "\\n")
 Path("study.toml").write_text('''
 [data]
 path = "pain.csv"
-size = 80
+size = 24
 [columns.pain]
 levels = ["none", "mild", "severe"]
 outside = "none"

@@ -177,8 +177,8 @@ def add_a_field(kind: type[Any], patch: pytest.MonkeyPatch) -> None:
 
 
 def become_later(patch: pytest.MonkeyPatch) -> None:
-    """Turn the library into a later version: every reason is reworded, every kind has one more field."""
-    mechanisms = list(dc.Mechanism.registered().values())
+    """Turn the library into a later version: every reason is reworded, every version of a kind has one more field."""
+    mechanisms = [*dc.Mechanism.registered().values(), *dc.Mechanism.kinds.earlier.values()]
     for kind in (*mechanisms, *Model.registered().values()):
         add_a_field(kind, patch)
     for owner in {next(c for c in kind.__mro__ if "guarantee" in vars(c)) for kind in mechanisms}:

@@ -1,7 +1,6 @@
 """A ledger that was edited, forged, cut off or replaced is refused in words, and nothing is charged on top of it."""
 
 import contextlib
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +8,8 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
-from discreet.documents import canonical_json
-from discreet.guarantees import Entry
-from discreet.guarantees.chain import GENESIS
-
-
-def _edit(path: Path, *statements: str) -> None:
-    with sqlite3.connect(path) as connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
+from discreet.guarantees.chain import Chain
+from forged_ledger import edit, hash_anew
 
 
 @pytest.mark.parametrize(
@@ -39,30 +30,42 @@ def _edit(path: Path, *statements: str) -> None:
 def test_edited_deleted_or_reordered_entries_are_noticed(tmp_path: Path, damage: tuple[str, ...]) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    release = publish_once(ledger.path)
+    publish_once(ledger.path)
     ledger.check()
-    _edit(ledger.path, *damage)
+    edit(ledger.path, *damage)
     with pytest.raises(dc.LedgerError):
         ledger.check()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        ("UPDATE entries SET body = replace(body, '0.1', '0.01') WHERE sequence = 4",),
+        ("UPDATE entries SET body = replace(body, 'one', 'two') WHERE sequence = 5",),
+        ("DELETE FROM entries WHERE sequence = 5",),
+        ("DELETE FROM entries WHERE sequence >= 4",),
+        ("UPDATE entries SET body = replace(body, '0.1', '0.01') WHERE sequence = 6",),
+        ("UPDATE entries SET charge = NULL WHERE sequence = 5",),
+    ],
+)
+def test_a_release_notices_what_happens_to_the_entries_it_stands_on(tmp_path: Path, damage: tuple[str, ...]) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    release = publish_once(ledger.path)
+    publish_once(ledger.path)
+    assert "digest matches" in dc.verify(release, ledger=ledger).checks[-1]
+    edit(ledger.path, *damage)
     with pytest.raises(dc.DiscreetError):
-        dc.verify(release, ledger=ledger)
+        dc.verify(release, ledger=dc.Ledger(Chain(ledger.path)))
 
 
 def test_a_chain_forged_from_scratch_must_still_add_up(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path, "0.6")
-    charge = ledger.entries()[1]
-    forged = charge.body | {"spent": {"epsilon": "0", "delta": "0"}}
-    entry = type(charge)(2, forged, charge.previous, "")
-    body = canonical_json(forged)
-    with sqlite3.connect(ledger.path) as connection:
-        connection.execute("DELETE FROM entries WHERE sequence = 3")
-        connection.execute(
-            "UPDATE entries SET body = ?, digest = ? WHERE sequence = 2", (body, entry.expected_digest())
-        )
-    connection.close()
+    free = {"spent": {"epsilon": "0", "delta": "0"}}
+    hash_anew(ledger.path, ledger.entries()[:2], lambda entry: entry.body | (free if entry.sequence == 2 else {}))
     with pytest.raises(dc.LedgerError, match="add up"):
-        ledger.check()
+        dc.Ledger.open(ledger.path).check()
 
 
 def test_a_charge_pays_for_one_release_only(tmp_path: Path) -> None:
@@ -83,7 +86,7 @@ def test_a_charge_pays_for_one_release_only(tmp_path: Path) -> None:
 def test_bodies_that_are_no_entries_are_refused_in_words(tmp_path: Path, body: str) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    _edit(ledger.path, f"UPDATE entries SET body = '{body}' WHERE sequence = 3")
+    edit(ledger.path, f"UPDATE entries SET body = '{body}' WHERE sequence = 3")
     for attempt in (ledger.check, ledger.entries, lambda: publish_once(ledger.path), lambda: ledger.spent):
         with pytest.raises(dc.LedgerError):
             attempt()
@@ -103,15 +106,10 @@ def test_a_release_pins_everything_before_its_charge(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path, label="early")
     late = publish_once(ledger.path, label="late")
-    previous = ledger.entries()[0].digest
-    with sqlite3.connect(ledger.path) as connection:
-        for entry in ledger.entries()[1:]:
-            body: Any = entry.body | ({"label": "forged"} if entry.sequence == 2 else {})
-            forged = Entry(entry.sequence, body, previous, "")
-            row = (canonical_json(body), previous, forged.expected_digest(), entry.sequence)
-            connection.execute("UPDATE entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
-            previous = forged.expected_digest()
-    connection.close()
+    hash_anew(
+        ledger.path, ledger.entries(), lambda entry: entry.body | ({"label": "forged"} if entry.sequence == 2 else {})
+    )
+    ledger = dc.Ledger.open(ledger.path)
     ledger.check()
     with pytest.raises(dc.VerificationError, match="does not hold as it was"):
         dc.verify(late, ledger=ledger)
@@ -141,15 +139,10 @@ def test_entries_that_make_no_sense_are_refused_in_words(tmp_path: Path, sequenc
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
     release = dc.publish(mechanism, COIN.statistics(DATA), ledger, "one", request="r")
-    previous = GENESIS
-    with sqlite3.connect(ledger.path) as connection:
-        for entry in ledger.entries():
-            body: Any = entry.body | ({part: value} if entry.sequence == sequence else {})
-            forged = Entry(entry.sequence, body, previous, "")
-            previous = forged.expected_digest()
-            row = (canonical_json(body), forged.previous, previous, entry.sequence)
-            connection.execute("UPDATE entries SET body = ?, previous = ?, digest = ? WHERE sequence = ?", row)
-    connection.close()
+    hash_anew(
+        ledger.path, ledger.entries(), lambda entry: entry.body | ({part: value} if entry.sequence == sequence else {})
+    )
+    ledger = dc.Ledger(Chain(ledger.path))
     for ask in (ledger.check, lambda: dc.verify(release, ledger=ledger)):
         with pytest.raises((dc.LedgerError, dc.VerificationError)):
             ask()
@@ -161,7 +154,7 @@ def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> Non
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
     release = publish_once(ledger.path)
-    _edit(ledger.path, "DELETE FROM entries WHERE sequence >= 4")
+    edit(ledger.path, "DELETE FROM entries WHERE sequence >= 4")
     ledger.check()  # the limit of a chain without an anchor, stated in the documentation
     with pytest.raises(dc.VerificationError, match="cut off"):
         dc.verify(release, ledger=ledger)
@@ -188,6 +181,6 @@ def test_files_that_are_no_ledgers_are_refused_with_words(tmp_path: Path) -> Non
 def test_nothing_is_charged_on_top_of_an_edited_head(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    _edit(ledger.path, "UPDATE entries SET body = replace(body, '0.1', '0.0') WHERE sequence = 3")
+    edit(ledger.path, "UPDATE entries SET body = replace(body, '0.1', '0.0') WHERE sequence = 3")
     with pytest.raises(dc.LedgerError, match="was edited"):
         publish_once(ledger.path)

@@ -11,7 +11,7 @@ from discreet.certificates import compositions
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.reading import Case, engine_for
 from discreet.reading.counts import tree_edges
-from discreet.reading.counts.binary_trees import BinaryTreeCounts, TreeTable
+from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
 from discreet.reading.counts.row_counts import log_prior_constant, log_prior_factors
 from discreet.reading.counts.windows import Seen
 from discreet.reading.engines.binary_trees import BinaryTreesEngine
@@ -27,7 +27,7 @@ SHAPES: dict[str, tuple[int, list[tuple[int | None, int]]]] = {
 }
 
 
-def made_up(shape: list[tuple[int | None, int]], size: int, seed: int) -> list[TreeTable]:
+def made_up(shape: list[tuple[int | None, int]], size: int, seed: int) -> list[BinaryTable]:
     """Tables seen through Laplace noise, some of them far from all that can be."""
     rng, tables = np.random.default_rng(seed), []
     for place, (parent, levels) in enumerate(shape):
@@ -41,11 +41,11 @@ def made_up(shape: list[tuple[int | None, int]], size: int, seed: int) -> list[T
 
             seen = Seen(kernel, values, np.full(levels, 1 / rate), np.full(levels, rate**2 / 2))
             rows.append([] if parent is None and inner and place else [seen])
-        tables.append(TreeTable(f"v{place}", parent, rng.uniform(0.3, 3, levels), rows))
+        tables.append(BinaryTable(f"v{place}", parent, rng.uniform(0.3, 3, levels), rows))
     return tables
 
 
-def all_tables(tables: list[TreeTable], size: int, place: int = 0, above: Tables | None = None) -> list[Tables]:
+def all_tables(tables: list[BinaryTable], size: int, place: int = 0, above: Tables | None = None) -> list[Tables]:
     above = [] if above is None else above
     if place == len(tables):
         return [above]
@@ -55,7 +55,7 @@ def all_tables(tables: list[TreeTable], size: int, place: int = 0, above: Tables
     return [done for row in rows for done in all_tables(tables, size, place + 1, [*above, np.array(row)])]
 
 
-def log_weight(tables: list[TreeTable], counts: Tables, size: int) -> float:
+def log_weight(tables: list[BinaryTable], counts: Tables, size: int) -> float:
     total = 0.0
     for table, own in zip(tables, counts, strict=True):
         factors, constant = log_prior_factors(table.alpha, size), log_prior_constant(table.alpha, size)

@@ -18,7 +18,6 @@ from discreet.inference import Posterior, Row, regression
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.row import PROBABILITY, decimals_of
 from discreet.inference.posteriors.text_table import text_table
-from discreet.reading.engines import moments
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv
@@ -56,9 +55,7 @@ def line(epsilon: int = 20) -> dc.RegressionPosterior:
     days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 6, 1000)
     data = {"age": age.tolist(), "ward": [("A", NASTY)[w] for w in ward], "days": days.tolist()}
     release = dc.simulate(dc.BoxMoments(LINE, 1000, epsilon), LINE.rehearse(data), dc.SeededBits(12), NASTY)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moments, "ROUNDS", 2)
-        return regression.read_regression(release)
+    return regression.read_regression(release)
 
 
 class Coin(Posterior[dc.Categories]):

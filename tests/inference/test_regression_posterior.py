@@ -1,6 +1,7 @@
 """Reading noisy moments: exact where it can be checked, honest intervals, and better than the alternatives."""
 
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,8 +10,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import chi2, multivariate_normal
+from scipy.integrate import quad
+from scipy.special import logsumexp, ndtr, ndtri
+from scipy.stats import chi2, invgamma, multivariate_normal
 
 import discreet as dc
 from discreet.as_published.regression_points import adaptive_ridge, plug_in_regression
@@ -22,9 +24,10 @@ from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.reading import Case
-from discreet.reading.engines.moments import rounds
-from discreet.reading.ensemble import Ensemble
-from discreet.reading.moments import FreshNoise, MomentDensity, eliminated
+from discreet.reading.case import why_unreadable
+from discreet.reading.engines.moments import MomentsEngine, tempered, weighed
+from discreet.reading.moment_reading import MomentReading
+from discreet.reading.moments import MomentTarget, eliminated
 
 NAMES = ("a", "b", "c")
 SIGMA, PRIOR_SD = 0.2, 0.3
@@ -44,60 +47,171 @@ def pinned_records(size: int, generator: np.random.Generator) -> tuple[NDArray[n
     return w / np.sqrt(3), dict(zip((*NAMES, "y"), (*u.T.tolist(), y.tolist()), strict=True))
 
 
-def density_of(release: dc.Release) -> MomentDensity:
-    case = Case.of([release])
-    return MomentDensity(case.model, case.size, case.measurements)
+def target_of(*releases: dc.Release) -> MomentTarget:
+    case = Case.of(releases)
+    return MomentTarget(case.model, case.size, case.measurements)
+
+
+def both_ways(*releases: dc.Release, seed: int) -> tuple[MomentReading, MomentReading]:
+    """Read by weighted draws of the noise, and by tempered particles."""
+    generator, target = np.random.default_rng(seed), target_of(*releases)
+    found = weighed(target, generator)
+    assert found is not None
+    return found, tempered(target, generator, Case.of(releases))
 
 
 def means(posterior: RegressionPosterior) -> NDArray[np.float64]:
     return np.array([posterior.mean[name] for name in NAMES])
 
 
-def test_the_prior_of_the_moments_is_the_stated_density() -> None:
+def test_the_likelihood_of_the_moments_is_the_stated_one_with_sigma_integrated() -> None:
+    """Averaged over the normal number of sigma, e^log L is the integral over sigma^2 of the three stated densities."""
     generator, size = np.random.default_rng(1), 60
     model = pinned_model(noise=InverseGamma(2, "0.1"))
     _, data = pinned_records(size, generator)
-    moments = model.rehearse(data).astype(float)
-    release = dc.simulate(BoxMoments(model, size, 5), moments.astype(np.int64), dc.SeededBits(1))
-    density = density_of(release)
-    natural = model.layout.unpack(moments, size)
-    states = [np.append(moments, np.log(variance)) for variance in (0.02, 0.05)]
-    found = density.log_density(np.array(states)) - density.log_proposal(np.array(states))
-    kernel = density.log_proposal(np.array(states))
-    direct = []
-    for variance in (0.02, 0.05):
+    release = dc.simulate(BoxMoments(model, size, 5), model.rehearse(data), dc.SeededBits(1))
+    target = target_of(release)
+    normals = np.tile(0.3 * generator.standard_normal(target.normals), (4001, 1))
+    normals[:, -1] = ndtri((np.arange(4001) + 0.5) / 4001)
+    far, logs = target.evaluate(normals)
+    assert not far.any()
+    released, variances = target.states(normals)
+    assert released[0] == pytest.approx(release.counts - target.generated.noise.from_normals(normals[0, :-1]))
+    natural = model.layout.unpack(released[0], size)
+    rest = float(natural.total - natural.products @ np.linalg.solve(natural.squares, natural.products))
+
+    def joint(variance: float) -> float:
         covariance = natural.squares @ natural.squares * 9 / 100 + variance * natural.squares
-        rest = float(natural.total - natural.products @ np.linalg.solve(natural.squares, natural.products))
-        log = multivariate_normal.logpdf(natural.products, np.zeros(3), covariance)
-        log += chi2.logpdf(rest / variance, size - 3) - np.log(variance)
-        direct.append(log - 2 * np.log(variance) - 0.1 / variance)
-    assert (found + kernel)[1] - (found + kernel)[0] == pytest.approx(direct[1] - direct[0], rel=1e-9)
+        density = multivariate_normal.pdf(natural.products, np.zeros(3), covariance)
+        return float(density * chi2.pdf(rest / variance, size - 3) / variance * invgamma.pdf(variance, 2, scale=0.1))
+
+    whole, _ = quad(joint, 0.005, 1, points=[float(np.median(variances))], limit=200, epsabs=0)
+    mean, _ = quad(
+        lambda variance: variance * joint(variance), 0.005, 1, points=[float(np.median(variances))], epsabs=0
+    )
+    assert np.exp(logs).mean() == pytest.approx(whole, rel=1e-3)
+    assert (np.exp(logs) * variances).mean() / np.exp(logs).mean() == pytest.approx(mean / whole, rel=1e-3)
 
 
-def test_one_feature_is_read_as_a_fine_grid_reads_it() -> None:
+def test_what_is_possible_is_what_records_within_the_bounds_can_have() -> None:
+    model, size = pinned_model(noise=InverseGamma(2, "0.1")), 40
+    _, data = pinned_records(size, np.random.default_rng(2))
+    release = dc.simulate(BoxMoments(model, size, 2), model.rehearse(data), dc.SeededBits(2))
+    target = target_of(release)
+    normals = np.random.default_rng(3).standard_normal((500, target.normals))
+    far, logs = target.evaluate(normals)
+    released = release.counts - target.generated.noise.from_normals(normals[:, :-1])
+    moments = model.layout.unpack(released, size)
+    for a, b, total, depth, log in zip(moments.squares, moments.products, moments.total, far, logs, strict=True):
+        whole = np.block([[3 * a, np.sqrt(3) * b[:, None]], [np.sqrt(3) * b[None, :], np.array([[total]])]])
+        wrong = max(0.0, -float(np.linalg.eigvalsh(whole)[0]), float(whole.diagonal().max()) - size)
+        assert depth == pytest.approx(wrong, abs=1e-6)
+        assert np.isfinite(log) == (depth == 0)
+    assert 0 < np.isfinite(logs).sum() < 500
+
+
+@pytest.mark.parametrize("mechanism", ["box", "Laplace", "Gaussian"])
+def test_one_feature_is_read_as_a_fine_grid_reads_it(mechanism: str) -> None:
     """With one feature there are two moments; their posterior is summed on a grid, and w is a mixture of Gaussians."""
     model = LinearRegression("y", ["a"], {"a": (-1, 1), "y": (-1, 1)}, 4, noise="0.3", intercept=False)
     generator, size = np.random.default_rng(2), 200
     u = generator.uniform(-1, 1, size)
     data = {"a": u.tolist(), "y": np.clip(0.4 * u + generator.normal(0, 0.3, size), -1, 1).tolist()}
-    mechanism = BoxMoments(model, size, "0.5")
-    release = dc.simulate(mechanism, model.rehearse(data), dc.SeededBits(3))
+    law = {
+        "box": BoxMoments(model, size, "0.5"),
+        "Laplace": LaplaceMoments(model, size, "0.5"),
+        "Gaussian": GaussianMoments(model, size, "0.5", "1e-4"),
+    }[mechanism]
+    release = dc.simulate(law, model.rehearse(data), dc.SeededBits(3))
     axis = np.linspace(0, 1, 1201)[1:-1]
     squares, products = np.meshgrid(size * axis, size * (2 * axis - 1), indexing="ij")
     scale = float(model.grid) ** 2
     noise = release.counts - np.stack([2 * squares * scale, products * scale], axis=-1)
-    logs = mechanism.log_kernel(noise)
+    logs = law.log_kernel(noise) - law.log_normaliser
     spread = squares * (squares / 4 + 0.09)
-    logs += -0.5 * np.log(spread) - products**2 / (2 * spread)
-    weights = np.exp(np.where(products**2 < squares * size, logs, -np.inf) - logsumexp(logs))
-    weights /= weights.sum()
+    logs += -0.5 * np.log(2 * np.pi * spread) - products**2 / (2 * spread)
+    logs = np.where(products**2 < squares * size, logs, -np.inf)
+    cell = 2 * (size * scale * (axis[1] - axis[0])) * (2 * size * scale * (axis[1] - axis[0]))
+    evidence = float(logsumexp(logs) + np.log(cell))
+    weights = np.exp(logs - logsumexp(logs))
     centres = products / (squares + 0.09 * 4)
     mean = float((weights * centres).sum())
     square = float((weights * (centres**2 + 0.09 / (squares + 0.36))).sum())
-    posterior = read_regression(release, seed=4)
+    low = float((weights * ndtr((0.1 - centres) / np.sqrt(0.09 / (squares + 0.36)))).sum())
+    for reading in both_ways(release, seed=4):
+        coefficient = reading.coefficient(1)
+        assert coefficient.mean == pytest.approx(mean, abs=4 * coefficient.standard_error)
+        assert coefficient.sd == pytest.approx(np.sqrt(square - mean**2), rel=0.05)
+        assert coefficient.below(0.1) == pytest.approx(low, abs=0.03)
+        assert reading.log_evidence == pytest.approx(evidence, abs=4 * reading.log_evidence_error + 0.01)
+        assert reading.r_hat < 1.05
+        assert reading.effective_size >= 1000
+
+
+def test_an_unknown_sigma_is_read_as_a_fine_grid_reads_it() -> None:
+    """One feature and unknown noise: three moments and sigma^2, summed on a grid of all four."""
+    model = LinearRegression("y", ["a"], {"a": (-1, 1), "y": (-1, 1)}, 4, noise=InverseGamma(3, "0.2"), intercept=False)
+    generator, size = np.random.default_rng(21), 30
+    u = generator.uniform(-1, 1, size)
+    data = {"a": u.tolist(), "y": np.clip(0.4 * u + generator.normal(0, 0.3, size), -1, 1).tolist()}
+    law = BoxMoments(model, size, 2)
+    release = dc.simulate(law, model.rehearse(data), dc.SeededBits(22))
+    axis = (np.arange(80) + 0.5) / 80
+    square, product, total = np.meshgrid(size * axis, size * (2 * axis - 1), size * axis, indexing="ij")
+    scale = float(model.grid) ** 2
+    noise = law.log_kernel(release.counts - np.stack([2 * square, product, 2 * total], axis=-1) * scale)
+    rest = total - product**2 / square
+    found = []
+    for variance in np.exp(np.linspace(np.log(0.01), np.log(2), 60)):
+        spread = square * (square / 4 + variance)
+        with np.errstate(invalid="ignore"):
+            logs = noise - 0.5 * np.log(spread) - product**2 / (2 * spread)
+            logs += chi2.logpdf(rest / variance, size - 1) - np.log(variance)
+        logs += invgamma.logpdf(variance, 3, scale=0.2) + np.log(variance)
+        weights = np.exp(np.where(rest > 0, logs, -np.inf))
+        found.append(
+            [weights.sum(), (weights * product / (square + 4 * variance)).sum(), weights.sum() * variance**0.5]
+        )
+    whole, mean, sigma = np.sum(found, axis=0)
+    for reading in both_ways(release, seed=23):
+        coefficient = reading.coefficient(1)
+        assert coefficient.mean == pytest.approx(mean / whole, abs=4 * coefficient.standard_error + 0.003)
+        assert reading.noise.mean == pytest.approx(sigma / whole, abs=4 * reading.noise.standard_error + 0.003)
+
+
+def test_both_ways_of_reading_agree_where_the_weights_hold() -> None:
+    generator, size = np.random.default_rng(24), 600
+    _, data = pinned_records(size, generator)
+    model = pinned_model(noise=InverseGamma(2, "0.08"))
+    release = dc.simulate(BoxMoments(model, size, 1), model.rehearse(data), dc.SeededBits(24))
+    one, two = both_ways(release, seed=25)
+    for place in range(4):
+        first, second = one.coefficient(place), two.coefficient(place)
+        for value, error, other, its in (
+            (first.mean, first.standard_error, second.mean, second.standard_error),
+            (first.quantile(0.95), first.quantile_error(0.95), second.quantile(0.95), second.quantile_error(0.95)),
+        ):
+            assert value == pytest.approx(other, abs=4 * float(np.hypot(error, its)) + 1e-9)
+    assert one.noise.mean == pytest.approx(
+        two.noise.mean, abs=4 * (one.noise.standard_error + two.noise.standard_error)
+    )
+    assert one.log_evidence == pytest.approx(
+        two.log_evidence, abs=4 * float(np.hypot(one.log_evidence_error, two.log_evidence_error))
+    )
+
+
+def test_noise_that_drowns_the_moments_is_tempered_and_said() -> None:
+    generator, size = np.random.default_rng(26), 300
+    _, data = pinned_records(size, generator)
+    model = pinned_model()
+    release = dc.simulate(BoxMoments(model, size, "0.1"), model.rehearse(data), dc.SeededBits(26))
+    assert weighed(target_of(release), np.random.default_rng(0)) is None
+    posterior = read_regression(release)
+    assert "tempered on 16 islands" in posterior.method
     assert posterior.r_hat < 1.05
-    assert posterior.mean["a"] == pytest.approx(mean, abs=0.02)
-    assert posterior.sd["a"] == pytest.approx(np.sqrt(square - mean**2), rel=0.08)
+    again = read_regression(release)
+    assert again.mean == posterior.mean
+    assert (again.reading.released == posterior.reading.released).all()
 
 
 def test_almost_no_noise_gives_the_posterior_of_the_records() -> None:
@@ -203,6 +317,39 @@ def test_a_reader_may_bring_another_prior() -> None:
         read_regression(release, model=pinned_model(grid=1024))
 
 
+def test_infer_takes_a_readers_prior_in_every_form() -> None:
+    generator, size = np.random.default_rng(15), 1000
+    _, data = pinned_records(size, generator)
+    known, unknown = pinned_model(), pinned_model(noise=InverseGamma(2, "0.08"))
+    release = dc.simulate(BoxMoments(known, size, 2), known.rehearse(data), dc.SeededBits(15))
+    firm = dc.infer(release, prior=1000)
+    assert firm.mean == read_regression(release, model=pinned_model(prior_precision=1000)).mean
+    assert not firm.has_declared_prior
+    assert dc.infer(release.with_prior(1000)).mean == firm.mean
+    assert dc.infer(release, prior={"precision": 1000}).mean == firm.mean
+    wide = dc.infer(release, prior={"noise": 0.4})
+    assert wide.mean == read_regression(release, model=pinned_model(noise="0.4")).mean
+    assert wide.noise.mean == pytest.approx(0.4)
+    assert dc.infer(release, prior="declared").mean == dc.infer(release).mean
+    other = dc.simulate(BoxMoments(unknown, size, 2), unknown.rehearse(data), dc.SeededBits(16))
+    told = dc.infer(other, prior={"precision": "100/9", "noise": {"shape": 50, "scale": "4.5"}})
+    assert told.noise.mean > dc.infer(other).noise.mean
+    evidence = [dc.infer(release, prior=precision).log_evidence for precision in (12, 100_000)]
+    assert evidence[0] > evidence[1] + 10  # coefficients that are not 0 speak against a prior that says so
+    for wrong, words in (
+        ({"noise": {"shape": 1, "scale": 1}}, "declared as known"),
+        ({"precision": -1}, "precision of a prior"),
+        ({"spread": 1}, "A reader's prior of a regression"),
+        ([1, 2], "A reader's prior of a regression"),
+        ("learnt", "is not learnt"),
+        ("flat", "A prior is a number"),
+    ):
+        with pytest.raises(dc.DeclarationError, match=words):
+            dc.infer(release, prior=wrong)
+    with pytest.raises(dc.DeclarationError, match="declared as unknown"):
+        dc.infer(other, prior={"noise": 0.2})
+
+
 def test_plugging_noisy_moments_in_is_too_sure_of_itself() -> None:
     generator, size = np.random.default_rng(13), 2000
     _, data = pinned_records(size, generator)
@@ -218,7 +365,7 @@ def test_a_release_that_says_nothing_gives_the_prior() -> None:
     generator, size = np.random.default_rng(14), 100
     _, data = pinned_records(size, generator)
     model = pinned_model()
-    release = dc.simulate(BoxMoments(model, size, "0.01"), model.rehearse(data), dc.SeededBits(14))
+    release = dc.simulate(BoxMoments(model, size, "0.05"), model.rehearse(data), dc.SeededBits(14))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dc.LittleInformationWarning)
         posterior = read_regression(release)
@@ -263,29 +410,28 @@ def test_elimination_agrees_with_eigenvalues() -> None:
     assert explained[positive] == pytest.approx(direct, rel=1e-9)
 
 
-def test_the_work_and_the_memory_of_a_reading_have_an_end() -> None:
-    """16 coordinates have 152 moments, sigma, and 308 walkers: all rounds are made. Longer chains are thinned."""
-    assert rounds(64, 3) == rounds(308, 16) == [100, 200, 400, 800, 1600]
-    assert rounds(1642, 40) == [100]
-    generator = np.random.default_rng(81)
-    model, size = pinned_model(), 1000
-    _, data = pinned_records(size, generator)
-    density = density_of(dc.simulate(BoxMoments(model, size, 5), model.rehearse(data), dc.SeededBits(82)))
-    start = density.start(64, generator)
-    every, third = (
-        Ensemble(density.log_density, start.copy(), FreshNoise(density), np.random.default_rng(83)).run(30, step)
-        for step in (1, 3)
-    )
-    assert third.shape == (10, 64, 9)
-    assert (third == every[2::3]).all()
+def test_the_work_of_a_reading_is_known_from_public_facts_and_has_an_end() -> None:
+    """Many records let 30 coordinates be read; few do not, and that is told before anything is charged."""
+    names = [f"x{number}" for number in range(29)]
+    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)))
+    assert MomentsEngine().refusal(Case.before(BoxMoments(model, 10**6, 1))) is None
+    why = why_unreadable(BoxMoments(model, 1000, 1))
+    assert why is not None
+    assert "operations" in why
+    small, size = pinned_model(), 200
+    _, data = pinned_records(size, np.random.default_rng(81))
+    release = dc.simulate(BoxMoments(small, size, "0.05"), small.rehearse(data), dc.SeededBits(82))
+    case = replace(Case.of([release]), patience=1e-4)
+    with pytest.raises(dc.DeclarationError, match=r"Nothing was read. patience=0.0004"):
+        tempered(target_of(release), np.random.default_rng(1), case)
 
 
 def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:
     model, size = pinned_model(), 400
     _, data = pinned_records(size, np.random.default_rng(90))
     release = dc.simulate(BoxMoments(model, size, 20), model.rehearse(data), dc.SeededBits(91))
-    with pytest.raises(dc.DeclarationError, match="part of its model"):
-        release.with_prior(2)
+    with pytest.raises(dc.DeclarationError, match="precision of its coefficients"):
+        release.with_prior("x")
     with pytest.raises(dc.DeclarationError, match="reader's model"):
         read_regression(release, model="x")  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="given twice"):

@@ -16,6 +16,7 @@ from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise.cube import cube_radius
 from discreet.randomness import wide_geometric
+from discreet.reading.case import why_unreadable
 
 
 def tiny(features: tuple[str, ...] = ("x",), grid: int = 8) -> LinearRegression:
@@ -177,10 +178,8 @@ def test_noise_that_would_leave_64_bits_is_refused() -> None:
 
 
 def test_more_moments_than_can_be_read_are_refused_before_they_cost_anything() -> None:
-    names = [f"x{number}" for number in range(16)]
-    bounds = dict.fromkeys((*names, "y"), (0, 1))
-    model = LinearRegression("y", names, bounds)
+    names = [f"x{number}" for number in range(24)]
+    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (0, 1)))
     for kind in (BoxMoments, LaplaceMoments):
-        with pytest.raises(dc.DeclarationError, match="this model has 17"):
-            kind(model, 1000, 1)
-    BoxMoments(LinearRegression("y", names, bounds, intercept=False), 1000, 1)
+        assert "operations" in (why_unreadable(kind(model, 1000, 1)) or "")
+        assert why_unreadable(kind(model, 10**6, 1)) is None

@@ -13,6 +13,7 @@ from scipy.stats import chisquare, kstest, norm
 
 from discreet.errors import DeclarationError
 from discreet.noise import (
+    BlockLaplace,
     Cube,
     CutTowardsZero,
     Floored,
@@ -22,6 +23,8 @@ from discreet.noise import (
     Rounded,
     SharedRadius,
     SideBySide,
+    TreeLaplace,
+    ZeroSumBlocks,
     ZeroSumGaussian,
     ZeroSumLaplace,
 )
@@ -43,6 +46,11 @@ LAWS: dict[str, NoiseLaw] = {
     "Rounded": Rounded(Fraction(3, 2), 2),
     "Floored": Floored(Fraction(3, 2), 2),
     "CutTowardsZero": CutTowardsZero(Fraction(3, 2), 2),
+    "path": TreeLaplace.path((Fraction(2), Fraction(5, 2), Fraction(3))),
+    "tree": TreeLaplace((2, 2, 3), (Fraction(2), Fraction(3), Fraction(5, 2))),
+    "blocks": BlockLaplace(Half, Fraction(3, 2), (2, 1)),
+    "zero-sum blocks": ZeroSumBlocks(Fraction(1), Fraction(2), (2, 2)),
+    "uneven zero-sum blocks": ZeroSumBlocks(Fraction(3, 4), Fraction(5, 2), (3, 1)),
     "summed Laplace": Laplace((Fraction(3, 2), Fraction(2)), (1, 2)).sums((0, 1, 1)) or pytest.fail("no law"),
     "summed Gaussian": Gaussian((Fraction(1),), (3,)).sums((0, 0, 1)) or pytest.fail("no law"),
     "summed zero sum": ZeroSumLaplace((Fraction(3, 4),), (5,)).sums((0, 1, 1, 2, 2)) or pytest.fail("no law"),
@@ -57,6 +65,11 @@ CHANGES: dict[str, list[tuple[int, ...]]] = {
     "two cubes": [(1, 1, 2), (2, 2, 0)],
     "SharedRadius": [(1, -1, 0, 1, -1), (1, -1, 0, 0, 0), (0, 0, 0, 1, -1)],
     "side by side": [(1, -1, 1, 1), (0, 0, 2, 2)],
+    "path": [(1, 0, 0, -1), (0, 1, -1, 0), (0, -2, 0, 2)],
+    "tree": [(1, -1, 0, 0), (0, 1, 0, -1)],
+    "blocks": [(1, -1, 0), (1, 0, -1)],
+    "zero-sum blocks": [(1, 0, -1, 0), (0, 0, -1, 1)],
+    "uneven zero-sum blocks": [(1, 0, 0, -1), (-1, 0, 1, 0)],
 }
 ABOVE: dict[str, list[tuple[int, ...]]] = {
     "ZeroSumLaplace": [(2, -1, 0, -1)],
@@ -64,6 +77,7 @@ ABOVE: dict[str, list[tuple[int, ...]]] = {
     "two zero-sum Gaussians": [(1, -1, 0, 1, -1)],
     "Cube": [(2, 1, 0), (1, 0, 0)],
     "SharedRadius": [(2, -2, 0, 1, -1)],
+    "zero-sum blocks": [(2, -1, -1, 0)],
     "Rounded": [(1, -1), (2, 0)],
     "Floored": [(1, -1), (-1, -1)],
     "CutTowardsZero": [(1, -1)],

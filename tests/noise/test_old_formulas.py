@@ -13,6 +13,8 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.exact import rounded_up
 from discreet.mechanisms.additive import Additive
+from discreet.mechanisms.first_contrast_gaussians import FirstContrastGaussians
+from discreet.mechanisms.first_gaussian_moments import FirstGaussianMoments
 from discreet.mechanisms.record_changes import parity_changes
 from discreet.noise.concentrated import SLACK, worst_loss
 from discreet.noise.gaussian import sum_law
@@ -94,12 +96,12 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
     found.append((equal, moves_of_one(EPSILON / moved, moved), moved * (EPSILON / moved) ** 2 / 2, EPSILON))
     rate = EPSILON / (1 + len(equal.shares))
     found.append((dc.FourierUpdates(YES_NO, 9, EPSILON), moves_of_one(rate, moved), moved * rate**2 / 2, moved * rate))
-    contrasts = dc.ContrastGaussians(NET, 9, EPSILON, "1e-4")
+    contrasts = FirstContrastGaussians(NET, 9, EPSILON, "1e-4")
     through = worst_loss(EPSILON, Fraction(1, 10**4) * SLACK)
     found.append((contrasts, through, rounded_up(1 / contrasts.variance, 9), EPSILON))
     found.append((dc.BoxMoments(LINE, 9, EPSILON), worst, half, EPSILON))
     found.append((dc.LaplaceMoments(LINE, 9, EPSILON), worst, half, EPSILON))
-    moments = dc.GaussianMoments(LINE, 9, EPSILON, "1e-4")
+    moments = FirstGaussianMoments(LINE, 9, EPSILON, "1e-4")
     found.append((moments, through, Fraction(9, 2) / (2 * moments.variance), EPSILON))
     return found
 
@@ -162,7 +164,7 @@ def old_log_probability(mechanism: Any, noise: NDArray[np.float64]) -> Any:
     if name in ("FourierCounts", "FourierUpdates"):
         rates = np.array([float(rate) for rate in mechanism.rates])
         return float(-size @ rates + np.log(np.tanh(rates / 2)).sum())
-    if name in ("ContrastGaussians", "GaussianMoments"):
+    if name in ("FirstContrastGaussians", "FirstGaussianMoments"):
         v = np.array([float(each) for each in mechanism.variances])
         return float(-(noise**2 / (2 * v)).sum() - np.log(2 * pi * v).sum() / 2)
     rate, cells = float(mechanism.rate), len(noise)

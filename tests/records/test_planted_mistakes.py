@@ -16,6 +16,7 @@ import discreet as dc
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
 from conformance.engines import ENGINES, Engine
 from discreet.records import as_source
+from discreet.records.grouped_sums import GroupPlan
 from discreet.records.moments import MomentPlan, Wholes
 
 Tables = list[Any]
@@ -33,6 +34,10 @@ class Mistaken:
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         found: tuple[Wholes, int] = self._plain.sum_moments(plan)
+        return found
+
+    def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        found: tuple[Wholes, int] = self._plain.sum_groups(plan)
         return found
 
 

@@ -6,7 +6,6 @@ import pytest
 import discreet as dc
 from discreet.inference import regression
 from discreet.planning import verify
-from discreet.reading.engines import moments
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 
@@ -21,9 +20,7 @@ def posterior() -> dc.RegressionPosterior:
     days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 3, 2000)
     data = {"age": age.tolist(), WARD.name: [WARD.levels[w] for w in ward], "days": days.tolist()}
     release = dc.simulate(dc.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moments, "ROUNDS", 2)
-        return regression.read_regression(release)
+    return regression.read_regression(release)
 
 
 def test_rows_are_the_posterior_in_units(posterior: dc.RegressionPosterior) -> None:

@@ -9,7 +9,7 @@ from discreet.errors import DeclarationError
 from discreet.models.moments import Moments
 from discreet.reading.case import Case
 from discreet.reading.engines.moments import MomentsEngine
-from discreet.reading.moments import MomentDensity, coefficients_given, eliminated
+from discreet.reading.moments import MomentTarget, coefficients_given, eliminated
 from discreet.releases import Release
 
 
@@ -18,29 +18,29 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
 
     Directions in which the noisy X'X is not positive are given the prior alone.
     """
-    density = _density(release)
-    moments = release.model.layout.unpack(release.counts, density.size)
-    variance = _plugged_variance(density, moments)
-    means, roots = coefficients_given(density, release.counts.astype(float), np.array(variance))
+    target = _target(release)
+    moments = release.model.layout.unpack(release.counts, target.size)
+    variance = _plugged_variance(target, moments)
+    means, roots = coefficients_given(release.model, target.size, release.counts.astype(float), np.array(variance))
     model = release.model
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
     deviations = np.sqrt(np.square(jacobian.T @ roots).sum(axis=1))
     return dict(zip(model.names, zip(model.in_units(means).tolist(), deviations.tolist(), strict=True), strict=True))
 
 
-def _density(release: Release) -> MomentDensity:
-    """Return the density of the moments behind a release that measured them."""
+def _target(release: Release) -> MomentTarget:
+    """Return the moments behind a release that measured them."""
     case = Case.of((release,))
     if (why := MomentsEngine().unsuited(case)) is not None:
         raise DeclarationError(f"{release.label!r} has no noisy moments to read: {why}.")
-    return MomentDensity(case.model, case.size, case.measurements)
+    return MomentTarget(case.model, case.size, case.measurements)
 
 
-def _plugged_variance(density: MomentDensity, moments: Moments) -> float:
-    if density.is_noise_known:
-        return density.model.typical_variance
+def _plugged_variance(target: MomentTarget, moments: Moments) -> float:
+    if target.model.noise_prior is None:
+        return target.model.typical_variance
     rest = float(moments.total - eliminated(moments.squares, moments.products)[1])
-    return min(1.0, max(rest / (density.size - density.model.dimension), 1e-4))
+    return min(1.0, max(rest / (target.size - target.model.dimension), 1e-4))
 
 
 def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
@@ -48,11 +48,11 @@ def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
 
     The penalty is max(0, r - lowest eigenvalue of the noisy X'X), r the (1 - failure) quantile of the noise's norm.
     """
-    density, model = _density(release), release.model
+    target, model = _target(release), release.model
     layout = model.layout
-    noise = layout.unpack(density.measured[0].noise.simulate(2000, np.random.default_rng(0)), 0)
+    noise = layout.unpack(target.measured[0].noise.simulate(2000, np.random.default_rng(0)), 0)
     reach = float(np.quantile(np.abs(np.linalg.eigvalsh(noise.squares)).max(axis=-1), 1 - failure))
-    moments = layout.unpack(release.counts, density.size)
+    moments = layout.unpack(release.counts, target.size)
     lowest = float(np.linalg.eigvalsh(moments.squares)[0])
     penalty = max(0.0, reach - lowest)
     w = np.linalg.solve(moments.squares + penalty * np.eye(model.dimension), moments.products)

@@ -10,6 +10,10 @@ a larger parameter only adds an independent Gamma number to each side. The loss 
 function of g / (g + g'), so the pair tells as much as Beta(s + tau, s) against Beta(s, s + tau), and its curve is
 D(s, s) of `posterior_draw`, whatever the graph and the number of records. Nodes and draws are independent: losses add.
 
+A node without parents has one row, in which the record stays: its curve is that of a table, which is smaller. With two
+levels it is the largest of D(a + k tau, b + (n - 1 - k) tau) over the counts k of n records, with more D of the two
+smallest parameters.
+
 Each loss is put on a lattice by chords, which lie above the convex curve; sums of lattice losses need no more rounding.
 """
 
@@ -22,28 +26,67 @@ from math import ceil, log2, sqrt
 
 import numpy as np
 from flint import acb, arb, ctx
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
-from discreet.certificates.posterior_draw import Curve, certified_draw_delta, posterior_draw_delta, upper_float
+from discreet.certificates.posterior_draw import (
+    Curve,
+    certified_draw_delta,
+    certified_two_cell_delta,
+    posterior_draw_delta,
+    upper_float,
+)
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
 
-_POINTS = 400  # of each curve on either side of zero
+_POINTS, _FEW_POINTS = 400, 100  # of each curve on either side of zero; of a row with two levels, which takes longer
 _LONGEST = 2**22  # numbers in the law of a sum
 _FARTHEST = 600.0  # e^600 is still a float
 _LARGE = 1000  # prior parameters from which on curves are integrated
 _LARGEST = Fraction(10**9)  # the curve of this one is used for larger ones
 _DIGITS = 160  # bits of working precision there
 _NEGLIGIBLE = 60.0  # e^-60 of a density
+_TOLERANCE = 1e-6  # relative, of the curve of a row with two levels
 _SEARCH = 30  # halvings, to find where a curve is negligible
+
+
+@dataclass(frozen=True, order=True)
+class NodeCurve:
+    """The curve of a node: D(first, second) and back, or of one row with two levels that holds `size` records."""
+
+    first: Fraction
+    second: Fraction
+    size: int | None = None
+
+    @classmethod
+    def universal(cls, smallest: Fraction) -> "NodeCurve":
+        """Return the curve that holds for every node with this smallest parameter."""
+        return cls(smallest, smallest)
+
+    def certified(self, epsilon: Fraction, power: Fraction) -> float:
+        """Return an upper bound on the curve."""
+        if self.size is not None:
+            return certified_two_cell_delta(epsilon, self.first, self.second, self.size, power, tolerance=_TOLERANCE)
+        if self.first == self.second:
+            return _certified(epsilon, self.first, power)
+        pairs = ((self.first, self.second), (self.second, self.first))
+        return max(certified_draw_delta(epsilon, *pair, power) for pair in pairs)
+
+    def about(self, epsilon: ArrayLike, power: float) -> Floats:
+        """Return the curve from floats, of two cells at both ends, where it is largest."""
+        more = 0.0 if self.size is None else (self.size - 1) * power
+        first, second = float(self.first), float(self.second)
+        ends = ((first, second + more), (second + more, first), (second, first + more), (first + more, second))
+        found = [np.asarray(posterior_draw_delta(epsilon, *end, power)) for end in dict.fromkeys(ends)]
+        return np.asarray(np.max(found, axis=0))
 
 
 @dataclass(frozen=True)
 class _Node:
     """A node's curve, the distance beyond which it is negligible, and how many independent such losses there are."""
 
-    prior: Fraction
+    curve: NodeCurve
     reach: float
     times: int
 
@@ -60,16 +103,16 @@ class ComposedCurve:
         return self.curve(epsilon)
 
 
-def composed_draws(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> ComposedCurve:
+def composed_draws(nodes: Mapping[NodeCurve, int], power: Fraction, delta: Fraction) -> ComposedCurve:
     """Return a certified upper bound on the privacy curve of a network's draws.
 
-    `nodes` says for each smallest prior parameter how many independent losses there are with it: nodes times draws.
+    `nodes` says for each curve how many independent losses there are with it: nodes times draws.
     The bound is sharp at deltas near the given one.
     """
     return _composed(nodes, power, float(delta), certified=True)
 
 
-def composed_draws_about(nodes: Mapping[Fraction, int], power: Fraction, delta: Fraction) -> ComposedCurve:
+def composed_draws_about(nodes: Mapping[NodeCurve, int], power: Fraction, delta: Fraction) -> ComposedCurve:
     """Return the same curve from floats, to search with; what is found is certified afterwards."""
     return _composed(nodes, power, float(delta), certified=False)
 
@@ -92,12 +135,12 @@ def least_epsilon(curve: ComposedCurve, delta: Fraction, most: Fraction = Fracti
     return high
 
 
-def _composed(nodes: Mapping[Fraction, int], power: Fraction, delta: float, certified: bool) -> ComposedCurve:
+def _composed(nodes: Mapping[NodeCurve, int], power: Fraction, delta: float, certified: bool) -> ComposedCurve:
     total = sum(nodes.values())
-    losses = Counter[Fraction]()
-    for prior, times in nodes.items():
-        losses[min(prior, _LARGEST)] += times  # D falls as s grows
-    found = [_Node(s, _reach(float(s), float(power), delta / (1000 * total)), n) for s, n in losses.items()]
+    losses = Counter[NodeCurve]()
+    for curve, times in nodes.items():
+        losses[NodeCurve(min(curve.first, _LARGEST), min(curve.second, _LARGEST), curve.size)] += times  # D falls
+    found = [_Node(curve, _reach(curve, float(power), delta / (1000 * total)), n) for curve, n in losses.items()]
     step = max(min(node.reach for node in found) / _POINTS, sum(2 * n.reach * n.times for n in found) / _LONGEST)
     length, beyond, sums, parts = 1, 0.0, 0, list[tuple[Floats, int]]()
     for node in found:
@@ -107,14 +150,14 @@ def _composed(nodes: Mapping[Fraction, int], power: Fraction, delta: float, cert
     return _summed(parts, 1 << ceil(log2(length)), step, sums, beyond)
 
 
-def _reach(prior: float, power: float, negligible: float) -> float:
+def _reach(curve: NodeCurve, power: float, negligible: float) -> float:
     """Return about where the curve of one loss falls below what is negligible."""
     low, high = 0.0, 1.0
-    while posterior_draw_delta(high, prior, prior, power) > negligible and high < _FARTHEST:
+    while curve.about(high, power) > negligible and high < _FARTHEST:
         low, high = high, min(2 * high, _FARTHEST)
     for _ in range(_SEARCH):
         middle = (low + high) / 2
-        far = posterior_draw_delta(middle, prior, prior, power) <= negligible
+        far = curve.about(middle, power) <= negligible
         low, high = (low, middle) if far else (middle, high)
     return high
 
@@ -125,14 +168,14 @@ def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> t
     The curve is symmetric: delta(-e) = 1 - e^-e (1 - delta(e)). It is evaluated at every k-th point of the lattice
     only, where its reach allows that.
     """
-    stride = max(1, int(node.reach / _POINTS / step))
+    stride = max(1, int(node.reach / (_POINTS if node.curve.size is None else _FEW_POINTS) / step))
     count = max(1, ceil(node.reach / step / stride))
     places = np.arange(count + 1) * stride
     points = places * step
     if certified:
-        heights = np.array([_certified(Fraction(point), node.prior, power) for point in points.tolist()])
+        heights = np.array([node.curve.certified(Fraction(point), power) for point in points.tolist()])
     else:
-        heights = np.asarray(posterior_draw_delta(points, float(node.prior), float(node.prior), float(power)))
+        heights = node.curve.about(points, float(power))
     mirrored = np.minimum(1.0, -np.expm1(-points) + np.exp(-points) * heights)
     curve = np.concatenate([mirrored[:0:-1], heights])
     loss = PrivacyLoss.from_curve(np.concatenate([-points[:0:-1], points]).tolist(), curve.tolist())

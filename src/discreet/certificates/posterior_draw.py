@@ -35,6 +35,7 @@ _NOTHING = 2.0**-200  # a delta below this is not worth more digits
 TOLERANCE = 2.0**-40
 _MODERATE = 100
 _MANY, _TERMS = 20_000, 50_000  # the sum of parameters from which on a series is tried, and how many terms it has
+_UNEVEN = 20  # and their ratio: there a tail of 1e-20 would take many digits
 _LARGE, _LARGEST = 4.0, 600.0  # of epsilon, in floats, where x > 1/2 and elsewhere
 _SMALLEST = -40.0  # the logarithm of (s + t + tau) x below which one term of a series is enough
 
@@ -128,9 +129,10 @@ def certified_draw_delta(epsilon: Fraction, alpha: Fraction, beta: Fraction, pow
     """Return an upper bound on D(alpha, beta; epsilon, power), within 1e-10 of it in relative terms.
 
     As above the tails are taken at the smaller of x and y = 1 - x; what cancels costs more digits, no accuracy. Large
-    parameters have a series of their own.
+    and uneven parameters have a series of their own.
     """
-    if alpha + beta > _MANY and (bound := _by_series(epsilon, alpha, beta, power)) is not None:
+    is_slow = alpha + beta > _MANY or alpha > _UNEVEN * beta
+    if is_slow and (bound := _by_series(epsilon, alpha, beta, power)) is not None:
         return bound
     precision = 128
     while True:

@@ -101,7 +101,8 @@ def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbe
         own = found[each.name]
         ends = f"{float(each.low):g} to {float(each.high):g}"
         counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
-        rows.append((each.name, ends, *counts, f"{float(each.missing):g}", _strangers(own["undeclared"])))
+        gap = "left out" if each.are_gaps_left_out else f"{float(each.missing):g}"
+        rows.append((each.name, ends, *counts, gap, _strangers(own["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Which numbers are cut off, and which are missing", heads, rows)
 

@@ -18,6 +18,7 @@ from discreet.command_line.checking import (
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, no_posterior, plan_network
+from discreet.command_line.numbers import plan_number
 from discreet.command_line.readings import show_reading
 from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import (
@@ -31,12 +32,14 @@ from discreet.command_line.screen import (
     show_table,
     working,
 )
-from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant, Amount
+from discreet.guarantees.signatures import SigningKey
 from discreet.inference import Posterior
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import with_fields
+from discreet.models.numbers import BoundedNumber
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.expected_accuracy import check_search
 from discreet.planning.rehearsal import rehearsal
@@ -152,9 +155,9 @@ def plan(
 
     Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
     accurate the tables will be; --plot draws the graph. Of a regression it shows how wide the intervals of the
-    coefficients will be. With --batch: what all questions of the study cost together when they are published by
-    `publish --batch`. With --compare: all mechanisms that could publish the question under its guarantee, the most
-    telling first.
+    coefficients will be, of a number those of means or quantiles. With --batch: what all questions of the study cost
+    together when they are published by `publish --batch`. With --compare: all mechanisms that could publish the
+    question under its guarantee, the most telling first.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
@@ -176,6 +179,8 @@ def plan(
         return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
     is_measured = Case.before(mechanism).is_measured
+    if isinstance(question.model, BoundedNumber):
+        return plan_number(question, values, records, level, width, plot, as_json)
     if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
         if width is not None:
             raise DeclarationError("--width is for questions about categories; for this one, see plan without it.")
@@ -225,8 +230,8 @@ def _plan_without_posterior(question: Question, as_json: bool) -> None:
 
 def _sizes(text: str) -> list[int]:
     try:
-        return [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
+        return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
+    except DeclarationError:
         raise DeclarationError(f"--sizes takes whole numbers with commas, such as 500,5000; got {text!r}.") from None
 
 
@@ -268,7 +273,8 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
             f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
         )
     with working("reading a made-up study", as_json), warnings.catch_warnings():
-        warnings.simplefilter("ignore", LittleInformationWarning)
+        for kind in (LittleInformationWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", kind)
         posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
     return _show_rehearsal(posterior, truth, chosen_by(question) if question.reason else (), as_json)
 
@@ -286,9 +292,10 @@ def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequenc
 @click.option("--ask", "name", help="The question to publish.")
 @click.option("--batch", is_flag=True, help="Publish all questions as one plan, charged once for all of them together.")
 @click.option("--out", type=click.Path(path_type=Path), help="The release's file; by default QUESTION.release.json.")
+@click.option("--key", type=click.Path(path_type=Path), help="Your private key, to sign what is published.")
 @as_json
 @helpful
-def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_json: bool) -> None:
+def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: Path | None, as_json: bool) -> None:
     """Publish a question: charge the ledger, draw the noise, write the release. Asked again, it costs nothing.
 
     With --batch all questions are charged and published together, or none of them. `plan --batch` shows the cost.
@@ -300,15 +307,16 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
     declared = Study(study)
     if batch == (name is not None) or (batch and out is not None):
         raise DeclarationError("Publish one question with --ask NAME, or all of them with --batch (without --out).")
+    signer = None if key is None else SigningKey.open(key)
     if name is None:
-        return _publish_batch(declared, as_json)
+        return _publish_batch(declared, signer, as_json)
     question = declared.question(name)
     target = out or study.parent / f"{name}.release.json"
     require_folder(target)
-    before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
+    before = declared.ledger().head.sequence if declared.has_ledger else 0
     with working("counting and publishing", as_json):
         release = declared.publish(name)
-    target.write_text(release.to_json() + "\n", encoding="utf-8")
+    target.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
     ledger = declared.ledger()
     again = release.receipt is not None and release.receipt.sequence <= before
     if as_json:
@@ -326,7 +334,8 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, as_jso
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
         f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
-        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
+        *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
+        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"
         if question.no_posterior is None
         else f"Check it with: discreet verify {target}",
@@ -339,13 +348,13 @@ def _first(amount: Amount) -> str:
     return f"{name} = {value}"
 
 
-def _publish_batch(declared: Study, as_json: bool) -> None:
-    before = declared.ledger().head.sequence if declared.ledger_path.exists() else 0
+def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) -> None:
+    before = declared.ledger().head.sequence if declared.has_ledger else 0
     with working("counting and publishing", as_json):
         releases = declared.publish_all()
     paths = [declared.path.parent / f"{name}.release.json" for name in declared.questions]
     for path, release in zip(paths, releases, strict=True):
-        path.write_text(release.to_json() + "\n", encoding="utf-8")
+        path.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
     ledger, charged = declared.ledger(), declared.plan().guarantee_for(declared.unit.rows)
     again = any(release.receipt is not None and release.receipt.sequence <= before for release in releases)
     if as_json:
@@ -358,7 +367,7 @@ def _publish_batch(declared: Study, as_json: bool) -> None:
         f"The plan of {len(releases)} questions {first} {', '.join(map(str, paths))}.",
         *(f"{q.name}. {line}" for q in declared.questions.values() if q.reason for line in chosen_by(q)),
         f"Together: epsilon = {exact_text(charged.epsilon)}, delta = {exact_text(charged.delta)} ({charged.reason}).",
-        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.path}).",
+        f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
     )
 
 

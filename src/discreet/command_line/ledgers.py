@@ -1,6 +1,9 @@
-"""The command `ledger`, and how totals of several releases are shown."""
+"""The commands `ledger` and what they show: totals, charges, the check of the chain, heads, upgrades."""
 
+import csv
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -8,6 +11,11 @@ from discreet.command_line.screen import as_json, helpful, require_folder, say, 
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger, Totals
+from discreet.guarantees.chain import Chain
+from discreet.guarantees.heads import Head, check_witness
+from discreet.guarantees.lines import PUBLISHED, Filter, Line, lines_of
+from discreet.guarantees.postgresql import ServerChain
+from discreet.guarantees.signatures import PublicKey, SigningKey
 from discreet.planning import ledger_totals
 from discreet.show import charts
 from discreet.study import Study
@@ -18,6 +26,7 @@ _RULES = {
     "zcdp": ("zCDP: rhos add", "any questions"),
     "planned": ("privacy losses convolved", "a plan fixed in advance"),
 }
+_MOST_ON_SCREEN = 200
 
 
 def show_totals(totals: Totals, title: str, binding: str) -> None:
@@ -30,68 +39,238 @@ def show_totals(totals: Totals, title: str, binding: str) -> None:
     show_table(f"{title}, at delta = {exact_text(totals.delta)}", ("rule", "epsilon", "holds for", ""), rows)
 
 
-@click.command()
-@click.argument("book", type=click.Path(path_type=Path))
+class _WithDefault(click.Group):
+    """A group that shows a ledger if no other command is named."""
+
+    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
+        """Put in the name of the command that is meant."""
+        named = bool(words) and (words[0] in self.commands or words[0] in context.help_option_names)
+        return super().parse_args(context, words if named or not words else ["show", *words])
+
+
+@click.group(cls=_WithDefault)
+def ledger() -> None:
+    """Show what has been spent, and check the whole chain; or one of the commands below.
+
+    BOOK is a ledger's file, its server's address (postgresql://...), or a study file. `discreet ledger BOOK` is `show`.
+
+    \b
+    Example:  discreet ledger study.db --html budget.html --since 2026-01
+              discreet ledger head study.db --key office.key --witness /mnt/notary
+    """
+
+
+book = click.argument("book")
+witness = click.option("--witness", type=click.Path(path_type=Path), help="A folder in which heads are kept.")
+
+
+def open_book(name: str) -> Ledger:
+    """Open the ledger that a study, a file or a server's address names."""
+    if not name.endswith(".toml"):
+        return Ledger.open(name)
+    place = Study(name).ledger_place
+    if not Chain.at(place).exists():
+        raise LedgerError(f"Nothing has been published under {name!r} yet: there is no ledger at {str(place)!r}.")
+    return Ledger.open(place)
+
+
+@ledger.command()
+@book
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
+@click.option("--html", "page", type=click.Path(path_type=Path), help="Write one page for people, to be read offline.")
+@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write all charges as a table.")
+@click.option("--label", help="Only charges with these words in their label.")
+@click.option("--group", help="Only charges about this group.")
+@click.option("--data", help="Only charges about these data.")
+@click.option("--since", help="Only charges from this day, month or year on, such as 2026-04-01.")
+@click.option("--until", help="Only charges up to this day, month or year, which is included.")
 @click.option("--limit", help="Set a new limit for epsilon; needs --reason.")
 @click.option("--delta-limit", help="With --limit: a new limit for delta too.")
 @click.option("--reason", default="", help="Why the limit is changed; it is written into the ledger.")
 @as_json
 @helpful
-def ledger(
-    book: Path, plot: Path | None, limit: str | None, delta_limit: str | None, reason: str, as_json: bool
-) -> None:
+def show(
+    book: str, plot: Path | None, page: Path | None, table: Path | None, label: str | None, group: str | None,
+    data: str | None, since: str | None, until: str | None, limit: str | None, delta_limit: str | None, reason: str,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Show what has been spent, and check the whole chain. BOOK is a ledger or a study file.
 
     \b
     Example:  discreet ledger study.db --plot budget.png
+              discreet ledger study.toml --html budget.html --label smoking --since 2026-01
     """
-    require_folder(plot)
+    for path in (plot, page, table):
+        require_folder(path)
     if limit is None and (reason or delta_limit):
         raise DeclarationError("--reason and --delta-limit go with --limit: discreet ledger L --limit 3 --reason '...'")
-    path = Study(book).ledger_path if book.suffix == ".toml" else book
-    if book.suffix == ".toml" and not path.exists():
-        raise LedgerError(f"Nothing has been published under {str(book)!r} yet: there is no ledger at {str(path)!r}.")
-    opened = Ledger.open(path)
-    opened.check()
+    wanted = Filter(label, group, data, since, until)
+    opened = open_book(book)
+    number = opened.check()
     if limit is not None:
         opened.change_limit(limit, delta_limit, reason=reason)
+        number = opened.head.sequence
     if plot is not None:
         charts.render(charts.budget_chart(opened), plot)
-    entries = opened.entries()
-    totals = ledger_totals(opened)
+    if page is not None:
+        from discreet.show.ledger_page import ledger_page
+
+        page.write_text(ledger_page(opened, wanted), encoding="utf-8")
+    lines = lines_of(opened, wanted)
+    if table is not None:
+        _write_lines(lines, table)
     if as_json:
-        sums: dict[str, object] = {
-            "accountant": opened.accountant.value,
-            "declared_limit": opened.declared_limit.document(),
-        }
-        sums |= {"limit": opened.limit.document(), "spent": opened.spent.document(), "totals": totals.document()}
-        return show_json(sums | {"entries": [{"sequence": e.sequence, "digest": e.digest} | e.body for e in entries]})
-    created = entries[0].body
-    say(
-        f"{opened.path}: {created['adjacency']}, {created['unit']}, population {created['population'] or 'not named'!r}"
-    )
-    recorded = {e.body["charge"]: e for e in entries if e.kind == "release"}
+        return show_json(_document(opened, lines, wanted))
+    return _show(opened, lines, number, wanted)
+
+
+def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str, object]:
+    sums: dict[str, object] = {
+        "accountant": opened.accountant.value,
+        "ledger": opened.id,
+        "declared_limit": opened.declared_limit.document(),
+        "limit": opened.limit.document(),
+        "spent": opened.spent.document(),
+        "totals": ledger_totals(opened).document(),
+        "charges": [line.document() for line in lines],
+    }
+    if (period := opened.this_period if opened.id else None) is not None:
+        sums["period"] = {"name": period[0], "left": period[1].document()}
+    if wanted != Filter():
+        return sums
+    entries = [{"sequence": e.sequence, "digest": e.digest} | cast(dict[str, object], e.body) for e in opened.entries()]
+    return sums | {"entries": entries}
+
+
+def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) -> None:
+    created, spent, limits = opened.created, opened.spent.document(), opened.limit.document()
+    population = created["population"] or "not named"
+    say(f"{opened.place}: {created['adjacency']}, {created['unit']}, population {population!r}")
     rows = [
         (
-            str(e.sequence),
-            e.body["label"],
-            *(e.body["cost"][name] for name in opened.limit.document()),
-            e.body["group"] or "everyone",
-            e.body["data"] or "-",
-            "yes" if e.sequence in recorded else "no",
+            str(line.sequence), line.label, *(line.cost.document()[name] for name in limits), line.group or "everyone",
+            line.data or "-", "yes" if line.outcome == PUBLISHED else "no",
         )
-        for e in entries
-        if e.kind == "charge"
-    ]
-    spent, limits = opened.spent.document(), opened.limit.document()
-    show_table("Charges", ("entry", "label", *spent, "about", "data", "recorded"), rows)
-    show_totals(totals, "All charges together", opened.accountant.value)
+        for line in lines[-_MOST_ON_SCREEN:]
+    ]  # fmt: skip
+    left_out = len(lines) - len(rows)
+    title = f"Charges, the last {len(rows)} of {len(lines)}; --csv writes all" if left_out else "Charges"
+    title += "" if wanted == Filter() else ", as filtered"
+    show_table(title, ("entry", "label", *spent, "about", "data", "recorded"), rows)
+    show_totals(ledger_totals(opened), "All charges together", opened.accountant.value)
     rule = {"basic": "basic composition: all add up", "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}"}
     say(
         "Spent "
         + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)
         + f" ({rule[opened.accountant.value]}).",
-        f"The chain of {len(entries)} entries is intact; its head is {opened.head.digest[:16]}...",
+        *(_left_in_period(opened)),
+        f"The chain of {number} entries is intact; its head is {opened.head.digest[:16]}...",
     )
+
+
+def _left_in_period(opened: Ledger) -> list[str]:
+    period = opened.this_period if opened.id else None
+    return [] if period is None else [f"In {period[0]}, {period[1].words()} may still be spent."]
+
+
+def _write_lines(lines: Sequence[Line], path: Path) -> None:
+    parts = list(lines[0].cost.document()) if lines else ["epsilon", "delta"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        heads = ["entry", "at", "label", "about", "data", "request", *parts, *(f"{part} in all" for part in parts)]
+        writer.writerow([*heads, "outcome"])
+        for line in lines:
+            words = [line.sequence, line.at or "", line.label, line.group or "everyone", line.data, line.request or ""]
+            writer.writerow([*words, *line.cost.document().values(), *line.spent.document().values(), line.outcome])
+
+
+@ledger.command()
+@book
+@witness
+@click.option("--key", type=click.Path(path_type=Path), help="The holder's public key, by which heads must be signed.")
+@as_json
+@helpful
+def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:
+    """Check the whole chain and all sums; with --witness, that every head filed there is part of today's chain.
+
+    \b
+    Example:  discreet ledger check study.db --witness /mnt/notary --key office.pub
+    """
+    if key is not None and witness is None:
+        raise DeclarationError("--key checks the heads of a witness: it goes with --witness FOLDER.")
+    opened = open_book(book)
+    number = opened.check()
+    heads = [] if witness is None else check_witness(opened, witness, None if key is None else PublicKey.open(key))
+    if as_json:
+        facts = {"entries": number, "ledger": opened.id, "head": opened.head.digest, "witnessed": len(heads)}
+        return show_json(facts)
+    say(f"The chain of {number} entries is intact; its head is {opened.head.digest[:16]}...")
+    if heads:
+        signed = "" if key is None else ", and signed by the key"
+        kept = f"all {len(heads)} heads that" if len(heads) > 1 else "the one head that"
+        last = f"the latest is of {heads[-1].at}, entry {heads[-1].sequence}"
+        say(f"It stands on {kept} the witness keeps{signed}; {last}.")
     return None
+
+
+@ledger.command()
+@book
+@witness
+@click.option("--key", type=click.Path(path_type=Path), help="The holder's private key, to sign the head.")
+@helpful
+def head(book: str, witness: Path | None, key: Path | None) -> None:
+    """Print the head of a ledger as a document, signed if a key is given; with --witness, file it in a folder.
+
+    Whoever keeps it can later tell that the ledger has only grown.
+
+    \b
+    Example:  discreet ledger head study.db --key office.key --witness /mnt/notary
+    """
+    found = Head.of(open_book(book))
+    found = found if key is None else found.signed(SigningKey.open(key))
+    if witness is not None:
+        if not witness.is_dir():
+            raise DeclarationError(f"There is no folder {str(witness)!r} of a witness. Nothing was filed.")
+        found.file(witness)
+    click.echo(found.to_json())
+
+
+@ledger.command()
+@book
+@as_json
+@helpful
+def upgrade(book: str, as_json: bool) -> None:
+    """Bring a ledger of version 0.1 into today's form, once, after a check of all of it.
+
+    Its chain stays as it is, inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure.
+
+    \b
+    Example:  discreet ledger upgrade study.db
+    """
+    opened = open_book(book)
+    opened.upgrade()
+    number = opened.check()
+    if as_json:
+        return show_json({"ledger": opened.id, "entries": number})
+    return say(f"Upgraded {opened.place}: {number} entries, all old hashes as they were. Its id is {opened.id}.")
+
+
+@ledger.command()
+@book
+@click.argument("role")
+@as_json
+@helpful
+def grant(book: str, role: str, as_json: bool) -> None:
+    """Allow ROLE of a PostgreSQL server to append to a ledger and to read it, and nothing else.
+
+    \b
+    Example:  discreet ledger grant postgresql://owner@server/office publisher
+    """
+    opened = open_book(book)
+    chain = opened._chain
+    if not isinstance(chain, ServerChain):
+        raise DeclarationError("Roles are for ledgers on a server; a file has an owner. Nothing was changed.")
+    chain.grant(role)
+    if as_json:
+        return show_json({"role": role, "may": ["append", "read"]})
+    return say(f"{role!r} may append to {opened.place} and read it. It may not change, delete, or set the limit.")

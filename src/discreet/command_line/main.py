@@ -29,6 +29,9 @@ class _Commands(CommandsOnDemand):
             "verify",
             "Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
         ),
+        "key": Command(
+            "discreet.command_line.keys", "key", "Make a pair of keys, and sign releases: readers see who issued them."
+        ),
         "ledger": Command(
             "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
         ),

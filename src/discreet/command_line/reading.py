@@ -1,6 +1,7 @@
 """The reader's commands: infer, verify, ledger."""
 
 import csv
+import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,9 +13,16 @@ import click
 from discreet.command_line.comparing import examine_file
 from discreet.command_line.readings import show_reading, show_rows, show_warnings
 from discreet.command_line.screen import as_json, console, helpful, patient, require_folder, say, show_json, working
-from discreet.errors import DeclarationError, DocumentError, LittleInformationWarning, PriorOutweighsWarning
+from discreet.errors import (
+    ConvergenceWarning,
+    DeclarationError,
+    DocumentError,
+    LittleInformationWarning,
+    PriorOutweighsWarning,
+)
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
+from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
 from discreet.planning import verify as verify_release
@@ -26,6 +34,7 @@ from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv
 
+_TOLD = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
 _ANSWERED_BY = {
     "--that": "probability_that",
     "--event": "chance",
@@ -52,7 +61,7 @@ _file = click.Path(path_type=Path)
 @click.option("--pool", is_flag=True, help="With --event and --by: let small groups borrow from all others.")
 @click.option("--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and how surely.")
 @click.option("--margin", "column", help="Show the share of each level of a column, whatever the other columns are.")
-@click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, or a number for all.")
+@click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
@@ -106,7 +115,7 @@ def infer(
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
-        for kind in (LittleInformationWarning, PriorOutweighsWarning):
+        for kind in _TOLD:
             warnings.simplefilter("always", kind)
         posterior: Posterior = read_release(*documents, prior=_prior(prior), patience=patience)
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
@@ -121,7 +130,7 @@ def infer(
         judged = {text: answer["--that"](text) for text in statements}
         difference = answer["--differ"](event, by) if differ else None
     with working("writing", as_json), warnings.catch_warnings():
-        for kind in (LittleInformationWarning, PriorOutweighsWarning):
+        for kind in _TOLD:
             warnings.simplefilter("ignore", kind)  # a picture asks again what was asked above
         if plot is not None:
             picture = charts.comparison_chart(posterior, event, by, level) if event and by else None
@@ -158,12 +167,15 @@ def infer(
     return None
 
 
-def _prior(text: str | None) -> str | float | None:
-    """Return the prior that is asked for: a number if it is one, else its name."""
+def _prior(text: str | None) -> object:
+    """Return the prior that is asked for: a number or an object of JSON if it is one, else its name."""
+    if text is None:
+        return None
     try:
-        return None if text is None else float(text)
+        found: object = json.loads(text)
     except ValueError:
         return text
+    return found if isinstance(found, int | float | dict) else text
 
 
 def _write_statement(release: Release, posterior: Posterior | None, path: Path, answers: Sequence[str] = ()) -> None:
@@ -233,7 +245,10 @@ def read_document(path: Path) -> Release:
 
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path), required=False)
-@click.option("--ledger", "book", type=click.Path(path_type=Path), help="Check the release against this ledger too.")
+@click.option("--ledger", "book", help="Check the release against this ledger too: a file, or a server's address.")
+@click.option(
+    "--key", type=click.Path(path_type=Path), help="The issuer's public key: the release must be signed by it."
+)
 @click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
 @click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
@@ -242,7 +257,8 @@ def read_document(path: Path) -> Release:
 @helpful
 def verify(
     release: Path | None,
-    book: Path | None,
+    book: str | None,
+    key: Path | None,
     mechanism: Path | None,
     draws: int,
     plot: Path | None,
@@ -257,19 +273,21 @@ def verify(
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
+              discreet verify smoking-2026.release.json --key office.pub
               discreet verify --mechanism smoking-2026.release.json --plot audit.png
     """
     require_folder(plot)
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
-        if book is not None:
-            raise DeclarationError("--ledger goes with a release: a mechanism alone was never charged.")
+        if book is not None or key is not None:
+            raise DeclarationError("--ledger and --key go with a release: a mechanism alone was never charged.")
         return examine_file(mechanism, draws, plot, patience, as_json)
     if release is None or plot is not None:
         raise DeclarationError("--plot draws an audit: it goes with --mechanism.")
     document = read_document(release)
-    certificate = verify_release(document, None if book is None else Ledger.open(book), patience)
+    holder = None if key is None else PublicKey.open(key)
+    certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
     if as_json:
         return show_json(
             {
@@ -283,7 +301,10 @@ def verify(
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,
                 "checks": certificate.checks,
+                "issuer": None if holder is None else holder.owner,
+                "signed": bool(document.signatures),
             }
         )
     console.print("[bold green]The promise holds.[/]")
-    return say(f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines())
+    lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
+    return say(*lines, *([] if key is not None else [issuers(document.signatures)]))

@@ -1,22 +1,26 @@
-"""The file of a ledger: entries in SQLite, each chained by a hash to the one before, every write under one lock.
+"""The chain of a ledger: entries that are only appended, each with the hash of the one before, under one lock.
 
-The journal is SQLite's own and lives beside the file only while a transaction runs, so the file alone is the ledger.
+It lies in one SQLite file, with a journal beside it only while a transaction runs, or on a server (`postgresql`).
 """
 
-import sqlite3
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 import msgspec
 
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
-from discreet.guarantees.entries import PARTS, Body, Sums
+from discreet.guarantees.chain_face import WRITTEN_BY_0_1, ChainFace, not_made, went_back
+from discreet.guarantees.entries import CARRIED, FIRST_PARTS, PARTS, Body, Carried
+from discreet.guarantees.schema import IN_A_FILE
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine, Row
@@ -34,10 +38,8 @@ POINTS = (
 action: Callable[[str], None] | None = None
 """What tests do at each of them, to show that a crash there loses nothing. In ordinary use nothing is done."""
 
-GENESIS = "0" * 64
-_SELECT = "SELECT sequence, body, previous, digest FROM entries"
-_SCHEMA = """CREATE TABLE entries (
-    sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL UNIQUE)"""
+GENESIS, LONGEST_WAIT = "0" * 64, 60.0  # seconds that a charge waits for the lock
+SELECT = "SELECT sequence, body, previous, digest FROM entries"
 
 
 def reached(point: str) -> None:
@@ -56,35 +58,20 @@ class Entry:
     digest: str
 
     @property
+    def carried(self) -> Carried:
+        """Return what the next entry carries on from this one."""
+        if "ledger" not in self.body:
+            raise LedgerError(WRITTEN_BY_0_1)
+        return cast(Carried, {part: value for part, value in self.body.items() if part in CARRIED})
+
+    @property
     def kind(self) -> str:
-        """Return what happened: 'created', 'limit', 'charge' or 'release'."""
+        """Return what happened: 'created', 'limit', 'charge', 'release', 'abandoned' or 'upgraded'."""
         return self.body["kind"]
-
-    @property
-    def sums(self) -> Sums:
-        """Return what every entry repeats."""
-        return {"limit": self.body["limit"], "shares": self.body["shares"], "spent": self.body["spent"]}
-
-    @property
-    def paid(self) -> list[tuple[str, object]]:
-        """Return what a charge paid for, by label and mechanism's document: one release, or all parts of a plan."""
-        document = self.body["mechanism"]
-        parts = document.get("parts")
-        if document.get("kind") != "Plan" or not isinstance(parts, list):
-            return [(self.body["label"], document)]
-        return [(part["label"], part["mechanism"]) for part in parts]
 
     def expected_digest(self) -> str:
         """Return the hash that this entry should have."""
         return chain_digest(self.sequence, canonical_json(self.body), self.previous)
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """The receipt of a charge: its number in the ledger and the hash of its entry, the chain's head at that moment."""
-
-    sequence: int
-    head: str
 
 
 def chain_digest(sequence: int, body: str, previous: str) -> str:
@@ -97,10 +84,16 @@ def digest_of(release: str) -> str:
     return sha256(release.encode()).hexdigest()
 
 
+def now() -> str:
+    """Return the time by this machine's clock, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def read_entry(row: "Row[tuple[int, str, str, str]]") -> Entry:
-    """Read a row of the file; refuse what was not written by this library."""
+    """Read a row; refuse what was not written by this library."""
     found = read_json(row.body)
-    parts = PARTS.get(str(found.get("kind"))) if isinstance(found, dict) else None
+    known = PARTS if isinstance(found, dict) and "back" in found else FIRST_PARTS
+    parts = known.get(str(found.get("kind"))) if isinstance(found, dict) else None
     if isinstance(found, dict) and parts is not None and set(found) == parts | {"kind"}:
         with suppress(msgspec.ValidationError):
             return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
@@ -110,16 +103,49 @@ def read_entry(row: "Row[tuple[int, str, str, str]]") -> Entry:
     )
 
 
-class Chain:
+class Chain(ChainFace):
     """The entries of one ledger file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._engine = _engine(path)
+        self.place = path
+        self.seen: Entry | None = None  # the newest entry that this process knows to be committed
+        self._files = _opened_anew(path)
 
-    def reading(self) -> AbstractContextManager["Connection"]:
-        """Begin to read."""
-        return self._transaction("BEGIN")
+    @staticmethod
+    def at(place: str | os.PathLike[str]) -> "Chain":
+        """Return the chain at a place: a file, or a server's address."""
+        if not isinstance(place, str) or not place.startswith("postgres"):
+            return Chain(Path(place))
+        from discreet.guarantees.postgresql import ServerChain  # which is one of these
+
+        return ServerChain(place)
+
+    def make(self) -> None:
+        """Make the file, which must not exist yet."""
+        try:
+            os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except OSError as problem:
+            raise not_made(self.place, problem) from None
+
+    def begin(self, body: Body) -> Entry:
+        """Write the first entry of a new ledger."""
+        with self.writing() as connection:
+            for statement in IN_A_FILE:
+                run(connection, statement)
+            return append(connection, None, body)
+
+    def latest(self, connection: "Connection") -> Entry:
+        """Return the newest entry; refuse a ledger that has gone back behind what this process has seen of it."""
+        head, known = newest(connection), self.seen
+        if known is not None and known.digest != head.digest and digest_at(connection, known.sequence) != known.digest:
+            raise went_back(self.place, known.sequence)
+        self.seen = head
+        return head
+
+    def outcome(self, connection: "Connection", sequence: int) -> Entry | None:
+        """Return what became of a charge: its release, or that it was abandoned; None if it is still waited for."""
+        found = run(connection, f"{SELECT} WHERE {self.charge} = :charge LIMIT 1", {"charge": sequence}).one_or_none()
+        return None if found is None else read_entry(found)
 
     def writing(self) -> AbstractContextManager["Connection"]:
         """Hold the write lock from the first read to the commit."""
@@ -127,42 +153,70 @@ class Chain:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
+        with self._in_words(), self._engine().begin() as connection:
+            self._start(connection, begin)
+            yield connection
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
         from sqlalchemy.exc import SQLAlchemyError
 
         problem = ""
         try:
-            with self._engine.begin() as connection:
-                connection.exec_driver_sql(begin)
-                yield connection
-        except SQLAlchemyError as error:
-            problem = type(error).__name__ if not hasattr(error, "orig") else str(error.orig)
-        except (DocumentError, ValueError, KeyError, TypeError, AttributeError) as error:
+            yield
+        except (SQLAlchemyError, DocumentError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, DeclarationError):
                 raise
-            problem = "an entry is not readable"
+            problem = str(getattr(error, "orig", "an entry is not readable")).strip().split("\n")[0].rstrip(".")
         if problem:
-            raise LedgerError(f"Cannot use the ledger {str(self.path)!r}: {problem}. Nothing was published.")
+            raise LedgerError(f"Cannot use the ledger {str(self.place)!r}: {problem}. Nothing was published.")
 
+    def _start(self, connection: "Connection", begin: str) -> None:
+        """Begin a transaction, and wait for the lock in short steps: SQLite's own steps grow to a tenth of a second.
 
-def begin(connection: "Connection", body: Body) -> None:
-    """Write the first entry of a new ledger."""
-    _run(connection, _SCHEMA)
-    append(connection, None, body)
+        synchronous=EXTRA puts every commit on the disk, and the directory with it, before a charge is confirmed.
+        """
+        from sqlalchemy.exc import OperationalError
+
+        started = time.monotonic()
+        connection.exec_driver_sql("PRAGMA synchronous = EXTRA")
+        connection.exec_driver_sql("PRAGMA busy_timeout = 1")
+        while True:
+            try:
+                connection.exec_driver_sql(begin)
+                break
+            except OperationalError as problem:
+                if "locked" not in str(problem.orig) or time.monotonic() - started > LONGEST_WAIT:
+                    raise
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {LONGEST_WAIT * 1000:.0f}")
+
+    def _engine(self) -> "Engine":
+        return self._files
 
 
 def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
-    """Write an entry behind the newest one."""
+    """Write an entry behind the newest one, with hashes of earlier ones: the rounder its number, the more."""
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
-    written = canonical_json(body)
+    whole: Body = {**body, "back": [digest_at(connection, number) for number in linked(sequence)]}
+    written = canonical_json(whole)
     digest = chain_digest(sequence, written, previous)
-    row = {"sequence": sequence, "body": written, "previous": previous, "digest": digest}
-    _run(connection, "INSERT INTO entries VALUES (:sequence, :body, :previous, :digest)", row)
-    return Entry(sequence, body, previous, digest)
+    row = {
+        "sequence": sequence, "request": body.get("request"), "charge": body.get("charge"),
+        "spent": canonical_json(body["spent"]), "previous": previous, "digest": digest, "body": written,
+    }  # fmt: skip
+    run(connection, f"INSERT INTO entries ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", row)
+    return Entry(sequence, whole, previous, digest)
+
+
+def linked(sequence: int) -> list[int]:
+    """Return the earlier entries whose hashes an entry holds: 2, 4, 8, ... before it, if that divides its number."""
+    steps = (2**power for power in range(1, sequence.bit_length()))
+    return [sequence - step for step in steps if sequence % step == 0 and sequence > step]
 
 
 def newest(connection: "Connection") -> Entry:
     """Return the newest entry, which must fit its own hash."""
-    row = _run(connection, _SELECT + " ORDER BY sequence DESC LIMIT 1").one_or_none()
+    row = run(connection, f"{SELECT} ORDER BY sequence DESC LIMIT 1").one_or_none()
     if row is None:
         return Entry(0, {}, "", GENESIS)
     entry = read_entry(row)
@@ -171,37 +225,34 @@ def newest(connection: "Connection") -> Entry:
     return entry
 
 
-def oldest(connection: "Connection") -> Entry:
-    """Return the entry with which the ledger was created."""
-    return read_entry(_run(connection, _SELECT + " ORDER BY sequence LIMIT 1").one())
+def entry_at(connection: "Connection", sequence: int) -> Entry:
+    """Return an entry by its number."""
+    row = run(connection, f"{SELECT} WHERE sequence = :sequence", {"sequence": sequence}).one_or_none()
+    if row is None:
+        raise LedgerError(f"Entry {sequence} of the ledger is missing: it was removed. Nothing was charged.")
+    return read_entry(row)
 
 
-def everything(connection: "Connection") -> list[Entry]:
-    """Return all entries, oldest first."""
-    return [read_entry(row) for row in _run(connection, _SELECT + " ORDER BY sequence")]
+def digest_at(connection: "Connection", sequence: int) -> str:
+    """Return the hash of an entry by its number; that of nothing for none."""
+    found = run(connection, "SELECT digest FROM entries WHERE sequence = :sequence", {"sequence": sequence}).scalar()
+    return GENESIS if found is None else str(found)
 
 
-def _run(
+def run(
     connection: "Connection", statement: str, values: Mapping[str, object] | None = None
 ) -> "CursorResult[tuple[int, str, str, str]]":
+    """Run a statement of SQL with named values."""
     from sqlalchemy import text
 
     return connection.execute(text(statement), values)
 
 
-def _engine(path: Path) -> "Engine":
-    """Return an engine that opens a fresh connection for every transaction, so that forked processes share none.
+def _opened_anew(path: Path) -> "Engine":
+    """Return an engine that opens the file for every transaction: processes share none, a replaced one is noticed."""
+    from sqlalchemy import URL, NullPool, create_engine
 
-    synchronous=EXTRA puts every commit on the disk, and the directory with it, before a charge is confirmed.
-    """
-    from sqlalchemy import NullPool, create_engine
-
-    address = f"file:{quote(str(path.absolute()))}?mode=rw"  # never creates a file: a lost ledger is not begun anew
-
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(address, uri=True, timeout=60)
-        connection.isolation_level = None  # this library says itself when a transaction begins
-        connection.execute("PRAGMA synchronous=EXTRA")
-        return connection
-
-    return create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    never_created = {"mode": "rw", "uri": "true"}  # a lost ledger is not begun anew
+    address = URL.create("sqlite", database=f"file:{quote(str(path.absolute()))}", query=never_created)
+    waits = {"timeout": LONGEST_WAIT}
+    return create_engine(address, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=waits)

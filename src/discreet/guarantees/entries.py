@@ -1,32 +1,55 @@
 """What the entries of a ledger say: which parts an entry of each kind has, and their types."""
 
+from dataclasses import dataclass
 from typing import TypedDict
 
 from discreet.documents import Document
 
 
+class Period(TypedDict):
+    """What was spent in the running quarter, month or year, by group; see `allowances`."""
+
+    name: str
+    shares: dict[str, dict[str, str]]
+
+
 class Sums(TypedDict, total=False):
-    """What every entry repeats: the limit, what each group has spent, and what that is together."""
+    """The limit in the accountant's currency, what each group has spent, and what that is together."""
 
     limit: dict[str, str]
     shares: dict[str, dict[str, str]]
     spent: dict[str, str]
 
 
-class Body(Sums, total=False):
+class Carried(Sums, total=False):
+    """What every entry carries on: the newest one alone says all that the next charge must know.
+
+    The ledger's id, its limit as it was declared, the rows of its unit (None before the first charge, if they were not
+    declared), the running period of a ledger with allowances, and all sums.
+    """
+
+    ledger: str
+    declared: dict[str, str]
+    rows: int | None
+    period: Period | None
+
+
+class Body(Carried, total=False):
     """What an entry says; which parts it has follows from its kind."""
 
     kind: str
+    back: list[str]
+    at: str
+    nonce: str
     accountant: str
     adjacency: str
-    declared: dict[str, str]
+    allowance: dict[str, str] | None
     groups: list[str]
     population: str
     unit: str
     reason: str
     label: str
     request: str | None
-    rows: int
     group: str | None
     data: str
     cost: dict[str, str]
@@ -39,10 +62,45 @@ class Body(Sums, total=False):
 
 
 _SUMS = {"limit", "shares", "spent"}
-PARTS: dict[str, set[str]] = {
+FIRST_PARTS: dict[str, set[str]] = {
     "created": _SUMS | {"accountant", "adjacency", "declared", "groups", "population", "unit"},
     "limit": _SUMS | {"declared", "reason"},
     "charge": _SUMS | {"label", "request", "unit", "rows", "group", "data", "cost", "guarantee", "rho", "mechanism"},
     "release": _SUMS | {"charge", "releases", "digests"},
 }
-"""The parts of an entry, by its kind."""
+"""The parts of an entry that version 0.1 wrote, by its kind."""
+
+CARRIED = frozenset(Carried.__annotations__)
+_ALWAYS = CARRIED | {"back"}
+PARTS: dict[str, set[str]] = {
+    "created": FIRST_PARTS["created"] | _ALWAYS | {"at", "nonce", "allowance"},
+    "upgraded": {*_ALWAYS, "at", "nonce"},
+    "limit": FIRST_PARTS["limit"] | _ALWAYS | {"at"},
+    "charge": FIRST_PARTS["charge"] | _ALWAYS | {"at", "nonce"},
+    "abandoned": {*_ALWAYS, "at", "charge"},
+    "release": FIRST_PARTS["release"] | _ALWAYS,
+}
+"""The parts of an entry, by its kind.
+
+`back` holds the hashes of earlier entries, so that a few steps lead from the newest entry to any other (`back_links`).
+Only a release has no time: from its charge to it the output was drawn, and how long that takes may depend on the
+records.
+"""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The receipt of a charge: its number, its entry's hash, which was the chain's head then, and the ledger's id."""
+
+    sequence: int
+    head: str
+    ledger: str | None = None
+
+
+def paid(body: Body) -> list[tuple[str, object]]:
+    """Return what a charge paid for, by label and mechanism's document: one release, or all parts of a plan."""
+    document = body["mechanism"]
+    parts = document.get("parts")
+    if document.get("kind") != "Plan" or not isinstance(parts, list):
+        return [(body["label"], document)]
+    return [(part["label"], part["mechanism"]) for part in parts]

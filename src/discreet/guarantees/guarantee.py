@@ -197,10 +197,13 @@ def together(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
 def zcdp_cost(mechanism: "Costly", rows: int = 1) -> tuple[Fraction, Fraction]:
     """Return rho and the delta up to which it holds, for a unit of up to `rows` records.
 
-    A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 stands for it.
+    A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 of the group's
+    guarantee stands for it.
     """
     if not getattr(mechanism, "rho_needs_delta", False):
         return mechanism.rho * rows**2, Fraction(0)
+    if rows == 1:
+        return mechanism.rho, mechanism.guarantee.delta
     whole = mechanism.guarantee.for_rows(rows)
     return whole.epsilon**2 / 2, whole.delta
 

@@ -1,77 +1,100 @@
 """What a ledger says: its limit, which its owner may change, what has been spent, and all entries, checked."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from discreet.errors import DeclarationError, LedgerError, PublishError
+from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact_text, probability
-from discreet.guarantees.chain import Chain, Entry, append, everything, newest, oldest
+from discreet.guarantees.allowances import left_in_period
+from discreet.guarantees.back_links import earlier
+from discreet.guarantees.chain import SELECT, Chain, Entry, append, entry_at, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
-from discreet.guarantees.guarantee import Accountant, Amount, Budget, limit_of, read_amount
-from discreet.guarantees.ledger_check import check_entries, read_as
+from discreet.guarantees.first_version import FirstChain, upgraded
+from discreet.guarantees.guarantee import Accountant, Amount, Budget, Guarantee, limit_of, read_amount
+from discreet.guarantees.ledger_check import check_rows, read_as
+from discreet.guarantees.requests import is_answered
 from discreet.markup import html_table
 from discreet.records.columns import is_text
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 _MOST_IN_A_NOTEBOOK = 60
+_AT_A_TIME = 1000  # rows that are read together when the whole chain is followed
 
 
 class LedgerBook:
     """A ledger as its readers and its owner see it."""
 
-    path: Path
     _chain: Chain
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
+        return f"Ledger({str(self.place)!r})"
 
     def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
-        """Copy and pickle a ledger by its path: a copy is the same file, opened again, and so the same budget."""
-        return type(self).open, (str(self.path.absolute()),)
+        """Copy and pickle a ledger by its place: a copy is the same file, opened again, and so the same budget."""
+        return type(self).open, (self._chain.address,)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a ledger that was created before."""
-        place = Path(path)
-        if not place.is_file():
-            raise LedgerError(f"There is no ledger at {str(place)!r}. Create one with Ledger.create.")
-        make: Callable[[Path], Self] = cls
-        ledger = make(place)
-        if ledger.head.sequence < 1:
-            raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
+        """Open a ledger that was created before, in a file or on a server (`postgresql://...`)."""
+        chain = Chain.at(path)
+        chain.require()
+        make: Callable[[Chain], Self] = cls
+        ledger = make(chain)
+        head = ledger.head
+        if head.sequence < 1:
+            raise LedgerError(f"{str(ledger.place)!r} holds no entry: it is not a ledger.")
+        if "back" not in head.body:
+            ledger._chain = FirstChain(ledger.path)
         return ledger
+
+    @property
+    def place(self) -> str | Path:
+        """Return where the ledger lies, in words: its file, or its server's address without a password."""
+        return self._chain.place
+
+    @property
+    def path(self) -> Path:
+        """Return the ledger's file."""
+        if not isinstance(self.place, Path):
+            raise LedgerError(f"The ledger {self.place!r} lies on a server: it has no file.")
+        return self.place
 
     def _repr_html_(self) -> str:
         """Return totals and entries for a notebook; everything in it is text and nothing else."""
-        entries = self.entries()
-        limit, spent = (read_amount(entries[-1].body[part]) for part in ("limit", "spent"))
-        title = f"Ledger {self.path}: spent {spent.words()} of {limit.words()}; left {(limit - spent).words()}"
-        lines = [_line(entry) for entry in entries[-_MOST_IN_A_NOTEBOOK:]]
-        left_out = len(entries) - len(lines)
-        notes = [f"These are the last {len(lines)} of {len(entries)} entries; entries() has all."] if left_out else []
+        with self._chain.reading() as connection:
+            head = newest(connection)
+            few = f"{SELECT} WHERE sequence > :after ORDER BY sequence"
+            entries = [read_entry(row) for row in run(connection, few, {"after": head.sequence - _MOST_IN_A_NOTEBOOK})]
+        limit, spent = (read_amount(head.body[part]) for part in ("limit", "spent"))
+        title = f"Ledger {self.place}: spent {spent.words()} of {limit.words()}; left {(limit - spent).words()}"
+        lines = [_line(entry) for entry in entries]
+        left_out = head.sequence - len(lines)
+        notes = [f"These are the last {len(lines)} of {head.sequence} entries; entries() has all."] if left_out else []
         return html_table(title, ("entry", "what", "label", "cost", "spent in all"), lines, words=5, notes=notes)
 
     @property
     def head(self) -> Entry:
         """Return the newest entry."""
         with self._chain.reading() as connection:
-            return newest(connection)
+            return self._chain.latest(connection)
+
+    @property
+    def id(self) -> str | None:
+        """Return what tells this ledger from all others, drawn at its birth; None for one of version 0.1."""
+        return self.head.body.get("ledger")
 
     @property
     def created(self) -> Body:
         """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
         with self._chain.reading() as connection:
-            return oldest(connection).body
+            return entry_at(connection, 1).body
 
     @property
     def accountant(self) -> Accountant:
         """Return the rule by which this ledger adds up."""
-        with self._chain.reading() as connection:
-            return Accountant(oldest(connection).body["accountant"])
+        return Accountant(self.created["accountant"])
 
     @property
     def limit(self) -> Amount:
@@ -80,9 +103,9 @@ class LedgerBook:
 
     @property
     def declared_limit(self) -> Budget:
-        """Return the limit as it was stated, in epsilon and delta."""
-        stated = [e.body["declared"] for e in self.entries() if "declared" in e.body]
-        return read_as(Budget, stated[-1])
+        """Return the limit as it was stated: epsilon and delta."""
+        with self._chain.reading() as connection:
+            return read_as(Budget, self._chain.declared(connection))
 
     @property
     def spent(self) -> Amount:
@@ -95,21 +118,65 @@ class LedgerBook:
         body = self.head.body
         return read_amount(body["limit"]) - read_amount(body["spent"])
 
+    @property
+    def this_period(self) -> tuple[str, Amount] | None:
+        """Return the running period and what may still be spent in it; None if the ledger has no allowances."""
+        created = self.created
+        return left_in_period(created, self.head.carried) if created.get("allowance") else None
+
+    def follow(self) -> Iterator[Entry]:
+        """Give all entries, oldest first, a few at a time: however many there are, few are in memory."""
+        number = 0
+        while True:
+            with self._chain.reading() as connection:
+                some = f"{SELECT} WHERE sequence > :number ORDER BY sequence LIMIT {_AT_A_TIME}"
+                entries = [read_entry(row) for row in run(connection, some, {"number": number})]
+            yield from entries
+            if len(entries) < _AT_A_TIME:
+                return
+            number = entries[-1].sequence
+
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first, as they stand in the file."""
+        return list(self.follow())
+
+    def charge_of(self, sequence: int, digest: str) -> tuple[Entry | None, Entry | None, int]:
+        """Look up a charge and what became of it, and follow the chain from the newest entry to both.
+
+        The charge is None if no entry of that number and hash is there. The last is the number of the newest entry.
+        """
         with self._chain.reading() as connection:
-            return everything(connection)
+            head = self._chain.latest(connection)
+            if head.sequence < sequence:
+                return None, None, head.sequence
+            outcome = self._chain.outcome(connection, sequence)
+            found = earlier(connection, earlier(connection, head, outcome.sequence) if outcome else head, sequence)
+            return (found if found.digest == digest else None), outcome, head.sequence
+
+    def stands_on(self, sequence: int, digest: str) -> bool:
+        """Tell whether the newest entry stands on an entry of this number and hash: a few steps along the chain."""
+        with self._chain.reading() as connection:
+            head = self._chain.latest(connection)
+            return 1 <= sequence <= head.sequence and earlier(connection, head, sequence).digest == digest
 
     def releases(self, sequence: int) -> list[str]:
         """Return the recorded releases that were paid for by the charge of this number; none if it was in vain."""
-        found = (e for e in self.entries() if e.kind == "release" and e.body["charge"] == sequence)
-        return next((list(map(str, entry.body["releases"])) for entry in found), [])
+        with self._chain.reading() as connection:
+            found = self._chain.outcome(connection, sequence)
+        return [] if found is None or found.kind != "release" else list(map(str, found.body["releases"]))
+
+    def answered(self, request: str) -> Entry | None:
+        """Return the charge of a request whose releases are on record, or None."""
+        with self._chain.reading() as connection:
+            return is_answered(self._chain, connection, request)
 
     def is_answered(self, request: str) -> bool:
         """Tell whether releases are on record for a request, so that asking again is free."""
-        entries = self.entries()
-        charges = {e.sequence for e in entries if e.kind == "charge" and e.body["request"] == request}
-        return any(e.kind == "release" and e.body["charge"] in charges for e in entries)
+        return self.answered(request) is not None
+
+    def answering(self, request: str) -> AbstractContextManager[None]:
+        """Hold a request's name: whoever else asks under it waits for the answer."""
+        return self._chain.holding(request)
 
     def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
         """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
@@ -119,29 +186,40 @@ class LedgerBook:
         if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
             raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
         with self._chain.writing() as connection:
-            head, rule = newest(connection), Accountant(oldest(connection).body["accountant"])
-            stated_before = [e.body["declared"] for e in everything(connection) if "declared" in e.body][-1]
-            kept = read_amount(stated_before).delta if delta is None else probability(delta, "delta")
+            head, rule = self._chain.latest(connection), Accountant(entry_at(connection, 1).body["accountant"])
+            before = head.carried
+            kept = read_amount(before["declared"]).delta if delta is None else probability(delta, "delta")
             limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
-            body: Body = {"kind": "limit", "reason": reason, "declared": stated.document()}
-            append(connection, head, {**body, **head.sums, "limit": limit.document()})
+            body: Body = {"kind": "limit", "at": now(), "reason": reason, "declared": stated.document()}
+            append(connection, head, {**before, **body, "limit": limit.document()})
 
-    def check(self) -> None:
-        """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
+    def check(self) -> int:
+        """Recompute the whole chain and all sums; raise if any entry is not what was once written.
+
+        Return the number of entries. They are read once, one after the other, and not kept.
+        """
         with self._chain.reading() as connection:
-            check_entries(everything(connection), self.path)
+            streamed = connection.execution_options(stream_results=True, yield_per=_AT_A_TIME)
+            return check_rows(run(streamed, "SELECT * FROM entries ORDER BY sequence"), self.place)
+
+    def upgrade(self) -> None:
+        """Bring a ledger of version 0.1 into today's form; its chain stays as it is, inside the new one."""
+        upgraded(self._chain)
+        self._chain = Chain(self.path)
 
 
 def _line(entry: Entry) -> tuple[str, ...]:
     """Return an entry as a line of a table: its number, what happened, to what, at which cost, and the sum."""
     body = entry.body
     about = body.get("label") or body.get("reason") or body.get("population") or ""
-    about = f"entry {body['charge']}" if entry.kind == "release" else about
+    about = f"entry {body['charge']}" if "charge" in body else about
     cost = read_amount(body["cost"]).words() if "cost" in body else ""
     return str(entry.sequence), entry.kind, str(about), cost, read_amount(body["spent"]).words()
 
 
-def shortfall(label: str, cost: Amount, spent: Amount, limit: Amount, path: Path, rows: int, group: str | None) -> str:
+def shortfall(
+    label: str, cost: Amount, spent: Amount, limit: Amount, place: str | Path, rows: int, group: str | None
+) -> str:
     """Say which budget does not suffice, by how much, and what to do."""
     left = limit - spent
     short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
@@ -152,32 +230,22 @@ def shortfall(label: str, cost: Amount, spent: Amount, limit: Amount, path: Path
     lower = f"Lower epsilon until rho is at most {rest}" if name == "rho" else lower
     advice = f"{lower}, or ask" if getattr(left, name) > 0 and group is None else "Ask"
     return (
-        f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({path}). "
+        f"Cannot publish {label!r}: it needs {name} = {need}, but {gone} of {most} is already spent ({place}). "
         f"Nothing was published and nothing was charged. {advice} the data owner to raise the limit."
     )
 
 
-def answer_on_record(connection: "Connection", request: str, asked_for: Body) -> list[str] | None:
-    """Return the releases on record for a request; refuse if that was asked with other words."""
-    entries = everything(connection)
-    charges = {e.sequence: e.body for e in entries if e.kind == "charge" and e.body["request"] == request}
-    for entry in entries:
-        if entry.kind == "release" and entry.body["charge"] in charges:
-            before = charges[entry.body["charge"]]
-            if {part: before.get(part) for part in asked_for} != asked_for:
-                raise PublishError(
-                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
-                    "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."
-                )
-            return list(map(str, entry.body["releases"]))
-    return None
+def other_rows(label: str, created: Body, bound: int | None, rows: int) -> str:
+    """Say that a ledger's unit has another number of rows."""
+    return (
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} with up to {bound} rows for each unit, "
+        f"not {rows}. Nothing was published and nothing was charged."
+    )
 
 
-def check_rows(connection: "Connection", label: str, data: str, rows: int) -> None:
-    """Refuse another number of rows for each unit than the same data were charged for before."""
-    before = {e.body["rows"] for e in everything(connection) if e.kind == "charge" and e.body["data"] == data}
-    if before - {rows}:
-        raise PublishError(
-            f"Cannot publish {label!r}: {data!r} was charged before for up to {max(before)} rows for each unit, not "
-            f"{rows}. Nothing was published and nothing was charged."
-        )
+def other_unit(label: str, created: Body, unit: str, guarantee: Guarantee) -> str:
+    """Say that a release protects something else than its ledger does."""
+    return (
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({created['adjacency']}), the release "
+        f"would protect {unit!r} ({guarantee.adjacency.value}). Nothing was published and nothing was charged."
+    )

@@ -1,12 +1,16 @@
-"""What a whole ledger is checked for: the chain, the releases that charges paid for, and every sum."""
+"""What a whole ledger is checked for: the chain, outcomes of charges, and every sum, in one pass."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from discreet.documents import canonical_json
 from discreet.errors import LedgerError
-from discreet.guarantees.chain import GENESIS, Entry, digest_of
+from discreet.guarantees.allowances import allowed_of, period_at, period_shares
+from discreet.guarantees.chain import GENESIS, Entry, chain_digest, digest_of, linked, read_entry
+from discreet.guarantees.entries import Body, Period
 from discreet.guarantees.guarantee import (
     EVERYONE,
     Accountant,
@@ -20,50 +24,130 @@ from discreet.guarantees.guarantee import (
 )
 from discreet.guarantees.zcdp import zcdp_epsilon
 
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
 AmountT = TypeVar("AmountT", bound=Amount)
 
 
-def check_entries(entries: Sequence[Entry], path: Path) -> None:
-    """Recompute the whole chain and all sums; raise if any entry is not what was once written."""
-    previous = GENESIS
-    for number, entry in enumerate(entries, start=1):
-        if entry.sequence != number or entry.previous != previous or entry.digest != entry.expected_digest():
-            raise LedgerError(f"The chain of {str(path)!r} is broken at entry {number}: it was edited.")
-        previous = entry.digest
-    _check_releases(entries, path)
-    _check_sums(entries, path)
+def check_rows(rows: "Iterable[Row[tuple[int, str, str, str]]]", place: str | Path) -> int:
+    """Recompute the whole chain and all sums; raise if any entry is not what was once written. Return their number.
+
+    Rows come one after the other and none is kept but what later ones refer to.
+    """
+    number, links, sums = 0, _Links(str(place)), _Sums(str(place))
+    for number, row in enumerate(rows, start=1):
+        entry = read_entry(row)
+        links.follow(number, entry, str(row.body))
+        columns = {name: getattr(row, name, None) for name in ("request", "charge", "spent")}
+        repeated = {name: entry.body.get(name) for name in ("request", "charge")}
+        repeated["spent"] = canonical_json(entry.body["spent"])
+        if "back" in entry.body and columns != repeated:
+            raise LedgerError(f"The columns of entry {number} of {str(place)!r} were edited: its text says else.")
+        sums.follow(entry)
+    if not number:
+        raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
+    return number
 
 
-def _check_releases(entries: Sequence[Entry], path: Path) -> None:
-    waiting: set[int] = set()
-    for entry in entries:
-        if entry.kind == "charge":
-            waiting.add(entry.sequence)
-        if entry.kind == "release":
-            texts = map(str, entry.body["releases"])
-            if entry.body["charge"] not in waiting or entry.body["digests"] != [digest_of(text) for text in texts]:
-                raise LedgerError(f"Entry {entry.sequence} of {str(path)!r} records a release that no charge paid for.")
-            waiting.remove(entry.body["charge"])
+@dataclass
+class _Links:
+    """The hashes: of the entry before, and of the earlier ones to which back links will still lead, a few at a time."""
+
+    place: str
+    previous: str = GENESIS
+    marks: dict[int, str] = field(default_factory=dict)
+
+    def follow(self, number: int, entry: Entry, written: str) -> None:
+        """Check an entry's number, its hash and its links."""
+        wanted = [self.marks[each] for each in linked(number)]
+        fits = entry.digest == chain_digest(entry.sequence, written, entry.previous)
+        is_next = entry.sequence == number and entry.previous == self.previous
+        if not fits or not is_next or entry.body.get("back", wanted) != wanted:
+            raise LedgerError(f"The chain of {self.place!r} is broken at entry {number}: it was edited.")
+        for each in linked(number):
+            if number - each == each & -each:  # nothing later leads back to that one
+                del self.marks[each]
+        self.marks[number] = entry.digest
+        self.previous = entry.digest
 
 
-def _check_sums(entries: Sequence[Entry], path: Path) -> None:
-    created = entries[0].body
-    rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
-    shares = {name: nothing(rule) for name in (EVERYONE, *created["groups"])}
-    limit: Amount = nothing(rule)
-    for entry in entries:
-        if entry.kind in ("created", "limit"):
-            limit = read_amount(entry.body["limit"])
-            if not is_limit(rule, limit, read_as(Budget, entry.body["declared"])):
-                raise LedgerError(
-                    f"The limit at entry {entry.sequence} of {str(path)!r} is not the one that is stated."
-                )
-        if entry.kind == "charge":
-            shares[entry.body["group"] or EVERYONE] += read_amount(entry.body["cost"])
-        expected = sums_document(limit, shares, neighbours)
-        over = entry.kind == "charge" and not limit.covers(together(shares, neighbours))
-        if over or any(entry.body.get(part) != value for part, value in expected.items()):
-            raise LedgerError(f"The sums of {str(path)!r} do not add up at entry {entry.sequence}.")
+@dataclass
+class _Sums:
+    """What has been spent so far, and which charges have no outcome yet."""
+
+    place: str
+    waiting: set[int] = field(default_factory=set)
+    created: Body = field(default_factory=Body)
+    limit: Amount = field(default_factory=lambda: nothing(Accountant.BASIC))
+    shares: dict[str, Amount] = field(default_factory=dict)
+    carried: dict[str, object] = field(default_factory=dict)
+
+    def follow(self, entry: Entry) -> None:
+        """Check an entry's contents against all that came before."""
+        kind, body = entry.kind, entry.body
+        if (kind == "created") != (not self.created):
+            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} begins a ledger where none begins.")
+        if kind == "created":
+            self._begin(body)
+        if kind in ("created", "limit"):
+            self._set_limit(entry)
+        if kind == "charge":
+            self.waiting.add(entry.sequence)
+            self.shares[body["group"] or EVERYONE] += read_amount(body["cost"])
+        if kind in ("release", "abandoned"):
+            self._close(entry)
+        neighbours = Adjacency(self.created["adjacency"])
+        expected = sums_document(self.limit, self.shares, neighbours)
+        over = kind == "charge" and not self.limit.covers(together(self.shares, neighbours))
+        if over or any(body.get(part) != value for part, value in expected.items()):
+            raise LedgerError(f"The sums of {self.place!r} do not add up at entry {entry.sequence}.")
+        if "back" in body or self.carried:
+            self._carry(entry)
+
+    def _begin(self, body: Body) -> None:
+        rule = Accountant(body["accountant"])
+        self.created, self.limit = body, nothing(rule)
+        self.shares = {name: nothing(rule) for name in (EVERYONE, *body["groups"])}
+
+    def _set_limit(self, entry: Entry) -> None:
+        self.limit = read_amount(entry.body["limit"])
+        declared = read_as(Budget, entry.body["declared"])
+        if not is_limit(Accountant(self.created["accountant"]), self.limit, declared):
+            raise LedgerError(f"The limit at entry {entry.sequence} of {self.place!r} is not the one that is stated.")
+
+    def _close(self, entry: Entry) -> None:
+        body = entry.body
+        texts = map(str, body["releases"] if entry.kind == "release" else ())
+        fits = entry.kind == "abandoned" or body["digests"] == [digest_of(text) for text in texts]
+        if body["charge"] not in self.waiting or not fits:
+            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} records a release that no charge paid for.")
+        self.waiting.remove(body["charge"])
+
+    def _carry(self, entry: Entry) -> None:
+        """Check what entries carry on: it changes only where it may."""
+        body = entry.body
+        before, now = self.carried, {part: body.get(part) for part in ("ledger", "declared", "rows", "period")}
+        changes = {"limit": {"declared"}, "charge": {"rows", "period"}}.get(entry.kind, set())
+        born = entry.kind in ("created", "upgraded") and not before
+        same = all(before.get(part) == now[part] or part in changes for part in now)
+        rows_stay = before.get("rows") in (None, now["rows"])
+        if not (born or (before and same and rows_stay)) or not self._is_period(entry):
+            raise LedgerError(f"What entry {entry.sequence} of {self.place!r} carries on is not what stood before it.")
+        self.carried = now
+
+    def _is_period(self, entry: Entry) -> bool:
+        """Tell whether a charge kept to the allowance of its period."""
+        allowance, body = self.created.get("allowance"), entry.body
+        if allowance is None or entry.kind != "charge":
+            return allowance is not None or body.get("period") is None
+        running: Period | None = self.carried["period"]  # type: ignore[assignment]
+        name = period_at(allowance, body["at"], running)
+        shares = period_shares(name, running, self.created)
+        shares[body["group"] or EVERYONE] += read_amount(body["cost"])
+        spent = together(shares, Adjacency(self.created["adjacency"]))
+        wanted = {"name": name, "shares": {each: amount.document() for each, amount in shares.items()}}
+        return body["period"] == wanted and allowed_of(self.limit, allowance).covers(spent)
 
 
 def is_limit(accountant: Accountant, limit: Amount, declared: Budget) -> bool:

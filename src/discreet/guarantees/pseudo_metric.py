@@ -16,9 +16,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, probability
 from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.metric import Line as Line
+from discreet.guarantees.metric import Metric
+from discreet.guarantees.metric import Tree as Tree
 
 RECORDS = "number of records that differ"
 _ROUNDING = 1e-12
@@ -26,27 +30,57 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, init=False)
 class MetricGuarantee:
-    """A guarantee for data sets at any distance: epsilon and delta for each unit of a named pseudo-metric.
+    """A guarantee for data sets at any distance: epsilon and delta for each unit of a pseudo-metric.
+
+    The metric is data, a `Line` or a `Tree`; words alone serve for what papers claim. Of a metric that is data, `at`
+    takes two values, and `everywhere` is what holds for any change of one record whatever.
 
     >>> MetricGuarantee("0.5", metric="|x - y| in years").at(3)
     Guarantee(epsilon=1.5, delta=0, replace one record, proved: at distance 3 (|x - y| in years))
+    >>> MetricGuarantee("0.1", metric=Line("age", range(101))).at(35, 38).epsilon
+    Fraction(3, 10)
     """
 
     epsilon: Fraction
     delta: Fraction
-    metric: str
+    metric: str | Metric
 
-    def __init__(self, epsilon: Exact, delta: Exact = 0, metric: str = RECORDS) -> None:
+    def __init__(self, epsilon: Exact, delta: Exact = 0, metric: str | Metric = RECORDS) -> None:
         number = exact(epsilon, "epsilon")
-        if number < 0 or not isinstance(metric, str) or not metric.strip():
-            raise DeclarationError("A guarantee under a metric needs epsilon >= 0 and the metric in words.")
+        if number < 0 or not (isinstance(metric, Metric) or (isinstance(metric, str) and metric.strip())):
+            raise DeclarationError("A guarantee under a metric needs epsilon >= 0 and the metric, as data or in words.")
+        if isinstance(metric, Metric) and exact(delta, "delta"):
+            raise DeclarationError("Under a metric that is data a guarantee is pure: delta is 0.")
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "metric", metric)
 
-    def document(self) -> dict[str, str]:
+    def document(self) -> Document:
         """Return what is written down of it."""
-        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": self.metric}
+        metric = self.metric.document() if isinstance(self.metric, Metric) else self.metric
+        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": metric}
+
+    @property
+    def known_metric(self) -> Metric:
+        """Return the metric where it is data."""
+        if not isinstance(self.metric, Metric):
+            raise DeclarationError(f"This guarantee measures {self.metric!r}, in words alone: name the distance.")
+        return self.metric
+
+    @property
+    def everywhere(self) -> Guarantee:
+        """Return what holds for any change of one record whatever: epsilon times the diameter."""
+        metric = self.known_metric
+        return Guarantee(
+            self.epsilon * metric.diameter, reason=f"the largest distance is {exact_text(metric.diameter)}"
+        )
+
+    @property
+    def words(self) -> str:
+        """Say in one sentence what is promised for each unit, and for any change whatever."""
+        metric, epsilon = self.known_metric, exact_text(self.epsilon)
+        whole = exact_text(self.epsilon * metric.diameter)
+        return f"epsilon = {epsilon} per {metric.unit}; for any change whatever: epsilon = {whole}."
 
     @classmethod
     def of_records(cls, guarantee: Guarantee) -> "MetricGuarantee":
@@ -58,12 +92,20 @@ class MetricGuarantee:
             )
         return cls(guarantee.epsilon, guarantee.delta)
 
-    def at(self, distance: Exact) -> Guarantee:
-        """Return what holds for two data sets at a distance: epsilon rho and delta rho."""
+    def at(self, distance: Exact, other: Exact | None = None) -> Guarantee:
+        """Return what holds for two data sets at a distance, epsilon rho and delta rho; or for records of two values.
+
+        Values are rounded to cells: rho is the distance between these.
+        """
+        if other is not None:
+            metric = self.known_metric
+            apart = metric.distance(metric.place(distance), metric.place(other))
+            return Guarantee(self.epsilon * apart, reason=f"{exact_text(apart)} apart, {self.words}")
         far = exact(distance, "distance")
         if far < 0 or self.delta * far >= 1:
             raise DeclarationError(f"At distance {exact_text(far)} no delta below 1 is left, or it is below 0.")
-        reason = f"at distance {exact_text(far)} ({self.metric})"
+        named = self.metric.unit if isinstance(self.metric, Metric) else self.metric
+        reason = f"at distance {exact_text(far)} ({named})"
         return Guarantee(self.epsilon * far, self.delta * far, reason=reason)
 
     def group(self, records: int) -> Guarantee:

@@ -60,6 +60,22 @@ def _impossible(delta: Fraction) -> Fraction:
     raise DeclarationError(f"zCDP gives an epsilon only for a delta above 0; got {exact_text(delta)}.")
 
 
+def pure_rho(epsilon: Fraction) -> Fraction:
+    """Return the zCDP parameter of a pure epsilon, epsilon tanh(epsilon / 2), rounded up.
+
+    No pure mechanism has larger divergences than randomised response (Kairouz, Oh and Viswanath, 2015), whose
+    D_a (a - 1) = ln cosh x - ln cosh x0, x = (a - 1/2) epsilon, x0 = epsilon / 2. As a function of x^2, ln cosh x is
+    concave, so it lies below its tangent at x0: D_a (a - 1) <= (x^2 - x0^2) tanh(x0) / (2 x0) = a (a - 1) epsilon
+    tanh(epsilon / 2), with equality as a -> 1.
+
+    >>> float(pure_rho(Fraction(1)))
+    0.462117158
+    """
+    with ctx.workprec(_BITS):
+        found = (ball(epsilon) * (ball(epsilon) / 2).tanh()).upper()
+        return rounded_up(Fraction(int(found.man_exp()[0])) * Fraction(2) ** int(found.man_exp()[1]), 9)
+
+
 def zcdp_limit(epsilon: Exact, delta: Exact) -> Fraction:
     """Return the largest rho, rounded down, such that rho-zCDP is (epsilon, delta)-DP."""
     wanted, low, high = exact(epsilon, "epsilon"), Fraction(0), exact(epsilon, "epsilon")

@@ -7,6 +7,8 @@ from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.categories import CategoriesPosterior
 from discreet.inference.posteriors.family import FamilyPosterior
 from discreet.inference.posteriors.network import NetworkPosterior
+from discreet.inference.posteriors.number_sums import NumberSumsPosterior
+from discreet.inference.posteriors.number_table import NumberTablePosterior
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.inference.posteriors.row import Row
@@ -17,6 +19,8 @@ __all__ = [
     "ConsistentTables",
     "FamilyPosterior",
     "NetworkPosterior",
+    "NumberSumsPosterior",
+    "NumberTablePosterior",
     "PooledRates",
     "Posterior",
     "RegressionPosterior",

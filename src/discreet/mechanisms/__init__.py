@@ -3,6 +3,7 @@
 from discreet.mechanisms.additive import NoisyCounts
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
+from discreet.mechanisms.cone_moments import ConeMoments
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.discrete_gaussian_counts import DiscreteGaussianCounts, DiscreteGaussianHistogram
@@ -12,6 +13,7 @@ from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
+from discreet.mechanisms.geometric_sums import GeometricSums
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerReciprocal,
@@ -27,13 +29,16 @@ from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
+from discreet.mechanisms.path_table import PathTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms.tree_table import TreeTable
 
 __all__ = [
     "BallDraw",
     "BoxMoments",
+    "ConeMoments",
     "ContrastGaussians",
     "CubeCounts",
     "DiscreteGaussianCounts",
@@ -44,6 +49,7 @@ __all__ = [
     "FourierCounts",
     "GaussianMoments",
     "GeometricHistogram",
+    "GeometricSums",
     "HellingerCalibrated",
     "HellingerGlobal",
     "HellingerMechanism",
@@ -58,8 +64,10 @@ __all__ = [
     "NetworkMaximum",
     "NetworkSampling",
     "NoisyCounts",
+    "PathTable",
     "PermuteAndFlip",
     "Plan",
     "PosteriorSampling",
+    "TreeTable",
     "with_fields",
 ]

@@ -7,7 +7,8 @@ lies in a cube, whose norm is max_j |u_j| / G. The output z = s + u has noise u 
 
 h the Eulerian numbers of type B. By the triangle inequality no output is more than e^epsilon times likelier under one
 of two neighbours than under the other: pure epsilon-differential privacy. One radius serves all numbers, so their
-standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise.
+standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise. Among other releases it
+costs what one Laplace number costs, whatever D is: that is the law of its privacy loss (`noise.cube`).
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Floats
-from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
 from discreet.mechanisms.additive import Additive, within_bounds
@@ -27,8 +27,6 @@ from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Cube
 
 Wholes = NDArray[np.int64]
-MOST_COORDINATES = 16
-"""Moments of more are refused before they cost anything: no reader could sample them in reasonable time."""
 LEAST_RATE = Fraction(1, 2**44)
 """Noise of a smaller rate than this could leave 64 bits."""
 
@@ -45,11 +43,6 @@ class NoisyMoments(Additive[LinearRegression]):
         name = type(self).__name__
         if not isinstance(model, LinearRegression):
             raise DeclarationError(f"{name} publishes moments of a LinearRegression; got a {type(model).__name__}.")
-        if model.dimension > MOST_COORDINATES:
-            raise DeclarationError(
-                f"{name} publishes moments of at most {MOST_COORDINATES} coordinates, which can be read within about a "
-                f"minute; this model has {model.dimension}, the intercept and the levels included. Use fewer features."
-            )
         number = within_bounds(positive(epsilon, "epsilon"), "epsilon")
         records = whole(size, "size", most=model.most_records)
         if records <= model.dimension:
@@ -64,10 +57,6 @@ class NoisyMoments(Additive[LinearRegression]):
     def quantities(self) -> Moments:
         """Return the moments of the regression."""
         return Moments(self.model)
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of randomised response, which dominates every pure epsilon: what version 1 is charged."""
-        return PrivacyLoss.worst_case(self.epsilon)
 
     def checked(self, counts: ArrayLike) -> Wholes:
         """Return made-up moments as an array."""
@@ -93,7 +82,7 @@ class NoisyMoments(Additive[LinearRegression]):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class BoxMoments(NoisyMoments, kind="BoxMoments", version=1):
+class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
     """All moments with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")

@@ -1,13 +1,14 @@
-"""ContrastGaussians: discrete Gaussian noise on the integer contrasts of a network with any numbers of levels.
+"""ContrastGaussians: Gaussian noise on the integer contrasts of a network with any numbers of levels.
 
-Every contrast t_ga of block g gets noise with P(u) ~ e^(-u^2 / (2 v_ga)) on the whole numbers, v_ga = v_g |h_a|^2.
-Replacing a record whose variables change in the pattern z costs, in zCDP (Canonne, Kamath and Steinke, 2020),
+Every contrast t_ga of block g gets real Gaussian noise of variance v_ga = v_g |h_a|^2, and is rounded. Replacing a
+record whose variables change in the pattern z moves all of them by m standard deviations, m^2 = 2 rho, where rho is
 
     sum_g sum_a (change of t_ga)^2 / (2 v_ga) = sum_g D_g(z) / v_g,
     D_g(z) = prod_{i in g} (1 - 1/K_i) - prod_{i in g} ([i agrees] - 1/K_i),
 
 because the contrasts of a variable, with the constant, are an orthogonal basis. The largest sum over all patterns is
-found exactly, by eliminating variables, and v_g is scaled so that it is rho. From rho follows (epsilon, delta). The
+found exactly, by eliminating variables, and v_g is scaled so that it is rho. From m follows (epsilon, delta) by the
+exact curve of a Gaussian (`certificates.gaussian_curve`), as rounding what is noisy costs nothing. The
 tables that a reader makes of the contrasts agree with each other and with the public number of records.
 """
 
@@ -23,25 +24,26 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.gaussian_curve import curve_gives, curve_loss, curve_variance
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, rounded_up
 from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.zcdp import zcdp_gives
 from discreet.mechanisms.coefficients import Contrasts
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.discrete_gaussian_counts import gaussian_delta
-from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE, LEAST_VARIANCE
+from discreet.mechanisms.family_gaussians import LARGEST_VARIANCE
 from discreet.mechanisms.fourier_counts import declared_shares
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.record_changes import contrast_changes, pattern_records
 from discreet.models.network import Network
-from discreet.noise import Gaussian
-from discreet.noise.concentrated import SLACK, variance_through_zcdp, worst_loss
+from discreet.noise.concentrated import SLACK
+from discreet.noise.gaussian import ProductGaussian
+from discreet.noise.rounded_gaussian import RoundedGaussian
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
-    """Contrasts with discrete Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance.
+class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
+    """Contrasts with rounded Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance.
 
     Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. Shares that are left out
     nearly minimise the variance of all cells of all family tables; a variance that is left out is calibrated.
@@ -56,6 +58,8 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
     shares: tuple[int, ...]
     variance: Fraction
     calibrated: ClassVar[tuple[str, ...]] = ("variance",)
+    least_of_all: ClassVar[Fraction] = Fraction(1, 100)
+    """The least variance of a contrast; below, rounding would be all the noise there is."""
 
     def __init__(
         self,
@@ -70,19 +74,27 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
         small = gaussian_delta(delta)
         chosen = best_gaussian_shares(model) if shares is None else declared_shares(shares, self.basis.blocks)
         allowed = small * SLACK
-        wanted = _calibrated(self.epsilon, allowed) if variance is None else positive(variance, "variance")
-        if not zcdp_gives(1 / wanted, self.epsilon, allowed):
+        wanted = self.least_variance(allowed) if variance is None else positive(variance, "variance")
+        if not self.suffices(wanted, allowed):
             raise DeclarationError(
                 f"A variance of {exact_text(wanted)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
                 f"{exact_text(small)}. Leave the variance out to have it calibrated."
             )
         for name, value in (("delta", small), ("shares", chosen), ("variance", wanted)):
             object.__setattr__(self, name, value)
-        if not LEAST_VARIANCE <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
+        if not self.least_of_all <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
             raise DeclarationError(
-                f"The variances of all contrasts must lie between {exact_text(LEAST_VARIANCE)} and "
+                f"The variances of all contrasts must lie between {exact_text(self.least_of_all)} and "
                 f"{exact_text(LARGEST_VARIANCE)}; choose another epsilon, delta or other shares."
             )
+
+    def least_variance(self, delta: Fraction) -> Fraction:
+        """Return 1 / rho for the largest rho that gives the stated epsilon at this delta: a squared distance of 2."""
+        return curve_variance(Fraction(2), self.epsilon, delta)
+
+    def suffices(self, variance: Fraction, delta: Fraction) -> bool:
+        """Tell, certified, whether a variance gives the stated epsilon at this delta."""
+        return curve_gives(2 / variance, self.epsilon, delta)
 
     @property
     def unsaid(self) -> Collection[str]:
@@ -112,23 +124,23 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
         return tuple(v * length for v, length in zip(own, self.quantities.squared_lengths, strict=True))
 
     @cached_property
-    def noise(self) -> Gaussian:
-        """Return independent Gaussian noise, with a variance for each contrast."""
-        return Gaussian(self.variances, (1,) * len(self.variances))
+    def noise(self) -> ProductGaussian:
+        """Return independent Gaussian noise, rounded, with a variance for each contrast."""
+        return RoundedGaussian(self.variances, (1,) * len(self.variances))
 
     @property
     def reason(self) -> str:
         """Name the zCDP parameter."""
-        return f"discrete Gaussian noise on contrasts, rho = {exact_text(self.rho)}, through zCDP"
+        return f"rounded Gaussian noise on contrasts, rho = {exact_text(self.rho)}: exact Gaussian curve"
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return (epsilon, delta), by way of zCDP."""
+        """Return (epsilon, delta), as stated."""
         return Guarantee(self.epsilon, self.delta, reason=self.reason)
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return a loss that dominates every (epsilon, delta): what version 1 is charged."""
-        return worst_loss(self.epsilon, self.delta * SLACK)
+        """Return the loss of the worst pattern, by the exact curve; all others cost less."""
+        return curve_loss(2 / self.variance, self.epsilon)
 
     @cached_property
     def rho(self) -> Fraction:
@@ -153,12 +165,6 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=1):
         variances = self.block_variances().tolist()
         families = self.model.families
         return sqrt(max(self.basis.cell_variance(family, variances, through=family[-1]) for family in families))
-
-
-@lru_cache(maxsize=64)
-def _calibrated(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return 1 / rho for the largest rho that gives (epsilon, delta): a squared distance of 2 over twice of it."""
-    return variance_through_zcdp(Fraction(2), epsilon, delta)
 
 
 @lru_cache(maxsize=16)

@@ -20,7 +20,6 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Counts
-from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.mechanisms.additive import within_bounds
@@ -28,14 +27,13 @@ from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.tables import SignedCounts
 from discreet.models.network import Network
 from discreet.noise import Cube, NoiseLaw, SideBySide, ZeroSumLaplace
-from discreet.noise.losses import added, atoms_of
 from discreet.noise.radius import RadiusLaw
 
 MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian noise is smaller from d = 60 on
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class CubeCounts(NetworkCounts, kind="CubeCounts", version=1):
+class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
     """Counts of yes/no variables that share a class or have none: pure epsilon-DP under replacement of one record.
 
     An output is the class counts, then for each class one number for each feature. `class_share` is the share of
@@ -97,23 +95,6 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=1):
         if self.model.target is None:
             return self._cubes
         return SideBySide((ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)), self._cubes))
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the class counts' loss and the worst of the features' epsilon, added: what version 1 is charged.
-
-        `computed_loss` is less: a record that changes inside its class does not move the class counts.
-        """
-        features = PrivacyLoss.worst_case(self.feature_epsilon)
-        if self.model.target is None:
-            return features
-        moved = [1, *(0,) * (self.classes - 2), -1]
-        classes = ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)).loss(moved)
-        return added([(atoms_of(classes), 1), (atoms_of(features), 1)])
-
-    @property
-    def rho(self) -> Fraction:
-        """Return (epsilon_c^2 + epsilon_f^2) / 2, as if both parts moved at once: what version 1 is charged."""
-        return (self.class_epsilon**2 + self.feature_epsilon**2) / 2
 
     @property
     def radius(self) -> RadiusLaw:

@@ -25,7 +25,7 @@ _PARTS = 10_000  # finest parts of epsilon; with very many families, two for eac
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=1):
+class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
     """A histogram for each maximal family: pure epsilon-DP under replacement of one record, totals kept.
 
     Family f gets the part shares[f] / sum(shares) of epsilon, in the order of the network's maximal families.

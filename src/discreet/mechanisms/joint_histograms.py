@@ -7,12 +7,12 @@ zero the largest of the distances is at most 1, and
 
 is pure epsilon-differentially private by the triangle inequality, and tight. All tables share one budget instead of
 splitting it. That is good where they have similar sizes; a small table beside a large one gets the noise of the large.
+The loss has three values, epsilon, 0 and -epsilon, with known probabilities (`noise.shared_radius`).
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
-from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mechanisms.network_counts import NetworkCounts
@@ -24,7 +24,7 @@ MOST_FREE_CELLS = 5000  # the law of the radius takes about the cube of this man
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class JointHistograms(NetworkCounts, kind="JointHistograms", version=1):
+class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
     """All maximal family tables with one radius: pure epsilon-DP under replacement of one record, totals kept.
 
     >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
@@ -43,10 +43,6 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=1):
     def noise(self) -> SharedRadius:
         """Return noise with one radius for all tables."""
         return SharedRadius(self.epsilon, self.quantities.blocks)
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of the worst pure epsilon mechanism, which version 1 is charged; `computed_loss` is less."""
-        return PrivacyLoss.worst_case(self.epsilon)
 
     @property
     def tables(self) -> tuple[int, ...]:

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.box_moments import NoisyMoments, check_rate
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=1):
+class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
     """Every moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
 
     reason = "discrete Laplace noise of scale D G/epsilon, l1 sensitivity D G"
@@ -40,5 +42,9 @@ class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=1):
 
     @property
     def rho(self) -> Fraction:
-        """Return that of pure epsilon, epsilon^2 / 2: what version 1 is charged. Number by number it would be less."""
-        return self.epsilon**2 / 2
+        """Return epsilon^2 / (2 D), as each of D numbers costs epsilon / D; or that of epsilon if it is less."""
+        return min(self.epsilon**2 / (2 * self.length), pure_rho(self.epsilon))
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the loss of randomised response, which dominates every pure epsilon."""
+        return PrivacyLoss.worst_case(self.epsilon)

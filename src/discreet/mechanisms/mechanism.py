@@ -134,6 +134,17 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         """Return what would be published without noise, for rows of counts; None of what is no noisy numbers."""
         return None
 
+    premise: ClassVar[str | None] = None
+    """What the proof asks of what every single record contributes, in words, where `keeps_premise` can check it."""
+
+    def probes(self) -> Counts:
+        """Return contributions of single records, in rows, on which the premise of the proof is worth checking."""
+        raise DeclarationError(f"The proof of {type(self).__name__} asks nothing of single records.")
+
+    def keeps_premise(self, contribution: Counts) -> bool:
+        """Tell exactly whether the contribution of one record is as the proof asks."""
+        raise DeclarationError(f"The proof of {type(self).__name__} asks nothing of single records.")
+
     def worst_records(self) -> Counts | None:
         """Return two records of which one replaces the other at the highest cost, as rows of numbers of levels.
 

@@ -42,17 +42,25 @@ class Moments(Quantities):
 
     @cached_property
     def units(self) -> tuple[Fraction, ...]:
-        """Return what a squared change of each number is divided by, so that X'X counts with its Frobenius norm."""
+        """Return what a squared change of each number is divided by, so that X'X counts with its Frobenius norm.
+
+        A squared change of y'y counts 3/2 times (`total_weight`), as much as it can without being noticed.
+        """
         d, layout, found = self.model.dimension, self.model.layout, []
         for (first, second), order, weight in zip(layout.products, layout.orders, layout.weights.tolist(), strict=True):
-            unit = weight**2 * layout.grid**4 * (d**2, d, 1)[order]
-            found.append(Fraction(unit, 2 if order == 0 and first != second else 1))
+            unit = weight**2 * layout.grid**4 * (d**2, d, 1 / self.total_weight)[order]
+            found.append(Fraction(unit) / (2 if order == 0 and first != second else 1))
         return tuple(found)
 
     @property
+    def total_weight(self) -> Fraction:
+        """Return how often a squared change of y'y counts."""
+        return Fraction(3, 2)
+
+    @property
     def squared_distance(self) -> Fraction:
-        """Return the largest squared distance between the moments of two records in these units: 9/2, 11/2 with y'y."""
-        return Fraction(9, 2) + (1 if self.model.layout.with_total else 0)
+        """Return the largest squared distance between the moments of two records in these units: 9/2."""
+        return Fraction(9, 2)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return a bound of sum_i w_i |c_i|^power: by the range G of each, of squares by the Frobenius norm."""
@@ -61,3 +69,18 @@ class Moments(Quantities):
         own = np.repeat(np.array(weights, dtype=object), blocks)
         largest: Fraction = max(weight * unit for weight, unit in zip(own, self.units, strict=True))
         return largest * self.squared_distance
+
+
+@dataclass(frozen=True)
+class FirstMoments(Moments):
+    """As version 1 of GaussianMoments measures distances: y'y counts once, and one is added for it."""
+
+    @property
+    def total_weight(self) -> Fraction:
+        """Return 1."""
+        return Fraction(1)
+
+    @property
+    def squared_distance(self) -> Fraction:
+        """Return 9/2, and 11/2 with y'y."""
+        return Fraction(9, 2) + (1 if self.model.layout.with_total else 0)

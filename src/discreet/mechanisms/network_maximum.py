@@ -1,20 +1,23 @@
 """The most probable tables of a network, privately, in the forms that keep their promise.
 
-- `NetworkMaximum`: finitely many networks, drawn with P ~ e^(epsilon u / (2 Delta)), u the posterior *probability*;
+- `NetworkMaximum`: finitely many networks, drawn with P ~ e^(scale u), u the posterior *probability*;
 - `tempered_network_maximum`: a draw from the truncated posterior with the likelihood to the power epsilon / R;
 - `maximum_of_noisy_tables`: the maximum of the posterior of noisy tables, which costs nothing more.
 
 One record changes the log odds of any candidate by at most R = 2 sum_i ln M_i, M_i the largest ratio of two entries of
 a row of node i, so its probability changes by at most Delta = tanh(R / 4) = (prod_i M_i - 1) / (prod_i M_i + 1). The
-published Delta = sqrt(L r) bounds probabilities of sets, not densities; see `maximum_posterior.published_epsilon`.
+published Delta = sqrt(L r) bounds probabilities of sets, not densities; see `maximum_posterior.published_epsilon`. So
+epsilon / (2 Delta) is a scale that is proved for every network; where all neighbours can be compared it is the largest
+that keeps epsilon.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import comb, prod
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -22,27 +25,26 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates import PrivacyLoss, compositions
+from discreet.certificates import PrivacyLoss, compositions, neighbouring
+from discreet.certificates.choice_scale import MOST_SCORES, ScoreChanges, score_error
+from discreet.certificates.data_sets import number_of_pairs
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Choice, Chooser
-from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES
+from discreet.mechanisms.maximum_posterior import MOST_CANDIDATES, calibrated_scale, choice_guarantee, choice_rho
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.parts import Cost
 from discreet.models.network import Network
 from discreet.randomness import FiniteLaw, RandomBits
 
+_MOST_PAIRS = 100_000  # of neighbours that are listed
+
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version=1):
-    """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
-
-    The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
-    theta = c / resolution. All combinations of rows are candidates, so this is for small networks; for larger ones use
-    `tempered_network_maximum` or noisy counts.
-    """
+class NetworkChoice(Mechanism[Network], Chooser):
+    """A choice among all tables whose rows are vectors of `resolution`-ths without a zero: P(c | k) ~ e^(scale u)."""
 
     model: Network
     size: int
@@ -95,6 +97,16 @@ class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version
         return Fraction(most - 1, most + 1)
 
     @property
+    def strength(self) -> Fraction:
+        """Return the scale by which scores are multiplied: epsilon / (2 Delta), unless another one is calibrated."""
+        return self.proved_scale
+
+    @property
+    def proved_scale(self) -> Fraction:
+        """Return epsilon / (2 Delta), which needs no comparison."""
+        return self.epsilon / (2 * self.sensitivity)
+
+    @property
     def guarantee(self) -> Guarantee:
         """Return pure epsilon, by the exponential mechanism with an exact sensitivity."""
         return Guarantee(self.epsilon, reason="exponential mechanism on posterior probabilities, sensitivity tanh(R/4)")
@@ -144,7 +156,7 @@ class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version
         return drawn.reshape(*table.shape[:-1], -1)
 
     def _weights(self, row: Counts) -> list[arb]:
-        """Return e^(epsilon u / (2 Delta)), enclosed, at the working precision."""
+        """Return e^(scale u), enclosed, at the working precision."""
         logs = [(arb(c) / self.resolution).log() for c in range(1, self.resolution)]
         powers = [ball(power) for power in self._powers(row)]
         scores = [[power * log for log in logs] for power in powers]
@@ -152,8 +164,13 @@ class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version
             sum((score[c - 1] for score, c in zip(scores, candidate, strict=True)), arb(0)).exp()
             for candidate in self.candidates.tolist()
         ]
-        scale = ball(self.epsilon / (2 * self.sensitivity)) / sum(weights, arb(0))
+        scale = ball(self.strength) / sum(weights, arb(0))
         return [(weight * scale).exp() for weight in weights]
+
+    def _chances(self, counts: Counts) -> Floats:
+        """Return the posterior probabilities of all candidates, for rows of counts."""
+        powers = self._powers(counts).astype(float)
+        return np.asarray(softmax(powers @ np.log(self.candidates / self.resolution).T, axis=-1))
 
     @property
     def likelihood_cost(self) -> Cost:
@@ -163,9 +180,7 @@ class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
-        powers = self._powers(np.asarray(counts)).astype(float)
-        chances = softmax(powers @ np.log(self.candidates / self.resolution).T, axis=-1)
-        logs = float(self.epsilon / (2 * self.sensitivity)) * chances
+        logs = float(self.strength) * self._chances(np.asarray(counts))
         logs = logs - logsumexp(logs, axis=-1, keepdims=True)
         matches = (np.asarray(output)[..., None, :] == self.candidates).all(axis=-1)
         return np.asarray(np.where(matches, logs, -np.inf).max(axis=-1))
@@ -188,6 +203,60 @@ class NetworkMaximum(Mechanism[Network], Chooser, kind="NetworkMaximum", version
         starts = np.cumsum([0, *self._row_levels[:-1]])
         if (np.add.reduceat(output, starts) != self.resolution).any():
             raise DocumentError(f"The numbers of every row must sum to {self.resolution}.")
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class NetworkMaximum(NetworkChoice, kind="NetworkMaximum", version=2):
+    """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
+
+    The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
+    theta = c / resolution. All combinations of rows are candidates, so this is for small networks; for larger ones use
+    `tempered_network_maximum` or noisy counts. The scale is found if it is left out, as for `MaximumPosterior`.
+    """
+
+    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "resolution")
+    scale: Fraction
+
+    def __init__(
+        self, model: Network, size: int, epsilon: Exact, resolution: int = 6, scale: Exact | None = None
+    ) -> None:
+        super().__init__(model, size, epsilon, resolution)
+        found = calibrated_scale(self._compared, self.epsilon, self.proved_scale, scale)
+        object.__setattr__(self, "scale", found)
+
+    @property
+    def strength(self) -> Fraction:
+        """Return the scale."""
+        return self.scale
+
+    @cached_property
+    def _compared(self) -> ScoreChanges | None:
+        records = prod(len(variable.levels) for variable in self.model.variables)
+        pairs = number_of_pairs(records, self.size, MOST_SCORES)
+        if pairs > _MOST_PAIRS or pairs * self._number > MOST_SCORES:
+            return None
+        return _score_changes(NetworkChoice(self.model, self.size, 1, self.resolution))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon, by comparing all neighbours where that can be done, else by the sensitivity."""
+        return choice_guarantee(self._compared, super().guarantee, self.size)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return (scale w)^2 / 8, w the widest interval in which one pair's scores change; at most epsilon's."""
+        return choice_rho(self._compared, self.epsilon, self.scale)
+
+
+@lru_cache(maxsize=8)
+def _score_changes(choice: NetworkChoice) -> ScoreChanges:
+    """Compare the scores of all neighbours once; epsilon plays no part in them."""
+    rows, _ = choice.model.contributions(MOST_SCORES)
+    sets = neighbouring(rows, choice.size, most=MOST_SCORES)
+    logs = np.log(choice.candidates / choice.resolution).T
+    error = score_error(choice._powers(sets.tables).astype(float), logs)
+    return ScoreChanges(choice._chances(sets.tables), sets.pairs, error)
 
 
 def tempered_network_maximum(model: Network, size: int, epsilon: Exact, least: Exact) -> NetworkSampling:

@@ -5,14 +5,15 @@ One record changes a cell in the table of *every* node, so what one draw costs g
 
 - if every probability is at least `least`, R = 2 sum_i ln((1 - (K_i - 1) least) / least), K_i the levels of node i,
   and the draw is pure R-differentially private (tempered by a power tau of the likelihood: tau R);
-- without a least, each node costs the universal pair of `certificates.network_draw`, and their losses add.
+- without a least, each node costs the universal pair of `certificates.network_draw`, or less if it has no parents and
+  the number of records is public, and their losses add.
 
 Zhang, Rubinstein and Dimitrakakis (2016), appendix C.2, charge 2 ln(1 / least) for the whole network, which is what one
 leaf costs at most; `NetworkSampling.published` draws as they do and states what that costs.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,15 +25,15 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.lipschitz import network_range
-from discreet.certificates.network_draw import composed_draws, composed_draws_about, least_epsilon
+from discreet.certificates.network_draw import NodeCurve, composed_draws, composed_draws_about, least_epsilon
 from discreet.certificates.posterior_composition import dominating_loss, last_that_fits
 from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
-from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.posterior_curves import SLACK
+from discreet.mechanisms.posterior_curves import SLACK, least_fitting
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
@@ -45,7 +46,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=1):
+class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=2):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
@@ -58,6 +59,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
     """
 
     most_tables: ClassVar[int] = 40
+    why_private = "curves of all nodes, composed"
 
     model: Network
     size: int
@@ -118,11 +120,10 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
                 f"A variable with {most} levels cannot have all probabilities at {exact_text(self.least)} or more: "
                 f"least must be below 1/{most}."
             )
-        cost = self.draws * self.power * network_range(_levels(self.model), self.least)
-        if cost > self.epsilon:
+        if self.loss_range > self.epsilon:
             raise DeclarationError(
-                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}. Find "
-                "numbers that fit with NetworkSampling.truncated."
+                f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
+                " Find numbers that fit with NetworkSampling.truncated."
             )
         if any(self._truncation(levels).is_empty for levels in set(_levels(self.model))):
             raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
@@ -131,11 +132,21 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
             if found is not None:
                 raise DeclarationError(found)
 
+    @staticmethod
+    def nodes(model: Network, size: int, draws: int) -> Mapping[NodeCurve, int]:
+        """Return for each curve how many independent losses have it: nodes times draws."""
+        found = Counter[NodeCurve]()
+        for family, row in zip(model.families, model.prior, strict=True):
+            first, second = sorted(Fraction(value) for value in row)[:2]
+            alone = NodeCurve(first, second, size if len(row) == 2 else None)
+            found[alone if len(family) == 1 else NodeCurve.universal(first)] += draws
+        return found
+
     @classmethod
     def plain(cls, model: Network, *, size: int, delta: Exact, draws: int = 1) -> "NetworkSampling":
         """Return draws from the posterior as it is, with the epsilon that they have at this delta."""
         allowed = _above_zero(delta)
-        nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
+        nodes = cls.nodes(_network(model), whole(size, "size"), whole(draws, "draws", most=1000))
         found = least_epsilon(composed_draws(nodes, Fraction(1), allowed), allowed * Fraction(1 - 2 * SLACK))
         return cls(model, size, rounded_up(found, 9), allowed, draws=draws)
 
@@ -143,7 +154,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
     def tempered(cls, model: Network, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1) -> "NetworkSampling":
         """Return draws with the largest power of the likelihood that gives this guarantee."""
         asked = positive(epsilon, "epsilon"), _above_zero(delta)
-        nodes = _nodes(_network(model), whole(draws, "draws", most=1000))
+        nodes = cls.nodes(_network(model), whole(size, "size"), whole(draws, "draws", most=1000))
         found = last_that_fits(lambda power: _excess(nodes, Fraction(power), *asked), 1e-9, 1.0)
         return nearest(lambda power: cls(model, size, *asked, power=rounded_down(power), draws=draws), found, -1)
 
@@ -153,12 +164,16 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
     ) -> "NetworkSampling":
         """Return draws under the weakest prior, one number for all parameters, that gives this guarantee."""
         asked = positive(epsilon, "epsilon"), _above_zero(delta)
-        losses = len(_network(model).variables) * whole(draws, "draws", most=1000)
+        facts = whole(size, "size"), whole(draws, "draws", most=1000)
+        _network(model)
 
         def build(number: float) -> NetworkSampling:
             return cls(model.with_prior(float(rounded_up(number))), size, *asked, draws=draws)
 
-        found = last_that_fits(lambda prior: _excess({Fraction(prior): losses}, Fraction(1), *asked), 1e6, 1e-3)
+        def above(number: float) -> float:
+            return _excess(cls.nodes(model.with_prior(number), *facts), Fraction(1), *asked)
+
+        found = last_that_fits(above, 1e6, 1e-3)
         return nearest(build, found, 1)
 
     @classmethod
@@ -214,25 +229,19 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
         )
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Return what was certified when the mechanism was made."""
-        nodes = len(self.model.variables)
-        why = "bounded likelihood ratio of a truncated posterior" if self.least else "universal pairs, composed"
-        return Guarantee(self.epsilon, self.delta, reason=f"{why}, {nodes} nodes, {self.draws} drawn")
+    def loss_range(self) -> Fraction:
+        """Return q tau R of truncated draws."""
+        return self.draws * self.power * network_range(_levels(self.model), self.least)
 
-    @property
-    def rho(self) -> Fraction:
-        """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, else epsilon^2 / 2 beside delta."""
-        return self.epsilon**2 / (8 * self.draws) if self.least else self.epsilon**2 / 2
-
-    @property
-    def rho_needs_delta(self) -> bool:
-        """Tell whether rho holds up to delta only: for draws that are not truncated."""
-        return not self.least
+    @cached_property
+    def least_epsilon(self) -> Fraction:
+        """Return the least certified epsilon at the stated delta."""
+        allowed = float(self.delta) * (1 - SLACK)
+        return least_fitting(lambda place: self._curve(place) <= allowed, self.epsilon)
 
     @cached_property
     def _curve(self) -> Curve:
-        return composed_draws(_nodes(self.model, self.draws), self.power, self.delta)
+        return composed_draws(self.nodes(self.model, self.size, self.draws), self.power, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
         """Return an upper bound on delta at another epsilon; of a truncated draw, that of any pure mechanism."""
@@ -242,7 +251,7 @@ class NetworkSampling(DrawnProbabilities, Mechanism[Network], kind="NetworkSampl
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the whole curve."""
         if self.least:
             return PrivacyLoss.worst_case(self.epsilon)
-        return dominating_loss(self._curve, float(self.delta) / 10, self.epsilon).loss
+        return dominating_loss(self._curve, float(self.delta) / 10, self.cost).loss
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -379,12 +388,7 @@ def _priors(model: Network) -> list[list[Fraction]]:
     return [[Fraction(value) for value in prior] for prior in model.prior]
 
 
-def _nodes(model: Network, draws: int) -> dict[Fraction, int]:
-    """Return for each smallest prior parameter how many independent losses there are with it."""
-    return {s: n * draws for s, n in Counter(min(Fraction(value) for value in row) for row in model.prior).items()}
-
-
-def _excess(nodes: dict[Fraction, int], power: Fraction, epsilon: Fraction, delta: Fraction) -> float:
+def _excess(nodes: Mapping[NodeCurve, int], power: Fraction, epsilon: Fraction, delta: Fraction) -> float:
     """Return, from floats, the logarithm of the delta of such draws over what is allowed."""
     found = composed_draws_about(nodes, power, delta)(epsilon)
     return log(max(found, 1e-300) / (float(delta) * (1 - 2 * SLACK))) if delta else inf

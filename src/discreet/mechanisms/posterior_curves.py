@@ -4,10 +4,11 @@ One draw has its exact curve: two cells, the two smallest priors of several cell
 Several draws are composed on a lattice; draws of a normal mean are one draw of smaller variance.
 """
 
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, log
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from discreet.certificates.posterior_draw import (
     posterior_draw_delta,
 )
 from discreet.certificates.posterior_pairs import certified_pair_delta, mean_of_draws
+from discreet.exact import rounded_up
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law, NormalLaw
 
@@ -32,6 +34,7 @@ SLACK = 1e-9
 
 _NEGLIGIBLE = 1e-3  # of a delta: where the curve of one draw is cut off
 _MILLIONTH = 1e-6
+_SAME = 1 - Fraction(1, 10**6)  # an epsilon that is less by a millionth is not told apart
 
 
 def certified_delta(
@@ -74,6 +77,56 @@ def certified_loss(
     return dominating_loss(sharp, float(delta) * (_NEGLIGIBLE if draws == 1 else 0.1), epsilon).loss
 
 
+@lru_cache(maxsize=256)
+def least_epsilon(
+    model: Drawable, size: int, power: Fraction, draws: int, epsilon: Fraction, delta: Fraction
+) -> Fraction:
+    """Return what draws cost at this delta: the least epsilon of six digits that is certified, never above `epsilon`.
+
+    It is below the stated one where a power of 1 already costs less, or where somebody chose a smaller power.
+    """
+    allowed = float(delta) * (1 - SLACK)
+
+    def fits(place: Fraction) -> bool:
+        if draws == 1:
+            return certified_delta(model, size, power, place, allowed) <= allowed
+        return certified_curve(model, size, power, draws, delta)(place) <= allowed
+
+    def about(place: Fraction) -> bool:
+        return excess(model, size, float(power), draws, place, delta) <= 0 if draws == 1 else fits(place)
+
+    return least_fitting(fits, epsilon, about)
+
+
+def least_fitting(
+    fits: Callable[[Fraction], bool], most: Fraction, about: Callable[[Fraction], bool] | None = None
+) -> Fraction:
+    """Return a number of six digits that fits, hardly above the least one, or `most`, which does; larger ones fit.
+
+    It is sought by what is `about` true, if that is cheaper, and moved up until it is certain.
+    """
+    if not (about or fits)(most * _SAME):
+        return most
+    low, high = most / 10**6, most * _SAME
+    while high > low * (1 + Fraction(1, 10**7)):
+        middle = Fraction(sqrt(low * high))
+        low, high = (low, middle) if (about or fits)(middle) else (middle, high)
+    found = rounded_up(high, 6)
+    while found < most and not fits(found):
+        found = rounded_up(found * (1 + Fraction(1, 10**6)), 6)
+    return min(most, found)
+
+
+def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fraction | None:
+    """Return draws mu^2 / 2 for draws of a normal law that one record moves by mu standard deviations; else None.
+
+    D_a = a mu^2 / 2 for every order (Gaussian Renyi divergence), so no delta is needed.
+    """
+    pairs = () if isinstance(model, Categories) else _means(_pairs(model, size, power), draws)
+    squares = [(two.mean - one.mean) ** 2 / one.variance for one, two in pairs]
+    return rounded_up(max(squares) / 2, 9) if squares else None
+
+
 def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
     """Return ln(delta of the draws / stated delta), about, in floats: what is found by it is certified afterwards."""
     rounded = short_decimal(power, -1)
@@ -104,7 +157,7 @@ def _pairs(model: BoundedFamily, size: int, power: Fraction) -> tuple[tuple[Law,
     return tuple(model.neighbours(size, power))
 
 
-def _means(pairs: tuple[tuple[Law, Law], ...], draws: int) -> tuple[tuple[Law, Law], ...]:
+def _means(pairs: tuple[tuple[Law, Law], ...], draws: int) -> tuple[tuple[NormalLaw, NormalLaw], ...]:
     """Return the laws of the mean of several draws if all pairs are normal laws of one variance, else nothing."""
     normal = [(one, two) for one, two in pairs if isinstance(one, NormalLaw) and isinstance(two, NormalLaw)]
     if len(normal) < len(pairs) or any(one.variance != two.variance for one, two in normal):

@@ -24,7 +24,7 @@ from discreet.certificates.lipschitz import categories_range
 from discreet.certificates.posterior_composition import last_that_fits
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
-from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, with_fields
 from discreet.mechanisms.posterior_curves import (
@@ -34,6 +34,8 @@ from discreet.mechanisms.posterior_curves import (
     certified_delta,
     certified_loss,
     excess,
+    gaussian_rho,
+    least_epsilon,
     short_decimal,
 )
 from discreet.mechanisms.posterior_grid import (
@@ -68,7 +70,7 @@ _LEAST_RANGE = "least is for Categories, must be above 0, and below one divided 
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=1):
+class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
@@ -83,6 +85,7 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
     calibrated: ClassVar[tuple[str, ...]] = ("power", "least")
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     free_parameter = "power"
+    why_private = "exact curve of a posterior draw"
     has_plain_counts = True  # shares of the cells are drawn
     most_tables: ClassVar[int] = 40
     model: Drawable
@@ -132,7 +135,8 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         if not self.delta:
             raise DeclarationError(NO_PURE_EPSILON)
         allowed = float(self.delta) * (1 - SLACK)
-        found = self._single(self.epsilon, allowed) if self.draws == 1 else self._curve(self.epsilon)
+        single, curve = certified_delta, certified_curve(*self._facts, self.draws, self.delta)
+        found = single(*self._facts, self.epsilon, allowed) if self.draws == 1 else curve(self.epsilon)
         if found > allowed:
             raise DeclarationError(
                 f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
@@ -144,10 +148,9 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
             raise DeclarationError(_LEAST_RANGE)
         if self.delta:
             raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
-        cost = self.draws * self.power * categories_range(len(self.model.cells), self.least)
-        if cost > self.epsilon:
+        if self.loss_range > self.epsilon:
             raise DeclarationError(
-                f"These draws cost epsilon = {float(cost):.9g}, above the stated {exact_text(self.epsilon)}."
+                f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
                 f"{REMEDY}PosteriorSampling.truncated."
             )
         if self._truncation.is_empty:
@@ -243,20 +246,19 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         return find(**facts, **{name: changed.get(name, value) for name, value in kept.items()})
 
     @property
-    def guarantee(self) -> Guarantee:
-        """Return what was certified when the mechanism was made."""
-        why = "bounded likelihood ratio of a truncated posterior" if self.least else "exact curve of a posterior draw"
-        return Guarantee(self.epsilon, self.delta, reason=f"{why}, {self.draws} drawn")
+    def loss_range(self) -> Fraction:
+        """Return q tau R of truncated draws."""
+        return self.draws * self.power * categories_range(len(self.model.cells), self.least)
 
     @property
-    def rho(self) -> Fraction:
-        """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, else epsilon^2 / 2 beside delta."""
-        return self.epsilon**2 / (8 * self.draws) if self.least else self.epsilon**2 / 2
+    def least_epsilon(self) -> Fraction:
+        """Return the least certified epsilon at the stated delta."""
+        return least_epsilon(*self._facts, self.draws, self.epsilon, self.delta)
 
     @property
-    def rho_needs_delta(self) -> bool:
-        """Tell whether rho holds up to delta only: for draws that are not truncated."""
-        return not self.least
+    def gaussian_rho(self) -> Fraction | None:
+        """Return q mu^2 / 2 for draws of a normal mean."""
+        return gaussian_rho(*self._facts, self.draws)
 
     @property
     def concentration(self) -> float:
@@ -269,17 +271,15 @@ class PosteriorSampling(DrawnProbabilities, Mechanism, kind="PosteriorSampling",
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the exact curve."""
         if self.least:
             return PrivacyLoss.worst_case(self.epsilon)
-        return certified_loss(self.model, self.size, self.power, self.draws, self.epsilon, self.delta)
+        return certified_loss(*self._facts, self.draws, self.cost, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
         """Return the exact delta of one draw at another epsilon, rounded up."""
-        return self._single(epsilon)
+        return certified_delta(*self._facts, epsilon)
 
-    def _single(self, epsilon: Fraction, enough: float = 0.0) -> float:
-        return certified_delta(self.model, self.size, self.power, epsilon, enough)
-
-    def _curve(self, epsilon: Fraction) -> float:
-        return certified_curve(self.model, self.size, self.power, self.draws, self.delta)(epsilon)
+    @property
+    def _facts(self) -> tuple[Drawable, int, Fraction]:
+        return self.model, self.size, self.power
 
     @property
     def sticks(self) -> int:

@@ -62,7 +62,12 @@ class RefereedNumbers(Mechanism[ModelT]):
         return float(self.noise.reach.max())
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40."""
+        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40.
+
+        Nothing if the probability of an output is not known in closed form.
+        """
+        if not self.noise.has_density:
+            return None
         ends = list(accumulate((0, *self.noise.blocks)))
         blocks = [slice(start, end) for start, end in pairwise(ends)]
         tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
@@ -81,8 +86,8 @@ class RefereedNumbers(Mechanism[ModelT]):
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
             raise DocumentError("The output holds numbers beyond any that can be read.")
         for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
-            if keeps and (total := sum(int(value) for value in block)) != self.size:
-                raise DocumentError(f"The output must sum to the size {self.size}; it sums to {total}.")
+            if keeps and (total := sum(int(value) for value in block)) != possible:
+                raise DocumentError(f"The output must sum to the size {possible}; it sums to {total}.")
 
 
 class RefereedCounts(RefereedNumbers[Categories]):

@@ -10,6 +10,8 @@ from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
+from discreet.models.number_sums import NumberSums
+from discreet.models.number_table import NumberTable
 from discreet.models.poisson import Poisson
 from discreet.models.readable_family import ReadableFamily
 from discreet.records import Source
@@ -26,6 +28,8 @@ __all__ = [
     "Model",
     "Network",
     "NormalMean",
+    "NumberSums",
+    "NumberTable",
     "Poisson",
     "ReadableFamily",
     "Source",

@@ -22,20 +22,26 @@ DeclaredPrior = float | Sequence[float] | Mapping[str, float | Sequence[float]] 
 
 
 class Numbers(NamedTuple):
-    """A declared column of numbers: its public bounds, and what stands for a missing value (or the middle)."""
+    """A declared column of numbers: its public bounds, what stands for a gap, and whether its numbers are whole."""
 
     low: Exact
     high: Exact
     missing: Exact | None
+    is_whole: bool = False
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What a study declares beside its questions: columns of levels and of numbers, and where its files lie."""
+    """What a study declares beside a question: columns of levels and of numbers, and where its files lie.
+
+    `size` and `epsilon` are those of the question that is asked.
+    """
 
     columns: Mapping[str, Column]
     numbers: Mapping[str, Numbers]
     folder: Path
+    size: int = 1
+    epsilon: Exact = 1
 
     def levels(self, key: str, wanted: Sequence[str]) -> dict[str, Column]:
         """Return the declared columns that a key of a question names."""

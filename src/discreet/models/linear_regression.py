@@ -28,12 +28,15 @@ from scipy.special import gammainccinv, ndtri
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError, SecretError
-from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.exact import Exact, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
+from discreet.models.number_bounds import bounds_of
+from discreet.models.regression_prior import InverseGamma as InverseGamma
+from discreet.models.regression_prior import ReaderPrior
 from discreet.records.bands import day_text
 from discreet.records.columns import Column, is_text
 from discreet.records.counting import Statistics
@@ -41,7 +44,6 @@ from discreet.records.frames import columns_of_frame
 from discreet.records.lists import length_of
 from discreet.records.moments import Measure, whole_column
 from discreet.records.sums import sum_moments
-from discreet.records.values import day_of
 
 if TYPE_CHECKING:
     from discreet.inference.posteriors.regression import RegressionPosterior
@@ -49,25 +51,6 @@ if TYPE_CHECKING:
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
 LARGEST_GRID = 2**15
-LEAST_PARAMETER, MOST_PARAMETER = Fraction(1, 10**9), Fraction(10**9)
-LEAST_WIDTH = Fraction(1, 10**60)
-"""Bounds closer together than this are refused: what divides by their distance must stay a float."""
-
-
-@dataclass(frozen=True, init=False)
-class InverseGamma:
-    """A prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
-
-    shape: Fraction
-    scale: Fraction
-
-    def __init__(self, shape: Exact, scale: Exact) -> None:
-        for name, value in (("shape", positive(shape, "shape")), ("scale", positive(scale, "scale"))):
-            if not LEAST_PARAMETER <= value <= MOST_PARAMETER:
-                raise DeclarationError(
-                    f"The {name} of an InverseGamma must lie between 1e-9 and 1e9; got {exact_text(value)}."
-                )
-            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, init=False)
@@ -250,12 +233,33 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             return
         kept = Column(first.name, first.levels[:2], first.levels[0]) if isinstance(first, Column) else first
         names = [self.target, kept] if isinstance(kept, str) else [self.target]
-        part = copy(self)
-        part.__dict__.clear()
-        changed = {"features": (kept,), "bounds": tuple(self.ranges[n] for n in names), "intercept": False, "grid": 1}
+        yield self._changed(features=(kept,), bounds=tuple(self.ranges[n] for n in names), intercept=False, grid=1)
+
+    def _changed(self, **values: object) -> "LinearRegression":
+        """Return a copy with other values of some fields, which are not checked again."""
+        made = copy(self)
+        made.__dict__.clear()
         for each in fields(self):
-            object.__setattr__(part, each.name, changed.get(each.name, getattr(self, each.name)))
-        yield part
+            object.__setattr__(made, each.name, values.get(each.name, getattr(self, each.name)))
+        return made
+
+    def with_prior(self, prior: object) -> "LinearRegression":
+        """Return the same model under a reader's prior: a precision, or a mapping of `precision` and `noise`.
+
+        None says that no prior is declared, which is read as a precision of 1.
+        """
+        if prior is None:
+            return self._changed(prior_precision=Fraction(1), is_prior_declared=False)
+        target = self.ranges[self.target]
+        told = ReaderPrior.of(prior, self.noise, (target.high - target.low) / 2)
+        precision = self.prior_precision if told.precision is None else told.precision
+        noise = self.noise if told.noise is None else told.noise
+        return self._changed(prior_precision=precision, noise=noise, is_prior_declared=True)
+
+    @property
+    def counted(self) -> Layout:
+        """Return which moments are released, whatever the prior is."""
+        return self.layout
 
     @property
     def part_in_words(self) -> str:
@@ -361,28 +365,4 @@ def _bounds(
         raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
     if not isinstance(missing, Mapping) or not set(missing) <= set(names):
         raise DeclarationError(f"missing may name the columns {sorted(names)}.")
-    return tuple(_range(name, bounds[name], missing.get(name)) for name in names)
-
-
-def _range(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
-        raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
-    dates = all(day_of(value) is not None for value in given)
-    low, high = (_number(value, dates, f"a bound of {name!r}") for value in given)
-    least = max(max(abs(low), abs(high)) / 10**9, LEAST_WIDTH)
-    if high - low < least or max(abs(low), abs(high)) > 2**52:
-        raise DeclarationError(
-            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than 1e-60 or a "
-            f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
-            "declaration has no coefficient: leave it out."
-        )
-    middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
-    if not low <= middle <= high:
-        raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
-    return Bounds(name, low, high, middle, dates)
-
-
-def _number(value: Exact, dates: bool, what: str) -> Fraction:
-    """Return a declared number exactly; a declared date is a number of days."""
-    day = day_of(value) if dates else None
-    return exact(value, what) if day is None else Fraction(day)
+    return tuple(bounds_of(name, bounds[name], missing.get(name)) for name in names)

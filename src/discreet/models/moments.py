@@ -39,6 +39,8 @@ class Bounds:
     high: Fraction
     missing: Fraction
     dates: bool = False
+    are_gaps_left_out: bool = False
+    """Whether records without a value are left out, so that nothing stands for it."""
 
     @property
     def middle(self) -> float:
@@ -122,6 +124,13 @@ class Layout:
         total = [(last, last)] if self.with_total else []
         wanted = [*self._square_products.values(), *self._target_products, *total]
         return tuple(dict.fromkeys(product for product in wanted if product is not None))
+
+    def product(self, first: int, second: int) -> tuple[int, int] | None:
+        """Return as which released number the product of two factors is known; None if it is the same in all records.
+
+        Factors are named by their places in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
+        """
+        return self._product(first, second)
 
     @cached_property
     def plan(self) -> MomentPlan:

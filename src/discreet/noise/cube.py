@@ -149,9 +149,9 @@ class Cube(RatedBlocks):
         return sum((rate * step for rate, step in pairs), Fraction(0))
 
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
-        pairs = zip(self.rates, self._steps(change), strict=True)
-        return sum(((rate * step) ** 2 for rate, step in pairs), Fraction(0)) / 2
+        """Return the sum over blocks of the zCDP parameters of their losses."""
+        kinds = zip(self.rates, self.sizes, self._steps(change), strict=True)
+        return sum((_loss((kind,)).sharp_rho for kind in kinds if kind[2]), Fraction(0))
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the loss where all numbers of a block move as far as the one that moves most: exact if they do."""

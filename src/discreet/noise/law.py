@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
+from discreet.noise.cut import CutLaw
 from discreet.randomness import RandomBits
 
 
@@ -115,15 +116,22 @@ class NoiseLaw(ABC):
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
-        return self.from_normals(generator.standard_normal((rows, self.normals or 0)))
+        return self.from_normals(self.draw_normals(rows, generator))
 
     @property
     def normals(self) -> int | None:
         """Return of how many standard normal numbers `from_normals` makes one row; None if it cannot."""
         return None
 
+    def draw_normals(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of standard normal numbers, given that they are allowed: see `from_normals`."""
+        return generator.standard_normal((rows, self.normals or 0))
+
     def from_normals(self, normals: ArrayLike) -> Floats:
-        """Return rows of real noise, a smooth map of rows of independent standard normal numbers (a generator)."""
+        """Return rows of real noise, a smooth map of rows of independent standard normal numbers (a generator).
+
+        A law may allow some normal numbers only; what it makes of the others is not-a-number.
+        """
         raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
 
     @abstractmethod
@@ -132,7 +140,7 @@ class NoiseLaw(ABC):
 
     @abstractmethod
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return a zCDP parameter of this change: independent parts add, a pure one costs half its norm squared."""
+        """Return a zCDP parameter of this change: independent parts add, each with that of its loss."""
 
     @abstractmethod
     def loss(self, change: ArrayLike) -> PrivacyLoss:
@@ -155,6 +163,14 @@ class NoiseLaw(ABC):
     def pieces(self, lengths: Sequence[int]) -> "tuple[NoiseLaw, ...] | None":
         """Return the laws of consecutive pieces of so many numbers, if these are independent; else None."""
         return (self,) if tuple(lengths) == (self.length,) else None
+
+    def cut(self, place: int) -> CutLaw | None:
+        """Return the law of the noise of the first so many numbers, added up; None if it is not worked out."""
+        return None
+
+    def single(self, place: int) -> CutLaw | None:
+        """Return the law of one number's noise, where that of cuts is known too; else None."""
+        return None
 
     def sums(self, parts: Sequence[int]) -> "NoiseLaw | None":
         """Return the law of the noise of sums, or None if it has no simple form.

@@ -129,8 +129,8 @@ class SharedRadius(NoiseLaw):
         return self.rate * max(self._units(change))
 
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return half the norm squared (Bun and Steinke, 2016)."""
-        return self.norm(change) ** 2 / 2
+        """Return the zCDP parameter of the loss."""
+        return self.loss(change).sharp_rho
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some tables; of other changes the worst of their norm."""

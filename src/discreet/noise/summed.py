@@ -194,6 +194,20 @@ def _laplace_table(rate: Fraction, count: int, largest: int) -> Floats:
     return np.asarray(logs + (total - logsumexp(np.concatenate([logs, logs[1:]]))))
 
 
+_FINE = Fraction(1, 64)  # the rate of whole numbers that stand for real ones
+
+
+def laplace_density(*counts: int) -> tuple[Floats, ...]:
+    """Return real numbers, and for each count about the density there of the sum of so many Laplace numbers of rate 1.
+
+    The tables of whole numbers with a small rate serve for it, cut to the shortest.
+    """
+    logs = [_laplace_table(_FINE, count, 0) for count in counts]
+    last = min(len(each) for each in logs)
+    values = np.arange(1 - last, last) * float(_FINE)
+    return values, *(np.exp(np.concatenate([each[last - 1 : 0 : -1], each[:last]]) - each[0]) for each in logs)
+
+
 @dataclass(frozen=True)
 class SummedGaussian(Summed):
     """Sums of Gaussian noise, with one variance for each block."""

@@ -1,5 +1,6 @@
 """The law of Laplace noise that sums to zero: its normaliser, its variance, and the loss where units move."""
 
+from collections import Counter
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -84,7 +85,8 @@ class ZeroSumShape:
         return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
 
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return the sum over blocks of half their norm squared: each is pure (Bun and Steinke, 2016)."""
+        """Return the sum over blocks of the zCDP parameters of their losses."""
         blocks = np.split(np.asarray(change), np.cumsum(self.sizes)[:-1])
-        norms = (rate * int(np.abs(own).sum()) for rate, own in zip(self.rates, blocks, strict=True))
-        return sum((norm**2 for norm in norms), Fraction(0)) / 2
+        moves = (int(np.abs(own).sum()) for own in blocks)
+        kinds = Counter(kind for kind in zip(self.rates, self.sizes, moves, strict=True) if kind[2])
+        return sum((times * loss_of_moves((kind,)).sharp_rho for kind, times in kinds.items()), Fraction(0))

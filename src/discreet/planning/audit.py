@@ -6,9 +6,10 @@ Nothing is asked of a mechanism but to draw. If for neighbouring data sets and s
 
 the guarantee is false, and enough draws will show it. Half of the draws look for the most telling pair of neighbours
 and event: outputs are projected to whole numbers (counts, differences, totals, low bits, distances from the data), and
-on each projection the values that are likelier under P are collected, the likeliest first. The best of these events
-stand a second trial, and one is left. The other half, fresh draws of that one pair, is asked about that one event. So
-the search costs no confidence, and with the exact binomial bounds of Clopper and Pearson
+on each projection the values that are likelier under P are collected, the likeliest first. For the best pairs regions
+of several numbers at once are learnt (`learnt_event`). The best of these events stand a second trial, and one is left.
+The other half, fresh draws of that one pair, is asked about that one event. So the search costs no confidence, and with
+the exact binomial bounds of Clopper and Pearson
 
     epsilon_lower = ln((P_low(E) - delta) / Q_high(E))
 
@@ -32,6 +33,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
 from discreet.models.model import Model
+from discreet.planning.learnt_event import learnt_regions
 from discreet.planning.work_ahead import auditing, require
 from discreet.randomness import RandomBits, SeededBits
 
@@ -45,7 +47,8 @@ _OFTEN = 8  # times that such an output must have been seen
 _FEW = 6  # numbers of an output that are looked at
 _ERRORS = 3.0  # standard errors that the last trial is expected to cost
 _CAUTION = 0.1  # tails of the bounds by which events are ranked; the second trial corrects for luck
-_SHORTLIST = 12  # events that stand a second trial
+_SHORTLIST, _FINALISTS = 12, 4  # events that are kept, and of simple and of learnt ones how many stand a second trial
+_PAIRS = 2  # pairs for which regions are learnt
 _LEAST = 50  # draws of a data set
 _REPEATED = 24  # rows by which noise that starts anew in every call is recognised
 _SLOW_DRAWS = 400  # of a mechanism that must be called for every draw
@@ -145,7 +148,9 @@ def audit(
     final, each = max(_LEAST, half // 2), max(_LEAST, half // (4 * len(chosen)))
     events = [event for pair in chosen for event in _learnt(box, pair, each, final, delta, generator)]
     shortlist = sorted(events, key=lambda found: -found.score)[:_SHORTLIST]
-    best = max(_tried(box, shortlist, half // 2, final, delta), key=lambda found: found.score)
+    learnt = sorted(_learnt_regions(box, shortlist, half // 4, final, delta), key=lambda found: -found.score)
+    finalists = [*shortlist[:_FINALISTS], *learnt[:_FINALISTS]]
+    best = max(_tried(box, finalists, half // 4, final, delta), key=lambda found: found.score)
     hits, others = (int(best.event.holds(box.draw(side, final)).sum()) for side in best.pair)
     lower = epsilon_lower_bound(hits, others, final, delta, confidence)
     first, second = (tuple(int(count) for count in side) for side in best.pair)
@@ -227,6 +232,31 @@ def _learnt(
         for p, q, sides in ((one, two, pair), (two, one, pair[::-1])):
             score, chosen = _likeliest_bins(p, q, number, final, delta)
             yield _Found(score, sides, _Event(_in_words(name, edges, chosen), projection, edges, chosen))
+
+
+def _learnt_regions(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
+    """Give for each of the best pairs an event that is a set of learnt regions: learnt on some draws, tried on others.
+
+    Half of a pair's draws grow the tree, a quarter chooses among its regions, and a quarter says how good they are.
+    """
+    pairs = {frozenset(tuple(side.tolist()) for side in found.pair): found.pair for found in reversed(shortlist)}
+    chosen = list(pairs.values())[-_PAIRS:]
+    number = max(_LEAST, draws // (8 * len(chosen)))
+    for pair in chosen:
+        drawn = [box.draw(side, 4 * number) for side in pair]
+        regions = learnt_regions(drawn[0][: 2 * number], drawn[1][: 2 * number], np.flatnonzero(pair[0] != pair[1]))
+        places = [regions(side[2 * number :]) for side in drawn]
+        edges = np.arange(len(regions.splits) + 1)
+        one, two = (np.bincount(place[:number] + 1, minlength=len(edges) + 1) for place in places)
+        for p, q, sides, side in ((one, two, pair, slice(None)), (two, one, pair[::-1], slice(None, None, -1))):
+            _, chosen_bins = _likeliest_bins(p, q, number, final, delta)
+            event = _Event(_learnt_words(chosen_bins), regions, edges, chosen_bins)
+            hits, others = (np.array([chosen_bins[place[number:] + 1].sum()]) for place in places[side])
+            yield _Found(float(_promise(hits, others, number, final, delta)[0]), sides, event)
+
+
+def _learnt_words(chosen: NDArray[np.bool_]) -> str:
+    return f"the output lies in one of {int(chosen.sum())} regions, of {len(chosen) - 1} that were learnt"
 
 
 def _tried(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:

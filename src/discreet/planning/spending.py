@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from discreet.certificates import PrivacyLoss
 from discreet.guarantees import Budget, Concentrated, Entry, Guarantee, Ledger, Totals, compose, read_as, zcdp_epsilon
+from discreet.guarantees.entries import paid
 from discreet.mechanisms import Mechanism
 from discreet.releases.release import read_mechanism
 
@@ -55,7 +56,7 @@ def ledger_totals(ledger: Ledger) -> Totals:
 
 def _parts(charge: Entry) -> list[Mechanism] | list[_Charged]:
     """Return the mechanisms behind a charge if it was made for single records, else the charge itself."""
-    mechanisms = [read_mechanism(document) for _, document in charge.paid]
+    mechanisms = [read_mechanism(document) for _, document in paid(charge.body)]
     charged = _Charged(read_as(Budget, charge.body["guarantee"]), read_as(Concentrated, charge.body["rho"]))
     alone = sum((mechanism.rho for mechanism in mechanisms), Fraction(0)) == charged.rho
     return mechanisms if alone else [charged]

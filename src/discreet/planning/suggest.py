@@ -13,19 +13,25 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms import (
     BoxMoments,
+    ConeMoments,
     CubeCounts,
     FamilyGaussians,
     FamilyHistograms,
     GaussianMoments,
     GeometricHistogram,
+    GeometricSums,
     JointHistograms,
     Mechanism,
     NetworkCounts,
+    PathTable,
+    TreeTable,
 )
+from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.mechanisms.cube_counts import cube_refusal
 from discreet.mechanisms.joint_histograms import joint_refusal
-from discreet.models import Categories, LinearRegression, Network
+from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
 from discreet.models.model import Model
+from discreet.models.number_table import suitable_cells
 from discreet.planning.regression_accuracy import expected_effect
 from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 
@@ -54,6 +60,14 @@ def suggest_for_fitting(network: Network, size: int, epsilon: Exact) -> Suggesti
     That takes seconds to read where few records have few levels, and separate tables take a fraction of one.
     """
     return Suggestion(*_without_shared_radius(network, size, epsilon))
+
+
+def suggest_per_unit(model: Model, size: int, epsilon_per_unit: Exact) -> Suggestion:
+    """Return what publishes a model with so much epsilon for each unit of its column."""
+    if not isinstance(model, NumberTable):
+        raise DeclarationError('epsilon_per_unit is for model = "number" with quantiles or the distribution.')
+    why = f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
+    return Suggestion(PathTable.per_unit(model, size, epsilon_per_unit), why)
 
 
 @singledispatch
@@ -88,15 +102,37 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 
 
 @_suggestion.register
+def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    made = GeometricSums(model, size, epsilon)
+    share = f"{100 * float(made.squares):g} % of epsilon tells how far values spread"
+    why = f"every record is one unit that is divided between two ends, so groups and gaps cost nothing besides; {share}"
+    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    made, usual = TreeTable(model, size, epsilon), suitable_cells(size, epsilon)
+    why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
+    if model.count > 2 * usual or 2 * model.count < usual:
+        why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
+    if "mean" in model.asks:
+        why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
+    return Suggestion(made, f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
 def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
-    box = BoxMoments(model, size, epsilon)
-    if not delta:
-        return Suggestion(box, "it has the least noise of those that need no delta")
-    bell = GaussianMoments(model, size, epsilon, delta)
-    first, second = (expected_effect(each)[0] for each in (box, bell))
-    least, most = sorted((first, second))
-    why = f"its intervals will be narrower, {least:.3g} against {most:.3g} in units of {model.target}"
-    return Suggestion(bell if second < first else box, why)
+    """Choose the narrowest intervals for evenly spread records: cone noise, or Gaussian noise of many features."""
+    rivals: list[NoisyMoments] = [ConeMoments(model, size, epsilon), BoxMoments(model, size, epsilon)]
+    rivals += [GaussianMoments(model, size, epsilon, delta)] if delta else []
+    readable = [rival for rival in rivals if why_unreadable(rival) is None] or rivals[:1]
+    widths = {rival: expected_effect(rival)[0] for rival in readable}
+    best, *others = sorted(readable, key=widths.__getitem__)
+    beside = " and ".join(f"{widths[other]:.3g} with {type(other).__name__}" for other in others)
+    against = f", {widths[best]:.3g} against {beside}" if beside else f", about {widths[best]:.3g}"
+    needs = "" if delta else ", of those that need no delta"
+    why = f"the intervals of its effects will be the narrowest{needs}{against} in units of {model.target}"
+    return Suggestion(best, f"{why}; the stated delta is not needed" if delta and not best.guarantee.delta else why)
 
 
 @_suggestion.register

@@ -6,9 +6,22 @@ from math import inf, nextafter
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import exact_text
-from discreet.guarantees import ONE_RECORD, Concentrated, Entry, Evidence, Guarantee, Ledger, read_amount, zcdp_cost
+from discreet.guarantees import (
+    ONE_RECORD,
+    Concentrated,
+    Entry,
+    Evidence,
+    Guarantee,
+    Ledger,
+    Receipt,
+    read_amount,
+    zcdp_cost,
+)
+from discreet.guarantees.entries import paid
+from discreet.guarantees.signatures import PublicKey
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
+from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
 from discreet.planning.work_ahead import require, verifying
 from discreet.reading import Case
@@ -19,13 +32,19 @@ _ROUNDING = 1e-9
 _SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines
 
 
-def verify(subject: Release | Mechanism, ledger: Ledger | None = None, patience: float = 1.0) -> Certificate:
+def verify(
+    subject: Release | Mechanism,
+    ledger: Ledger | None = None,
+    patience: float = 1.0,
+    key: PublicKey | None = None,
+) -> Certificate:
     """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
     The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared by nothing but the stated
     likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number that is
     shown was held against the guarantee, each line says what was done, and a contradiction raises VerificationError.
-    `patience` allows so many times the usual work; what takes more is refused before it begins.
+    `patience` allows so many times the usual work; what takes more is refused before it begins. With a `key`, the
+    release must be signed by it.
     """
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
@@ -37,9 +56,16 @@ def verify(subject: Release | Mechanism, ledger: Ledger | None = None, patience:
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
         pure = found.epsilon * (1 + _ROUNDING)
-    checks = [recomputed, *found.checks, *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured)]
+    checks = [
+        recomputed,
+        *found.checks,
+        *metric_checks(mechanism),
+        *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured),
+    ]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)
+    if isinstance(subject, Release) and key is not None:
+        checks.append(key.require(repr(subject.label), subject.unsigned(), subject.signatures))
     release = subject if isinstance(subject, Release) else None
     rows = (ONE_RECORD if release is None else release.unit).rows
     return Certificate(
@@ -96,37 +122,53 @@ def _float_above(number: Fraction | float) -> float:
 
 
 def _check_against(release: Release, ledger: Ledger) -> list[str]:
-    """Look a release up in a ledger: whole chain, its charge, its recorded digest."""
+    """Look a release up in a ledger: its charge and its record, and the path from the newest entry to both."""
     if release.simulated or release.receipt is None:
         raise VerificationError(f"{release.label!r} is a simulation: no ledger was charged for it.")
-    ledger.check()
-    entries = {entry.sequence: entry for entry in ledger.entries()}
-    charge = entries.get(release.receipt.sequence)
-    if charge is None or charge.kind != "charge" or charge.digest != release.receipt.head:
+    receipt = release.receipt
+    if receipt.ledger is not None and receipt.ledger != ledger.id:
         raise VerificationError(
-            f"{release.label!r} refers to entry {release.receipt.sequence}, which this ledger does not hold as it was: "
-            "either it is another ledger, or its end was cut off or an older copy was put back."
+            f"{release.label!r} was charged to another ledger: to {receipt.ledger}, and this one is "
+            f"{ledger.id or 'of version 0.1, or was not upgraded'}. Look for it there."
         )
-    if (release.label, mechanism_document(release.mechanism)) not in charge.paid or charge.body[
+    charge, outcome, length = ledger.charge_of(receipt.sequence, receipt.head)
+    if charge is None or charge.kind != "charge":
+        raise VerificationError(_not_there(release.label, receipt, length))
+    if (release.label, mechanism_document(release.mechanism)) not in paid(charge.body) or charge.body[
         "group"
     ] != release.group:
         raise VerificationError(
             f"{release.label!r} is not what entry {charge.sequence} was charged for: it was edited."
         )
-    recorded = [e for e in entries.values() if e.kind == "release" and e.body["charge"] == charge.sequence]
-    if not any(release.digest in entry.body["digests"] for entry in recorded):
+    if outcome is None or outcome.kind != "release" or release.digest not in outcome.body["digests"]:
         raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")
-    _check_price(release, charge, [text for entry in recorded for text in entry.body["releases"]])
+    _check_price(release, charge, outcome.body["releases"])
+    sums = [[read_amount(entry.body[part]) for part in ("limit", "spent")] for entry in (charge, outcome)]
+    if not sums[0][0].covers(sums[0][1]):
+        raise VerificationError(f"Entry {charge.sequence} spent more than the limit. Do not trust this ledger.")
     return [
-        f"looked up: ledger chain of {len(entries)} entries intact",
+        f"looked up: the newest of {length} entries stands on entry {charge.sequence} and its record",
         f"looked up: charged as entry {charge.sequence}, digest matches",
     ]
+
+
+def _not_there(label: str, receipt: Receipt, length: int) -> str:
+    """Say why a charge is not in a ledger, as far as can be told."""
+    words = f"{label!r} refers to entry {receipt.sequence}, which this ledger does not hold as it was: "
+    if receipt.ledger is None:
+        return words + "either it is another ledger, or its end was cut off or an older copy was put back."
+    if length < receipt.sequence:
+        return words + f"it is the same ledger, but it ends at {length}. Its end was cut off or an older copy put back."
+    return words + (
+        "it is the same ledger, with another entry there. An older copy was put back and charged anew, or its entries "
+        "were written anew."
+    )
 
 
 def _check_price(release: Release, charge: Entry, texts: list[str]) -> None:
     """Refuse if the ledger recorded other releases for a charge than it paid for, or charged less than they cost."""
     recorded = [Release.from_json(text) for text in texts]
-    if [(each.label, mechanism_document(each.mechanism)) for each in recorded] != charge.paid:
+    if [(each.label, mechanism_document(each.mechanism)) for each in recorded] != paid(charge.body):
         raise VerificationError(f"Entry {charge.sequence} did not pay for all that the ledger records for it.")
     rows = release.unit.rows
     document = charge.body["mechanism"]

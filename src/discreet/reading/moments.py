@@ -1,42 +1,33 @@
-"""The true moments of a regression behind noise: their posterior density, and an ensemble that samples it.
+"""The true moments of a regression behind noise: which are possible, and how likely each is under the model.
 
-A reader has z = (A, b) + noise. The true moments are unknown, and so
+A reader has z = (A, b) + u with noise u of a public law. So the true moments are z - u, and with a flat prior for A
 
-    p(A, b | z) ~ 1[A positive definite, within bounds] N(b; 0, A A / prior_precision + sigma^2 A) P(z - (A, b)),
+    p(u | z) ~ P(u) 1[z - u possible] L(z - u),    L(A, b) = N(b; 0, A A / l + sigma^2 A),
 
-with a flat prior for A and P the law of the noise. It is exact given A: it needs no approximation of the moments of the
-records. With unknown noise sigma^2 is sampled too, and y'y - b'A^-1 b ~ sigma^2 chi-square(n - d).
+l the precision of the prior. It is exact given A: it needs no approximation of the moments of the records. With unknown
+noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d) is a further factor, and sigma^2 with its prior
+InverseGamma(a, c) is drawn from InverseGamma(a + (n - d)/2, c + q/2), by one more normal number, and weighed: q = y'y -
+b'(A + s l I)^-1 b is about what is left over by the coefficients' posterior mean, s a first guess of sigma^2. Noise is
+made of standard normal numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of the
+same records.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import log, pi
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
 
 from discreet.arrays import Floats
-from discreet.mathematics.convergence import effective_size, split_r_hat
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.moments import Moments
 
-_CHUNK = 4096  # states that are decomposed together
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """X'X by its eigenvalues and eigenvectors, and X'y in their directions."""
-
-    values: Floats
-    vectors: Floats
-    turned: Floats
-
-    @classmethod
-    def of(cls, moments: Moments) -> "Spectrum":
-        """Decompose rows of moments."""
-        values, vectors = np.linalg.eigh(moments.squares)
-        return cls(values, vectors, np.einsum("...ji,...j->...i", vectors, moments.products))
+_CHUNK = 4096  # rows that are worked on together
+_FARTHEST = 30.0  # normal numbers farther out have no probability that a float could tell from 0
+_ROOM = 1 + 1e-9  # sums are whole numbers, their scaled values floats
 
 
 def eliminated(squares: Floats, products: Floats) -> tuple[Floats, Floats]:
@@ -61,159 +52,139 @@ def eliminated(squares: Floats, products: Floats) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class MomentDensity:
-    """The posterior density of the true moments (and log sigma^2, if unknown), and the noise as a proposal."""
+class MomentTarget:
+    """The true moments as a function of standard normal numbers: how far from possible they are, and how likely.
+
+    One measurement is read through its generator; the others, of the same records, through their densities.
+    """
 
     model: LinearRegression
     size: int
     measured: tuple[Measurement, ...]
 
+    @cached_property
+    def generated(self) -> Measurement:
+        """Return the measurement whose noise is made of normal numbers: one without a density, or the least noisy."""
+        return min(self.measured, key=lambda each: (each.noise.has_density, float(np.log(each.noise.variance).sum())))
+
+    @cached_property
+    def weighed(self) -> tuple[Measurement, ...]:
+        """Return the other measurements."""
+        return tuple(each for each in self.measured if each is not self.generated)
+
     @property
-    def is_noise_known(self) -> bool:
-        """Tell whether sigma is a declared number."""
-        return self.model.noise_prior is None
+    def normals(self) -> int:
+        """Return how many normal numbers a state has: those of the noise, and one for sigma if it is unknown."""
+        return (self.generated.noise.normals or 0) + (self.model.noise_prior is not None)
 
-    def parts(self, states: Floats) -> tuple[Floats, Floats]:
-        """Return the moments and sigma^2 of rows of states."""
-        if self.is_noise_known:
-            return states, np.full(states.shape[:-1], self.model.typical_variance)
-        return states[..., :-1], np.exp(states[..., -1])
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of normal numbers that the noise allows."""
+        noise = self.generated.noise.draw_normals(count, generator)
+        return np.concatenate([noise, generator.standard_normal((count, self.normals - noise.shape[1]))], axis=1)
 
-    def log_density(self, states: Floats) -> Floats:
-        """Return log p(A, b, sigma^2 | z) up to a constant."""
-        released, variance = self.parts(states)
+    def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+        """Return how far from possible the moments of every row are, 0 if they are possible, and log L, else -inf."""
+        parts = [self._evaluate(normals[start : start + _CHUNK]) for start in range(0, len(normals), _CHUNK)]
+        return np.concatenate([far for far, _ in parts]), np.concatenate([logs for _, logs in parts])
+
+    def states(self, normals: Floats) -> tuple[Floats, Floats]:
+        """Return the released moments and sigma^2 of rows whose moments are possible."""
+        released = self._released(normals)
         moments = self.model.layout.unpack(released, self.size)
+        explained = eliminated(moments.squares, moments.products)[1]
+        return released, self._variance(moments, explained, normals)[0]
+
+    def _released(self, normals: Floats) -> Floats:
+        noise = self.generated.noise
+        return np.asarray(self.generated.values - noise.from_normals(normals[:, : noise.normals]))
+
+    def _evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+        """Look at what the noise allows; nothing else can ever be reached."""
+        released = self._released(normals)
+        allowed = np.isfinite(released).all(axis=1)
+        far, logs = np.full(len(normals), np.inf), np.full(len(normals), -np.inf)
+        if allowed.any():
+            far[allowed], logs[allowed] = self._judged(normals[allowed], released[allowed])
+        return far, logs
+
+    def _judged(self, normals: Floats, released: Floats) -> tuple[Floats, Floats]:
+        moments = self.model.layout.unpack(released, self.size)
+        total = self._total(moments)
         log_size, explained = eliminated(moments.squares, moments.products)
-        logs = np.where(self._possible(moments, explained), 0.0, -np.inf)
-        good = np.isfinite(logs)
-        chosen = Moments(moments.squares[good], moments.products[good], moments.total[good])
-        logs[good] += self._log_prior(chosen, log_size[good], explained[good], variance[good])
-        for measured in self.measured:
-            logs[good] += measured.noise.log_kernel(measured.values - released[good])
-        return logs
+        largest = np.diagonal(moments.squares, axis1=-2, axis2=-1).max(axis=-1) * self.model.dimension
+        excess = np.maximum(largest, total) - self.size * _ROOM
+        possible = (excess <= 0) & (explained < total)
+        far, logs = np.zeros(len(normals)), np.full(len(normals), -np.inf)
+        if not possible.all():
+            wrong = Moments(moments.squares[~possible], moments.products[~possible], total[~possible])
+            far[~possible] = np.maximum(np.maximum(excess[~possible], self._negative(wrong)), 1e-12)
+        if possible.any():
+            right = Moments(moments.squares[possible], moments.products[possible], total[possible])
+            logs[possible] = self._log_likelihood(
+                right, log_size[possible], explained[possible], normals[possible], released[possible]
+            )
+        return far, logs
 
-    def _possible(self, moments: Moments, explained: Floats) -> NDArray[np.bool_]:
-        """Tell which moments records within the bounds could have: all of these facts are public."""
-        diagonal = np.diagonal(moments.squares, axis1=-2, axis2=-1)
-        within = (diagonal <= self.size / self.model.dimension * (1 + 1e-9)).all(axis=-1)
-        total = np.full(diagonal.shape[:-1], float(self.size)) if self.is_noise_known else moments.total
-        return np.asarray(within & (explained < total) & (total <= self.size))
+    def _total(self, moments: Moments) -> Floats:
+        """Return y'y, or the largest that it can be if it was not released."""
+        known = self.model.noise_prior is None
+        return np.full(moments.products.shape[:-1], float(self.size)) if known else moments.total
 
-    def _log_prior(self, moments: Moments, log_size: Floats, explained: Floats, variance: Floats) -> Floats:
-        """Return log N(b; 0, A A / L + sigma^2 A), and for unknown noise the laws of the residual and of sigma^2.
+    def _negative(self, moments: Moments) -> Floats:
+        """Return how far below 0 the least eigenvalue of [[X'X, X'y], [y'X, y'y]] is, coordinates in [-1, 1]."""
+        d = self.model.dimension
+        whole = np.empty((len(moments.squares), d + 1, d + 1))
+        whole[:, :d, :d] = moments.squares * d
+        whole[:, :d, d] = whole[:, d, :d] = moments.products * np.sqrt(d)
+        whole[:, d, d] = moments.total
+        return np.asarray(-np.linalg.eigvalsh(whole)[:, 0])
 
-        The covariance is A (A + sigma^2 L I) / L, its inverse (A^-1 - (A + sigma^2 L I)^-1) / sigma^2.
+    def _variance(self, moments: Moments, explained: Floats, normals: Floats) -> tuple[Floats, Floats]:
+        """Return sigma^2 and how it is weighed: log p(sigma^2) p(r | sigma^2), less the log density of drawing it.
+
+        It is the declared one, or the Inverse-Gamma number with the rank of the last normal number.
         """
+        if (prior := self.model.noise_prior) is None:
+            return np.full(len(normals), self.model.typical_variance), np.zeros(len(normals))
+        a, c, f = float(prior.shape), float(prior.scale), (self.size - self.model.dimension) / 2
+        rest, shape = moments.total - explained, a + f
+        guess = (c + rest / 2) / shape
+        scale = c + (moments.total - eliminated(self._firm(moments, guess), moments.products)[1]) / 2
+        rank = np.clip(normals[:, -1], -_FARTHEST, _FARTHEST)
+        tail = ndtr(-np.abs(rank))  # the smaller one, which keeps its digits
+        variance = scale / np.where(rank > 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
+        logs = (f - 1) * np.log(rest) - f * log(2) - gammaln(f) + a * log(c) - gammaln(a) - (c + rest / 2) / variance
+        return variance, np.asarray(logs - shape * np.log(scale) + gammaln(shape) + scale / variance)
+
+    def _firm(self, moments: Moments, variance: Floats) -> Floats:
+        """Return A + sigma^2 l I."""
         ridge = variance * float(self.model.prior_precision)
-        firm = moments.squares + ridge[:, None, None] * np.eye(self.model.dimension)
-        log_firm, shrunk = eliminated(firm, moments.products)
-        logs = -0.5 * (log_size + log_firm + (explained - shrunk) / variance)
-        if (prior := self.model.noise_prior) is not None:
-            freedom = (self.size - self.model.dimension) / 2
-            rest = moments.total - explained
-            logs += (freedom - 1) * np.log(rest) - rest / (2 * variance) - freedom * np.log(variance)
-            shape, scale = float(prior.shape), float(prior.scale)
-            logs += -shape * np.log(variance) - scale / variance  # in log sigma^2, whose Jacobian is sigma^2
-        return np.asarray(logs)
+        return np.asarray(moments.squares + ridge[:, None, None] * np.eye(self.model.dimension))
 
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw states as if nothing but the first measurement were known: the proposal of the ensemble."""
-        first = self.measured[0]
-        moments = first.values - first.noise.simulate(count, generator)
-        if self.is_noise_known:
-            return moments
-        shape, scale = self._residual_law(moments)
-        return np.column_stack([moments, np.log(scale / generator.standard_gamma(shape, size=count))])
+    def _log_likelihood(
+        self, moments: Moments, log_size: Floats, explained: Floats, normals: Floats, released: Floats
+    ) -> Floats:
+        """Return log L of rows of possible moments, and the log probabilities of the other measurements.
 
-    def log_proposal(self, states: Floats) -> Floats:
-        """Return the log density of `draw` up to a constant."""
-        first = self.measured[0]
-        released, variance = self.parts(states)
-        logs = first.noise.log_kernel(first.values - released)
-        if not self.is_noise_known:
-            shape, scale = self._residual_law(released)
-            logs = logs + shape * np.log(scale) - gammaln(shape) - shape * np.log(variance) - scale / variance
-        return np.asarray(logs)
-
-    def _residual_law(self, moments: Floats) -> tuple[float, Floats]:
-        """Return an Inverse-Gamma law for sigma^2 near its conditional one, given the moments."""
-        prior = self.model.noise_prior
-        assert prior is not None
-        unpacked = self.model.layout.unpack(moments, self.size)
-        rest = unpacked.total - eliminated(unpacked.squares, unpacked.products)[1]
-        usable = np.where(np.isfinite(rest), np.clip(rest, 0, self.size), 0.0)
-        shape = float(prior.shape) + (self.size - self.model.dimension) / 2
-        return shape, float(prior.scale) + usable / 2
-
-    def start(self, walkers: int, generator: np.random.Generator) -> Floats:
-        """Return possible states near what was measured.
-
-        What is possible is convex, so a draw that is not is moved toward evenly spread records until it is.
+        The covariance A (A + sigma^2 l I) / l has the inverse (A^-1 - (A + sigma^2 l I)^-1) / sigma^2.
         """
-        states = self.draw(walkers, generator)
-        typical = self.model.layout.typical(self.size)
-        centre = typical if self.is_noise_known else np.append(typical, np.log(0.3))
-        late = np.arange(walkers)
-        while (late := late[np.isneginf(self.log_density(states[late]))]).size:
-            states[late] = centre + generator.uniform(0.5, 0.9, size=(late.size, 1)) * (states[late] - centre)
-        return states
+        d, precision = self.model.dimension, float(self.model.prior_precision)
+        variance, logs = self._variance(moments, explained, normals)
+        log_firm, shrunk = eliminated(self._firm(moments, variance), moments.products)
+        logs += d / 2 * log(precision / (2 * pi)) - 0.5 * (log_size + log_firm + (explained - shrunk) / variance)
+        for other in self.weighed:
+            logs = logs + other.noise.log_probability(other.values - released)
+        return np.asarray(logs)
 
 
-@dataclass(frozen=True)
-class FreshNoise:
-    """The ensemble's independent proposal: what was measured, with fresh noise taken away."""
-
-    density: MomentDensity
-
-    def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw states."""
-        return self.density.draw(count, generator)
-
-    def log_density(self, states: Floats) -> Floats:
-        """Return the log density of a draw, up to a constant."""
-        return self.density.log_proposal(states)
-
-
-@dataclass(frozen=True, eq=False)
-class MomentReading:
-    """The true moments as an ensemble found them: `chains` has the axes (steps, walkers, coordinates)."""
-
-    density: MomentDensity
-    chains: Floats
-    method: str = "read by Markov chains over the moments"
-    log_evidence: float = float("nan")
-
-    @property
-    def model(self) -> LinearRegression:
-        """Return the model under which it was read."""
-        return self.density.model
-
-    @cached_property
-    def states(self) -> Floats:
-        """Return the states of all walkers, one row each."""
-        return self.chains.reshape(-1, self.chains.shape[-1])
-
-    @cached_property
-    def centres(self) -> Floats:
-        """Return E[w | moments] for every state of the chains: steps x walkers x coordinates."""
-        parts = np.array_split(self.chains, -(-len(self.states) // _CHUNK))
-        return np.concatenate([coefficients_given(self.density, *self.density.parts(part))[0] for part in parts])
-
-    @cached_property
-    def r_hat(self) -> float:
-        """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
-        return float(split_r_hat(self.centres.swapaxes(0, 1)).max())
-
-    @cached_property
-    def effective_size(self) -> float:
-        """Return how many independent draws the chains are worth, for the worst coefficient."""
-        return float(effective_size(self.centres.swapaxes(0, 1)).min())
-
-
-def coefficients_given(density: MomentDensity, released: Floats, variance: Floats) -> tuple[Floats, Floats]:
-    """Return the mean of w given the moments, and a root of its covariance."""
-    spectrum = Spectrum.of(density.model.layout.unpack(released, density.size))
-    ridge = np.asarray(variance)[..., None] * float(density.model.prior_precision)
-    firm = np.maximum(spectrum.values, 0) + ridge
-    means = np.einsum("...ij,...j->...i", spectrum.vectors, np.where(spectrum.values > 0, spectrum.turned, 0.0) / firm)
-    return means, spectrum.vectors * np.sqrt(np.asarray(variance)[..., None] / firm)[..., None, :]
+def coefficients_given(
+    model: LinearRegression, size: int, released: Floats, variance: Floats
+) -> tuple[Floats, NDArray[np.float64]]:
+    """Return the mean of w given the moments, and a root of its covariance; where X'X is not positive, the prior's."""
+    moments = model.layout.unpack(released, size)
+    values, vectors = np.linalg.eigh(moments.squares)
+    turned = np.einsum("...ji,...j->...i", vectors, moments.products)
+    ridge = np.asarray(variance)[..., None] * float(model.prior_precision)
+    firm = np.maximum(values, 0) + ridge
+    means = np.einsum("...ij,...j->...i", vectors, np.where(values > 0, turned, 0.0) / firm)
+    return means, vectors * np.sqrt(np.asarray(variance)[..., None] / firm)[..., None, :]

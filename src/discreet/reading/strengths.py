@@ -36,6 +36,11 @@ def model_under(release: Published, prior: object) -> Model:
             f"A prior is a number, one for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got {prior!r}. Nothing was "
             "read."
         )
+    if prior == LEARNT and not hasattr(release.model, "strengthened"):
+        raise DeclarationError(
+            f"The strength of the prior of a {type(release.model).__name__} is not learnt. Nothing was read. Give a "
+            "prior, and compare the evidence of several."
+        )
     under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Case.of` asked
     return under(None if isinstance(prior, str) else prior)
 

@@ -2,6 +2,7 @@
 
 from discreet.records.batches import CountedBatches, answered
 from discreet.records.columns import Column
+from discreet.records.grouped_sums import GroupPlan, group_sums
 from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.strangers import strangers_in
 
@@ -17,6 +18,11 @@ class BatchSource(CountedBatches):
         names = list(dict.fromkeys(factor.column for factor in plan.factors))
         self.require(names)
         return answered(lambda: moments_of(self.batches(names), plan), "sum them")
+
+    def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return the sums of a number in every group, and the number of records."""
+        self.require(plan.names)
+        return answered(lambda: group_sums(self.batches(plan.names), plan), "sum them")
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""

@@ -22,7 +22,8 @@ from discreet.records.arrays import Array
 from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
 from discreet.records.counting import Cluster, clusters, count_codes, margins
-from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number
+from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number, placed
+from discreet.records.grouped_sums import GroupPlan
 from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
@@ -163,6 +164,34 @@ class EngineSource:
         self._refuse_moments_of_others(f.column for f in plan.factors if isinstance(f, Measure) and f.dates)
         with self._lock:
             return moments_of(self._batches(plan), plan)
+
+    def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return the sums of a number in every group, and the number of records: the engine groups by codes."""
+        require_columns(set(plan.names), self.names())
+        return answered(lambda: self._sum_groups(plan), "sum them")
+
+    def _sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        measure, unit = plan.measure, plan.unit
+        self._refuse_moments_of_others([measure.column] if measure.dates else [])
+        table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
+        names = [f"code_{place}" for place in range(len(codings))]
+        codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
+        value = number(measure.column, measure.dates, self._types[measure.column])
+        missing = None if plan.leaves_gaps_out else measure.missing
+        place = placed(value, (measure.low, measure.high), missing, unit)
+        inner = f"SELECT {codes}{place} AS a FROM {table}"
+        square = f"((2 * a - {unit}) * (2 * a - {unit}) + {unit // 2}) // {unit}"
+        sums = f"coalesce(sum(a), 0)::BIGINT AS a, coalesce(sum({square}), 0)::BIGINT AS b, count(a) AS known"
+        query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
+        with self._lock:
+            found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
+        pairs = zip(codings.values(), names, strict=True)
+        places = [c.placed(np.ma.filled(found[name], c.gap).astype(np.intp)) for c, name in pairs]
+        shape = tuple(len(column.levels) for column in plan.groups)
+        cells = np.ravel_multi_index(places, shape) if places else np.zeros(len(found["a"]), dtype=np.intp)
+        totals = np.zeros((plan.cells, 3), dtype=np.int64)
+        np.add.at(totals, cells, np.column_stack([np.ma.getdata(found[name]) for name in ("a", "b", "known")]))
+        return totals, int(np.ma.getdata(found["records"]).sum())
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
         """Give the codes and numbers that the factors are made of, as the engine streams them."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from discreet.arrays import Counts
 from discreet.errors import SourceError
 from discreet.records.columns import Column
+from discreet.records.grouped_sums import GroupPlan, added
 from discreet.records.moments import MomentPlan, Wholes
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class SeveralSource:
         if records > plan.most_records:
             raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
         return sum((sums for sums, _ in parts[1:]), parts[0][0]), records
+
+    def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return the sums of a number in every group, and the number of records."""
+        return added([source.sum_groups(plan) for source in self._sources])
 
     def open_quote(self) -> str | None:
         """Say in which record of a file of text a quote is never closed, if there is one: for the data holder only."""

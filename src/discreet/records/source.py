@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from discreet.records.columns import Column
 from discreet.records.counting import Codes
 from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes
 
+if TYPE_CHECKING:
+    from discreet.records.grouped_sums import GroupPlan
+
 
 class Source(Protocol):
     """Records that can be counted and summed. A source hands out totals, never a row."""
@@ -22,6 +25,9 @@ class Source(Protocol):
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
+
+    def sum_groups(self, plan: "GroupPlan") -> tuple[Wholes, int]:
+        """Return the sums of a number in every group, and the number of records."""
 
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""

@@ -22,6 +22,7 @@ from discreet.records.arrow import ArrowBatch
 from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
 from discreet.records.counting import Cluster, Codes, clusters, count_codes, margins
+from discreet.records.grouped_sums import GroupPlan, group_sums
 from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.source import Batch
 from discreet.records.strangers import is_stranger, shown
@@ -94,6 +95,21 @@ class SparkSource:
         if records > plan.most_records:
             raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
         return np.array(found, dtype=np.int64), records
+
+    def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return the sums of a number in every group, and the number of records."""
+        names, last = self._required(plan.names), 3 * plan.cells
+
+        def sums(batches: Iterator[Batch]) -> Iterator[Totals]:
+            found, records = group_sums(batches, plan)
+            everything = np.append(found.ravel(), records)
+            occurring = np.flatnonzero(everything)
+            yield occurring, everything[occurring]
+
+        totals = np.zeros(last + 1, dtype=np.int64)
+        for place, total in answered(lambda: self._summed(names, sums), "sum them"):
+            totals[int(place)] = total
+        return totals[:last].reshape(-1, 3), int(totals[last])
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""

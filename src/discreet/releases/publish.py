@@ -6,6 +6,7 @@ charge on, nothing that can be seen, be it an error, a warning, a type or a leng
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Generic
 
@@ -95,28 +96,29 @@ def publish_parts(
     data: str,
     bits: SystemBits,
 ) -> list[Release[ModelT]]:
-    """Charge, draw, record and return, in this order, what `check_parts` has not refused."""
-    receipt = ledger.charge(
-        charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
-        concentrated=charge.concentrated, group=group, data=data,
-    )  # fmt: skip
-    if isinstance(receipt, list):
-        return recorded(receipt, parts, charge.label, ledger)
-    reached("charged")
-    outputs = _draw(parts, bits)
-    reached("drawn")
-    if outputs is None:  # raised here, outside any handler, so that no exception that saw the secret is chained to it
-        raise PublishError(
-            f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.path}) but could not be drawn; the "
-            "reason is withheld because it may depend on the records. Nothing was published. The charge stands."
-        )
-    releases = [
-        Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group, reading=part.reading)
-        for part, output in zip(parts, outputs, strict=True)
-    ]
-    _record(ledger, receipt, releases, charge.label)
-    reached("recorded")
-    return releases
+    """Charge, draw, record and return, in this order, what `check_parts` has not refused; one answer for a request."""
+    with nullcontext() if request is None else ledger.answering(request):
+        receipt = ledger.charge(
+            charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
+            concentrated=charge.concentrated, group=group, data=data,
+        )  # fmt: skip
+        if isinstance(receipt, list):
+            return recorded(receipt, parts, charge.label, ledger)
+        reached("charged")
+        outputs = _draw(parts, bits)
+        reached("drawn")
+        if outputs is None:  # raised here, outside any handler: no exception that saw the secret is chained to it
+            raise PublishError(
+                f"{charge.label!r} was charged (entry {receipt.sequence} of {ledger.place}) but could not be drawn; "
+                "the reason is withheld because it may depend on the records. Nothing was published. The charge stands."
+            )
+        releases = [
+            Release(part.mechanism, output, part.label, unit, receipt=receipt, group=group, reading=part.reading)
+            for part, output in zip(parts, outputs, strict=True)
+        ]
+        _record(ledger, receipt, releases, charge.label)
+        reached("recorded")
+        return releases
 
 
 def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label: str) -> None:

@@ -19,10 +19,11 @@ from discreet.documents import (
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
+from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model, ModelT
 from discreet.records.columns import is_text
-from discreet.releases.release_face import ReleaseFace, Signature
+from discreet.releases.release_face import ReleaseFace
 from discreet.version import __version__
 
 LONGEST_LABEL = 500
@@ -71,7 +72,8 @@ class Release(ReleaseFace[ModelT]):
 
     def document(self) -> Document:
         """Return all but the signatures as a document."""
-        receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head}
+        named = {"ledger": self.receipt.ledger} if self.receipt and self.receipt.ledger else {}
+        receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head, **named}
         optional = {"group": self.group, "reading": self.reading}
         return {
             **{name: value for name, value in optional.items() if value is not None},

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, Self
 
 import numpy as np
@@ -12,21 +12,13 @@ from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError
 from discreet.guarantees import Guarantee, Unit
 from discreet.guarantees.chain import digest_of
+from discreet.guarantees.signatures import Signature, SigningKey
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.model import ModelT
 
 if TYPE_CHECKING:
     from discreet.releases.release import Release
-
-
-@dataclass(frozen=True)
-class Signature:
-    """A signature of a release's text without signatures: public key and value in hexadecimal digits."""
-
-    algorithm: str
-    key: str
-    value: str
 
 
 class ReleaseFace(Generic[ModelT]):
@@ -71,6 +63,11 @@ class ReleaseFace(Generic[ModelT]):
     def digest(self) -> str:
         """Return the fingerprint of the canonical text, without signatures."""
         return digest_of(self.unsigned())
+
+    def signed(self, key: SigningKey) -> Self:
+        """Return the same release with a signature of its text; those that it has stay."""
+        remade: Callable[..., Self] = replace
+        return remade(self, signatures=(*self.signatures, key.sign(self.unsigned())))
 
     def to_json(self) -> str:
         """Return the one canonical text of this release."""

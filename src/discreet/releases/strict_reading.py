@@ -9,7 +9,9 @@ import numpy as np
 from discreet.documents import Document, Documented, DocumentedModel, convert, read_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.guarantees import Adjacency, Evidence, Guarantee, Receipt, Unit
+from discreet.guarantees.metric import read_metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories, Network
 from discreet.models.model import Model
@@ -26,7 +28,6 @@ from discreet.releases.release import (
     restored,
     within_group,
 )
-from discreet.releases.release_face import Signature
 
 _ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 everywhere unless another was declared
 
@@ -34,6 +35,7 @@ _ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
     sequence: int
     head: str
+    ledger: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Unit(msgspec.Struct, forbid_unknown_fields=True):
@@ -81,6 +83,14 @@ def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signat
     return tuple(Signature(each.algorithm, each.key, each.value) for each in read)
 
 
+def _read_receipt(read: _Receipt) -> Receipt:
+    ledger = read.ledger if isinstance(read.ledger, str) else None
+    named = ledger is None or re.fullmatch("[0-9a-f]{32}", ledger)
+    if read.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.head) or not named:
+        raise DocumentError("The receipt does not name an entry of a ledger.")
+    return Receipt(read.sequence, read.head, ledger)
+
+
 def _read_unit(read: _Unit) -> Unit:
     try:
         return Unit(read.description, read.rows)
@@ -98,7 +108,7 @@ def _decoded(text: str | bytes) -> str:
 class _Metric(msgspec.Struct, forbid_unknown_fields=True):
     epsilon: str
     delta: str
-    metric: str
+    metric: str | dict[str, object]
 
 
 class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
@@ -116,7 +126,8 @@ def read_guarantee(document: object) -> Guarantee:
     try:
         metric = None
         if isinstance(read.metric, _Metric):
-            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, read.metric.metric)
+            known = read.metric.metric if isinstance(read.metric.metric, str) else read_metric(read.metric.metric)
+            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, known)
         adjacency, evidence = Adjacency(read.adjacency), Evidence(read.evidence)
         return Guarantee(read.epsilon, read.delta, adjacency, evidence, read.reason, metric)
     except ValueError as problem:
@@ -151,9 +162,7 @@ def read_release(text: str | bytes) -> Release:
     mechanism.check_output(np.array(read.output, dtype=np.int64))
     if (read.receipt is None) != read.simulated:
         raise DocumentError("A release has a receipt of its charge and a simulation has none; this has it otherwise.")
-    if read.receipt and (read.receipt.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.receipt.head)):
-        raise DocumentError("The receipt does not name an entry of a ledger.")
-    receipt = Receipt(read.receipt.sequence, read.receipt.head) if read.receipt else None
+    receipt = _read_receipt(read.receipt) if read.receipt else None
     return Release(
         mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
         reader_model=_reader_model(mechanism, read.software),

@@ -35,16 +35,19 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
     outside: str | int | bool = CATCH_ALL
     bounds: list[Number] | None = None
     missing: Number | None = None
+    whole: bool = False
 
 
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
-    """[budget]: all that may be spent, and the ledger that keeps account."""
+    """[budget]: all that may be spent, in all and in each period, and the ledger that keeps account."""
 
     epsilon: Number
     ledger: str
     delta: Number = 0
     population: str = ""
     accountant: str = "basic"
+    per: str | None = None
+    allowance: Number | None = None
 
 
 class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,13 +56,14 @@ class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     `further` are keys of the model and of the mechanism; what they make decides which there are.
     """
 
-    epsilon: Number
+    epsilon: Number | None = None
     model: str = "categories"
     mechanism: str | None = None
     delta: Number | None = None
     prior: Prior | None = None
     label: str | None = None
     reading: str | None = None
+    epsilon_per_unit: Number | None = None
     further: dict[str, Any] = {}
 
 

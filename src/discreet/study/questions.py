@@ -24,6 +24,7 @@ from discreet.releases.release import NO_READING
 from discreet.study.file import QUESTION_KEYS, DeclaredQuestion, Prior
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import mechanism_maker
+from discreet.study.metrics import per_unit
 from discreet.study.models import keys_of_other_models, model_maker, model_of
 
 
@@ -119,14 +120,18 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
 
 def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
     """Return the mechanism that is named, or the one that is suggested, with the reason."""
-    asked = model_maker(declared.model, study)
+    if declared.epsilon_per_unit is not None:
+        return per_unit(declared, study, size)
+    if (epsilon := declared.epsilon) is None:
+        raise DeclarationError("epsilon is missing: say how much of the budget the question may cost.")
+    asked = model_maker(declared.model, replace(study, size=size, epsilon=epsilon))
     left = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if (written := declared.mechanism) is None:
         _refuse_left(left, declared.model, asked, study)
-        found = suggest(model_of(declared, asked), size, declared.epsilon, declared.delta or 0)
+        found = suggest(model_of(declared, asked), size, epsilon, declared.delta or 0)
         return found.mechanism, found.reason
     model = model_of(declared, asked)
-    maker = mechanism_maker(written, declared.model, model, size, declared.epsilon)
+    maker = mechanism_maker(written, declared.model, model, size, epsilon)
     _refuse_others({key for key in left if key not in maker.keys}, declared.model, asked, study)
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
     named = maker.made(left | delta, (*QUESTION_KEYS, *asked.keys))

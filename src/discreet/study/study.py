@@ -10,7 +10,8 @@ from discreet.documents import canonical_json
 from discreet.errors import DeclarationError, PublishError
 from discreet.exact import positive, probability, whole
 from discreet.guarantees import Accountant, Ledger, Unit
-from discreet.guarantees.chain import digest_of
+from discreet.guarantees.allowances import allowance_in_words, period_at, stated_allowance
+from discreet.guarantees.chain import Chain, digest_of, now
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.models.asked import Declared, Numbers
@@ -68,9 +69,22 @@ class Study:
         return declared if isinstance(declared, str) else ", ".join(declared)
 
     @property
+    def ledger_place(self) -> str | Path:
+        """Return where the ledger lies: on a server, or in a file, whose path is meant from the study file."""
+        declared = self._declared.budget.ledger
+        return declared if "://" in declared else self.path.parent / declared
+
+    @property
     def ledger_path(self) -> Path:
-        """Return where the ledger lies."""
-        return self.path.parent / self._declared.budget.ledger
+        """Return the ledger's file."""
+        if isinstance(self.ledger_place, str):
+            raise DeclarationError(f"The ledger of {str(self.path)!r} lies on a server: it has no file.")
+        return self.ledger_place
+
+    @property
+    def has_ledger(self) -> bool:
+        """Tell whether the ledger was created already."""
+        return Chain.at(self.ledger_place).exists()
 
     def source(self) -> Source:
         """Open the data."""
@@ -90,25 +104,34 @@ class Study:
         population; another population is refused.
         """
         population = self._declared.budget.population
-        if not self.ledger_path.exists():
+        budget = self._declared.budget
+        if not self.has_ledger:
             return Ledger.create(
-                self.ledger_path,
+                self.ledger_place,
                 self.epsilon,
                 self.delta,
                 population,
-                self.unit.description,
+                self.unit,
                 accountant=self.accountant,
+                per=budget.per,
+                allowance=budget.allowance,
             )
-        ledger = Ledger.open(self.ledger_path)
+        ledger = Ledger.open(self.ledger_place)
+        stated, kept_to = self._allowance(), ledger.created.get("allowance")
+        if stated != kept_to:
+            raise PublishError(
+                f"{str(ledger.place)!r} was created with {allowance_in_words(kept_to)}; {str(self.path)!r} declares "
+                f"{allowance_in_words(stated)}. Nothing was published or charged."
+            )
         if ledger.accountant is not self.accountant:
             raise PublishError(
-                f"{str(self.ledger_path)!r} adds up by the accountant {ledger.accountant.value!r}, fixed when it was "
+                f"{str(ledger.place)!r} adds up by the accountant {ledger.accountant.value!r}, fixed when it was "
                 f"created; {str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
             )
         kept = ledger.created["population"]
         if kept != population:
             raise PublishError(
-                f"{str(self.ledger_path)!r} is the ledger of the population {kept!r}, but {str(self.path)!r} declares "
+                f"{str(ledger.place)!r} is the ledger of the population {kept!r}, but {str(self.path)!r} declares "
                 f"{population!r}. Nothing was published and nothing was charged. A ledger holds the budget of one "
                 "population: name its population in [budget], or another ledger if these are other people."
             )
@@ -117,7 +140,7 @@ class Study:
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
         question, data = self.question(name), self._data_name
-        request = f"{name} of {data}"
+        request = f"{name} of {data}{self._in_period()}"
         if self._is_paid(request, before := with_ones(question)):
             question = before
         _refuse_claim(question)
@@ -134,14 +157,23 @@ class Study:
 
         If a question is given, tell whether it was answered for just that mechanism.
         """
-        if not self.ledger_path.exists():
-            return False
-        ledger = Ledger.open(self.ledger_path)
-        if question is None or not ledger.is_answered(request):
-            return question is None and ledger.is_answered(request)
-        charges = [entry.body for entry in ledger.entries() if entry.kind == "charge"]
-        asked = mechanism_document(question.mechanism)
-        return any(body["request"] == request and body["mechanism"] == asked for body in charges)
+        answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
+        if answered is None or question is None:
+            return answered is not None
+        return answered.body["mechanism"] == mechanism_document(question.mechanism)
+
+    def _allowance(self) -> dict[str, str] | None:
+        budget = self._declared.budget
+        if budget.per is None and budget.allowance is None:
+            return None
+        return stated_allowance(budget.per, budget.allowance, self.epsilon)
+
+    def _in_period(self) -> str:
+        """Return the words by which a question of this period differs from that of another: each asks anew."""
+        if (allowance := self._allowance()) is None:
+            return ""
+        running = Ledger.open(self.ledger_place).this_period if self.has_ledger else None
+        return f" in {period_at(allowance, now(), None) if running is None else running[0]}"
 
     def plan(self) -> Plan:
         """Return all questions as one plan, fixed in advance, at the budget's delta."""
@@ -153,12 +185,12 @@ class Study:
         """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
         for question in self.questions.values():
             _refuse_claim(question)
-        data, questions = self._data_name, list(self.questions.values())
+        data, questions, within = self._data_name, list(self.questions.values()), self._in_period()
         labels = [question.label for question in questions]
 
         def asked(questions: Sequence[Question]) -> tuple[Plan, str]:
             plan = Plan([question.mechanism for question in questions], self.delta)
-            return plan, f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}"
+            return plan, f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}{within}"
 
         before = [with_ones(question) for question in questions]
         if before != questions and self._is_paid(asked(before)[1]):
@@ -218,6 +250,8 @@ def _is_counted(name: str, declared: DeclaredColumn) -> bool:
     """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
     if declared.missing is not None and declared.bounds is None:
         raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
+    if declared.whole and declared.bounds is None:
+        raise DeclarationError(f"columns.{name}.whole goes with bounds: it says that a number is a whole one.")
     if declared.names is not None and declared.bands is None:
         raise DeclarationError(f"columns.{name}.names are the names of bands; declare bands, such as [0, 18, 65].")
     kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
@@ -232,7 +266,7 @@ def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
     if declared.bounds is None or len(declared.bounds) != 2:
         raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
     low, high = declared.bounds
-    return Numbers(low, high, declared.missing)
+    return Numbers(low, high, declared.missing, declared.whole)
 
 
 class _OnePass:

@@ -22,6 +22,8 @@ epsilon = "1"                      # all that may ever be spent on these people
 delta = "0"
 ledger = "study.db"
 # population = "patients of 2026"  # who these people are; one ledger for one population
+# per = "quarter"                  # spread it: in each quarter, month or year at most ...
+# allowance = "0.25"               # ... so much of epsilon; what is not used is not carried over
 
 # Declare each column that a question uses: its levels, or bands or bounds for numbers.
 # Values that are not declared, and gaps, go to a level of their own called "other", or to the one that `outside` names.

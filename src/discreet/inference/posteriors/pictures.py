@@ -39,6 +39,18 @@ class Intervals:
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """The distribution of a number in every group: its edges, shares below them, and shares of cells.
+
+    At an edge stand the share below, the interval for the records and that for the population; of a cell the share and
+    the interval for the population.
+    """
+
+    column: str
+    groups: tuple[tuple[str, tuple[float, ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]], ...]
+
+
+@dataclass(frozen=True)
 class TableEntry:
     """One level in one row of a network's table: P(variable = level | parents), the parents and their levels named."""
 

@@ -17,7 +17,7 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
-from discreet.inference.posteriors.pictures import Graph, Intervals
+from discreet.inference.posteriors.pictures import Distribution, Graph, Intervals
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
@@ -168,6 +168,10 @@ class Posterior(ABC, Generic[ModelT]):
     def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
         raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
+
+    def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
+        """Return the distribution of a number to be drawn; nothing if the model has none."""
+        return None
 
     def graph(self, level: float = SHOWN_LEVEL) -> Graph | None:
         """Return the graph of a network with its tables; nothing if the model has none."""

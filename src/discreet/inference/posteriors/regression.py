@@ -1,17 +1,17 @@
 """The noise-aware posterior of a regression: its coefficients in the units of the table.
 
-Chains hold the true moments behind the releases; given these, coefficients are Gaussian. A coefficient alone says
+A reading holds weighted draws of the true moments behind the releases; given these, coefficients are Gaussian, so each
+is a mixture of normal laws. A coefficient alone says
 little about how much a feature matters, as it depends on the feature's units, so that pictures show effects: what the
 target changes by if the feature goes from one of its bounds to the other, or from the reference to a level.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import sqrt
+from math import isnan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
@@ -21,13 +21,13 @@ from discreet.inference.posteriors.account import Account, bounds_in_words, leve
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
-from discreet.mathematics.distributions import Interval, Sampled
+from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.moments import MomentReading, coefficients_given
+from discreet.reading.moment_reading import MomentReading
 from discreet.releases import Release
 
-_CHUNK = 4096  # states that are decomposed together
 _KEPT = 20_000
 
 
@@ -52,8 +52,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
         (reading,) = readings
-        self.reading, self.density, self.chains = reading, reading.density, reading.chains
-        self._states = reading.states
+        self.reading = reading
 
     def __repr__(self) -> str:
         return f"<posterior of {self.model.target!r} given {self.releases[0].label!r}: R-hat {self.r_hat:.3f}>"
@@ -81,36 +80,61 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def method(self) -> str:
-        """Say how well the walkers of the simulation agree, and what it is worth."""
-        worth = f"worth {self.effective_size:.0f} independent draws"
-        return f"read by a simulation with R-hat {self.r_hat:.3f} (1 is perfect), {worth}"
+        """Say how the moments were found, and what that is worth."""
+        return self.reading.method
 
     @property
-    def log_evidence(self) -> None:
-        """Return nothing: the simulation does not tell it."""
-        return
+    def log_evidence(self) -> float | None:
+        """Return log P(X'y and y'y | X'X) in public units, with a flat prior for X'X; nothing if it is not known.
+
+        Differences between priors that read the same releases are log Bayes factors.
+        """
+        return None if isnan(self.reading.log_evidence) else self.reading.log_evidence
 
     @property
+    def log_evidence_error(self) -> float | None:
+        """Return the Monte Carlo error of the log evidence."""
+        return None if isnan(self.reading.log_evidence) else self.reading.log_evidence_error
+
+    @cached_property
     def information(self) -> float:
         """Return about how many nats the release tells: KL(closest Gaussian || prior) of the scaled coefficients."""
-        weights = self._weights(min(_KEPT, len(self._states)), np.random.default_rng(0))[0]
+        weights = self.reading.draw(_KEPT, np.random.default_rng(0))[0]
         precision, mean = float(self.model.prior_precision), weights.mean(axis=0)
         spread = precision * np.atleast_2d(np.cov(weights.T))
         far = np.trace(spread) + precision * mean @ mean - len(mean)
         return float(max(0.0, far - np.linalg.slogdet(spread)[1]) / 2)
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
-        """Return the target, the noise around the line, and how well the simulation went."""
+        """Return the target, the noise around the line, how well the simulation went, and its errors."""
         low, high = self.noise.interval(level)
-        noise = {"mean": self.noise.mean, "low": low, "high": high}
-        known = {"target": self.model.target, "noise_sd": noise}
-        return known | {"r_hat": self.r_hat, "effective_size": self.effective_size}
+        noise = {"mean": self.noise.mean, "low": low, "high": high, "monte_carlo_error": self.noise.standard_error}
+        found: dict[str, object] = {"target": self.model.target, "noise_sd": noise, "r_hat": self.r_hat}
+        found |= {"effective_size": self.effective_size, "tail_effective_size": self.reading.tail_size}
+        if not isnan(self.reading.pareto_shape):
+            found["pareto_k"] = self.reading.pareto_shape
+        return found | {"log_evidence_error": self.log_evidence_error, "monte_carlo_errors": self.errors(level)}
+
+    def errors(self, level: float = 0.9) -> dict[str, dict[str, float]]:
+        """Return the Monte Carlo errors of the mean and of both ends of the interval, of every coefficient."""
+        found = {}
+        for name in self.model.names:
+            law = self.coefficient(name)
+            low, high = law.interval_errors(level)
+            found[name] = {"mean": law.standard_error, "low": low, "high": high}
+        return found
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say how far records lie from the line."""
         low, high = self.noise.interval(level)
         noise = f"{self.noise.mean:.4g} ({low:.4g} to {high:.4g})"
-        return (f"Around the line {self.model.target} has a standard deviation of {noise}.",)
+        errors, rows = self.errors(level), self.rows(level)
+        widths = {row.quantity: row.high - row.low for row in rows if row.high > row.low}
+        most = max(max(errors[name].values()) / width for name, width in widths.items())
+        return (
+            f"Around the line {self.model.target} has a standard deviation of {noise}.",
+            f"Means and ends of intervals have Monte Carlo errors of at most {most:.1%} of an interval's width.",
+        )
 
     def account(self) -> Account:
         """Return the columns with their bounds or levels, and the prior in words."""
@@ -164,70 +188,63 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def r_hat(self) -> float:
-        """Return the largest R-hat of all coefficients; near 1 if the walkers agree."""
+        """Return the largest R-hat of all coefficients and of sigma; near 1 if independent groups of draws agree."""
         return self.reading.r_hat
 
     @property
     def effective_size(self) -> float:
-        """Return how many independent draws the chains are worth, for the worst coefficient."""
+        """Return how many independent draws the reading is worth, for the worst of all coefficients and sigma."""
         return self.reading.effective_size
 
     @cached_property
-    def _kept(self) -> Floats:
-        return self.draws(min(_KEPT, len(self._states)), seed=0)["coefficient"]
+    def _laws(self) -> dict[str, NormalMixture]:
+        return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
 
-    def _by_name(self, values: Floats) -> dict[str, float]:
-        return dict(zip(self.model.names, map(float, values), strict=True))
-
-    @cached_property
+    @property
     def mean(self) -> dict[str, float]:
         """Return the expected coefficients."""
-        return self._by_name(self.model.in_units(self.reading.centres.mean(axis=(0, 1))))
+        return {name: law.mean for name, law in self._laws.items()}
 
-    @cached_property
+    @property
     def sd(self) -> dict[str, float]:
         """Return the standard deviations of the coefficients."""
-        return self._by_name(self._kept.std(axis=0, ddof=1))
+        return {name: law.sd for name, law in self._laws.items()}
 
     def interval(self, level: float = 0.9) -> dict[str, Interval]:
         """Return the equal-tailed interval of every coefficient."""
-        low, high = np.quantile(self._kept, tails(level), axis=0)
-        return {name: Interval(float(a), float(b)) for name, a, b in zip(self.model.names, low, high, strict=True)}
+        if level not in self._intervals:
+            self._intervals[level] = {name: law.interval(level) for name, law in self._laws.items()}
+        return self._intervals[level]
+
+    @cached_property
+    def _intervals(self) -> dict[float, dict[str, Interval]]:
+        return {}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
         """Return about which share of each interval's width is due to privacy: what exact moments would save.
 
         Given the moments a coefficient is Gaussian; the mean width of these intervals is what sampling leaves open.
         """
-        model, states = self.model, self._states[:: -(-len(self._states) // _CHUNK)]
-        roots = coefficients_given(self.density, *self.density.parts(states))[1]
-        jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
-        deviations = np.sqrt(np.square(np.einsum("ji,njk->nik", jacobian, roots)).sum(axis=-1)).mean(axis=0)
-        known = 2 * ndtri(tails(level)[1]) * deviations
-        widths = np.array([interval.width for interval in self.interval(level).values()])
-        return self._by_name(np.maximum(0.0, 1 - known / widths))
+        widths = {name: interval.width for name, interval in self.interval(level).items()}
+        return {
+            name: max(0.0, 1 - law.known_width(level) / widths[name]) if widths[name] > 0 else 0.0
+            for name, law in self._laws.items()
+        }
 
-    def coefficient(self, name: str) -> Sampled:
+    def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
         if name not in self.model.names:
             raise DeclarationError(f"There is no coefficient {name!r}. Coefficients are {', '.join(self.model.names)}.")
-        return Sampled(self._kept[:, self.model.names.index(name)])
+        return self._laws[name]
 
-    @cached_property
-    def noise(self) -> Sampled:
+    @property
+    def noise(self) -> WeightedDraws:
         """Return the distribution of the noise's standard deviation, in the units of the target."""
-        _, variance = self.density.parts(self._states)
-        return Sampled(np.sqrt(variance) * self.model.ranges[self.model.target].half)
+        return self.reading.noise
 
     def _weights(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw w in public units and sigma^2: a state of the chains, then w given it."""
-        count = whole(count, "count", most=10**7)
-        few = count <= len(self._states)
-        states = self._states[generator.choice(len(self._states), count, replace=not few)]
-        moments, variance = self.density.parts(states)
-        means, roots = coefficients_given(self.density, moments, variance)
-        steps = generator.standard_normal(means.shape)
-        return means + np.einsum("...ij,...j->...i", roots, steps), variance
+        """Draw w in public units and sigma^2."""
+        return self.reading.draw(whole(count, "count", most=10**7), generator)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw rows of `coefficient`, in the order of `model.names`, and `noise_sd`, in the units of the table."""
@@ -249,8 +266,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     def expected(self, rows: object) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the targets of new records: variance x'Cov(w)x + E sigma^2."""
         design, half = self.model.design(rows), self.model.ranges[self.model.target].half
-        weights, _ = self._weights(min(_KEPT, len(self._states)), np.random.default_rng(0))
+        weights, variance = self._weights(_KEPT, np.random.default_rng(0))
         variances = np.einsum("ij,jk,ik->i", design, np.atleast_2d(np.cov(weights.T)), design)
-        noise = float(np.mean(self.density.parts(self._states)[1]))
-        means = design @ self.reading.centres.mean(axis=(0, 1)) * half + self.model.ranges[self.model.target].middle
-        return means, half * np.sqrt(variances + noise)
+        means = design @ self.reading.grouped.mean(self.reading.centres) * half
+        return means + self.model.ranges[self.model.target].middle, half * np.sqrt(variances + variance.mean())

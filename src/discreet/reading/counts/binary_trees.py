@@ -34,7 +34,7 @@ _ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class TreeTable:
+class BinaryTable:
     """A variable: its name, the place of its parent (None for a root), its prior, and what was seen of each row."""
 
     name: str
@@ -58,7 +58,7 @@ class BinaryTreeCounts(TableCounts):
 
     method = "read exactly"
 
-    def __init__(self, variables: Sequence[TreeTable], size: int, log_constant: float = 0.0) -> None:
+    def __init__(self, variables: Sequence[BinaryTable], size: int, log_constant: float = 0.0) -> None:
         self.variables, self.size = tuple(variables), size
         self._walk, self.error = _certified(self.variables, size)
         self.log_evidence = self._walk.log_sum + log_constant
@@ -93,7 +93,7 @@ class BinaryTreeCounts(TableCounts):
 class _Walk:
     """Messages up and laws down, for one choice of windows."""
 
-    def __init__(self, variables: Sequence[TreeTable], size: int, settings: _Settings) -> None:
+    def __init__(self, variables: Sequence[BinaryTable], size: int, settings: _Settings) -> None:
         self.variables, self.size, self.settings = variables, size, settings
         self._children = [[c for c, v in enumerate(variables) if v.parent == place] for place in range(len(variables))]
         self.edges: dict[int, Edge] = {}
@@ -242,7 +242,7 @@ class _Walk:
         return np.stack([self.size - yes, yes], axis=1)[:, None]
 
 
-def _certified(variables: Sequence[TreeTable], size: int) -> tuple[_Walk, float]:
+def _certified(variables: Sequence[BinaryTable], size: int) -> tuple[_Walk, float]:
     """Return a walk whose windows hold all but a negligible part, and a bound of its error."""
     settings = first_settings(variables, size)
     for _ in range(_ROUNDS):
@@ -274,7 +274,7 @@ def _wider(first: int, last: int, size: int) -> tuple[int, int]:
     return max(0, first - half), min(size, last + half)
 
 
-def first_settings(variables: Sequence[TreeTable], size: int) -> _Settings:
+def first_settings(variables: Sequence[BinaryTable], size: int) -> _Settings:
     """Return windows around the weighed mean of all that was seen of each variable's count of level 1."""
     news: list[list[tuple[float, float, float]]] = [[] for _ in variables]
     for place, variable in enumerate(variables):

@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
-from discreet.reading.counts.binary_trees import BinaryTreeCounts, TreeTable
+from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
 from discreet.reading.counts.tree_edges import BLOCK
 from discreet.reading.engines.trees import TreesEngine
 from discreet.reading.measured import log_constant, measured_tables, seen_tables
@@ -51,7 +51,7 @@ class BinaryTreesEngine(Engine, place=35):
         model, seen = case.model, seen_tables(case)
         places = {variable.name: place for place, variable in enumerate(model.variables)}
         tables = [
-            TreeTable(v.name, places[above[0]] if above else None, np.array(prior), seen[v.name])
+            BinaryTable(v.name, places[above[0]] if above else None, np.array(prior), seen[v.name])
             for v, above, prior in zip(model.variables, model.parents, model.prior, strict=True)
         ]
         return NetworkReading(model, BinaryTreeCounts(tables, case.size, log_constant(case)))

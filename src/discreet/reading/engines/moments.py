@@ -1,37 +1,56 @@
-"""Regressions from noisy moments: an ensemble of walkers samples the true ones."""
+"""Regressions from noisy moments: draws of the noise, weighed by what they leave; where too few count, tempering.
+
+Noise is drawn and taken away from the release; what is left are candidates for the true moments, each with the
+likelihood that the model gives it as its weight (`reading.moments`). Where the noise is small beside the moments
+nearly all of them count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth),
+particles in the noise's own coordinates are tempered (`reading.tempering`).
+"""
 
 import warnings
+from math import inf, log2, nan
 
 import numpy as np
 
-from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.arrays import Floats
+from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
+from discreet.mathematics.groups import Grouped
+from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.case import Case, Engine, Exactness, Work
-from discreet.reading.ensemble import Ensemble
-from discreet.reading.moments import FreshNoise, MomentDensity, MomentReading
+from discreet.reading.case import MOST_OPERATIONS, Case, Engine, Exactness, Work
+from discreet.reading.moment_reading import MomentReading
+from discreet.reading.moments import MomentTarget
+from discreet.reading.tempering import EACH, ISLANDS, Particles
 
-WARM_UP, STEPS, ROUNDS = 100, 100, 5
-_MOST_NUMBERS = 2**24  # of a chain, 128 MB; of longer ones every second, third, ... step is kept
-_MOST_WORK = 25 * 10**7  # steps x walkers x dimension^2; about a minute
-_EACH = 200.0  # operations for each of them
-_GOOD_R_HAT, _GOOD_SIZE, _BAD_R_HAT = 1.02, 1000.0, 1.1
+DRAWS, MOST_DRAWS = 4096, 32768
+"""How many draws of the noise are weighed at first, and at most."""
+LEAST_WORTH, GOOD_WORTH = 1000.0, 4000.0
+"""Draws that are worth fewer are not trusted; more than the second are not looked for."""
+LOOKS, _MOVES = (5, 10, 20, 40, 60), 4  # after tempering: the rounds after which one looks, and moves in each round
+_MOST_ERROR = 1.0  # of the log evidence; else it is not known
+GOOD_R_HAT, BAD_R_HAT = 1.02, 1.1
+_STAGE = 17.0  # evaluations of all particles that a stage takes, about
 
 
 class MomentsEngine(Engine, place=10):
-    """Runs until its R-hat is at most 1.02 and it is worth 1,000 draws, or to a fixed end."""
+    """Weighs draws of the noise, and tempers particles where that is not enough."""
 
     models = (LinearRegression,)
     exactness = Exactness.SAMPLED
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no measurement of the moments with a density."""
+        """Refuse what is no measurement of the moments, and noise that cannot be made of normal numbers."""
         if not case.is_measured:
             return (
                 "a draw of the coefficients does not tell how far it lies from the truth: that depends on all moments "
                 "of the records, which it does not tell. It comes without an interval; the mechanism's own "
                 "`coefficients` gives it in the units of the table"
             )
-        return None if all(m.noise.has_density for m in case.measurements) else "its noise has no density"
+        laws = [measurement.noise for measurement in case.measurements]
+        if any(law.normals is None for law in laws):
+            return "its noise has no generator"
+        if sum(not law.has_density for law in laws) > 1:
+            return "the noise of more than one of these releases has no density, so that they cannot be read together"
+        return None
 
     def unsuited(self, case: Case) -> str | None:
         """Tell why this engine is not made for a case: for its model, or for its evidence; nothing if it is."""
@@ -40,26 +59,22 @@ class MomentsEngine(Engine, place=10):
         return self.misfit(case)
 
     def work(self, case: Case) -> Work:
-        """Return the work of all rounds: they stop at a fixed amount."""
-        return Work(f"sampling {len(case.model.cells)} moments", _EACH * _MOST_WORK, 4.0 * _MOST_NUMBERS)
+        """Return the work of all draws, and of as many stages of tempering as public facts let expect."""
+        target = MomentTarget(case.model, case.size, case.measurements)
+        each = operations_of(target)
+        stages = expected_stages(target)
+        what = f"finding {len(case.model.cells)} moments of {case.size} records behind their noise"
+        operations = each * (MOST_DRAWS + _STAGE * stages * ISLANDS * EACH)
+        return Work(what, operations, 2.0 * MOST_DRAWS * (len(case.model.cells) + case.model.dimension**2 / 8))
 
     def read(self, case: Case) -> MomentReading:
-        """Return the states of the walkers; the same case is always read alike."""
-        if case.prior is not None:
-            raise DeclarationError("The prior of a regression is part of its model; it is not replaced when reading.")
-        density = MomentDensity(case.model, case.size, case.measurements)
+        """Return draws of the true moments; the same case is always read alike."""
+        target = MomentTarget(case.model, case.size, case.measurements)
         generator = np.random.default_rng(case.seed)
-        dimension = len(case.model.cells) + (0 if density.is_noise_known else 1)
-        start = density.start(2 * max(32, dimension + 1), generator)
-        ensemble = Ensemble(density.log_density, start, FreshNoise(density), generator)
-        ensemble.run(WARM_UP)
-        for steps in rounds(len(start), case.model.dimension):
-            reading = MomentReading(density, ensemble.run(steps, -(-steps * start.size // _MOST_NUMBERS)))
-            if reading.r_hat <= _GOOD_R_HAT and reading.effective_size >= _GOOD_SIZE:
-                break
-        if reading.r_hat > _BAD_R_HAT:
+        reading = weighed(target, generator) or tempered(target, generator, case)
+        if reading.r_hat > BAD_R_HAT:
             warnings.warn(
-                f"The walkers that read {case.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns "
+                f"The particles that read {case.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns "
                 "the moments. Use more records, fewer features or a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=2,
@@ -67,8 +82,87 @@ class MomentsEngine(Engine, place=10):
         return reading
 
 
-def rounds(walkers: int, dimension: int) -> list[int]:
-    """Return how many steps each round makes: twice those of the one before, while all stay within a fixed work."""
-    steps = [STEPS * 2**number for number in range(ROUNDS)]
-    work = np.cumsum(steps) * walkers * dimension**2
-    return [step for step, done in zip(steps, work, strict=True) if done <= _MOST_WORK] or steps[:1]
+def operations_of(target: MomentTarget) -> float:
+    """Return about how many operations one candidate takes: three eliminations, an eigenvalue, and its noise."""
+    d = target.model.dimension
+    return 18.0 * d**3 + 10.0 * (d + 1) ** 3 + 60.0 * target.normals + 3e3
+
+
+def expected_stages(target: MomentTarget) -> float:
+    """Return about how many stages particles need, for evenly spread records; a stage keeps every second.
+
+    Noise of deviation s leaves a number of range R in its place with a chance of about 1 / (1 + s / R). A symmetric
+    d x d matrix of noise alone is positive with a chance of about 3^(-d^2 / 4); beside moments whose least eigenvalue
+    is n / 3 this matters as far as the norm of the noise, 2 sqrt(d) deviations, reaches it.
+    """
+    d, reach = target.model.dimension, float(target.model.layout.reach) * target.size
+    deviations = np.sqrt(target.generated.noise.variance)
+    drowned = float(np.log2(1 + np.sqrt(12) * deviations / reach).sum())
+    norm = 2 * np.sqrt(d) * float(np.median(deviations)) * 2 * target.size / reach
+    singular = d * d / 4 * log2(3) * min(1.0, (3 * norm / target.size) ** 2)
+    return drowned + float(singular)
+
+
+def weighed(target: MomentTarget, generator: np.random.Generator) -> MomentReading | None:
+    """Return draws of the noise with their weights, or nothing if too few of them count."""
+    normals = np.empty((0, target.normals))
+    logs = np.empty(0)
+    found = Smoothed(logs, inf, -inf, inf)
+    while len(logs) < MOST_DRAWS and not (found.effective_size >= GOOD_WORTH and found.shape <= MOST_SHAPE):
+        fresh = target.draw(max(DRAWS, len(logs)), generator)
+        normals, logs = np.concatenate([normals, fresh]), np.concatenate([logs, target.evaluate(fresh)[1]])
+        found = smoothed(logs)
+        if found.effective_size * MOST_DRAWS / len(logs) < LEAST_WORTH:
+            return None
+    if found.shape > MOST_SHAPE or found.effective_size < LEAST_WORTH:
+        return None
+    counting = np.isfinite(logs)
+    rows = np.where(counting, np.arange(len(logs)), np.argmax(counting))  # what is impossible has no weight
+    grouped = Grouped(found.weights, len(logs))
+    evidence = found.log_mean, found.log_mean_error
+    return MomentReading(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
+
+
+def tempered(target: MomentTarget, generator: np.random.Generator, case: Case) -> MomentReading:
+    """Return particles that were tempered on islands, then moved until they are worth enough draws."""
+    most = case.patience * MOST_OPERATIONS / (operations_of(target) * ISLANDS * EACH)
+    particles = Particles(target, generator, most)
+    if not particles.temper():
+        raise DeclarationError(
+            f"{case.label!r} could not be read with {case.patience * MOST_OPERATIONS:.0e} operations: its noise drowns "
+            f"the moments. Nothing was read. patience={4 * case.patience:g} (on the command line --patience "
+            f"{4 * case.patience:g}) goes on for longer."
+        )
+    states: list[tuple[Floats, Floats]] = []
+    for normals in particles.walk(max(LOOKS), _MOVES):
+        states.append(target.states(normals))
+        if len(states) in LOOKS or particles.is_spent:
+            reading = _reading_of(target, particles, states)
+            is_good = min(reading.effective_size, reading.tail_size) >= LEAST_WORTH and reading.r_hat <= GOOD_R_HAT
+            if is_good or particles.is_spent:
+                break
+    if not is_good:
+        warnings.warn(
+            f"{case.label!r} is read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
+            f"{reading.r_hat:.3f}); {LEAST_WORTH:.0f} are aimed at.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return reading
+
+
+def _reading_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentReading:
+    """Return all states of particles, island by island, with the evidence if the islands agree about it."""
+    released, variance = (
+        np.stack(part).reshape(len(states), ISLANDS, EACH, -1).swapaxes(0, 1) for part in zip(*states, strict=True)
+    )
+    value, error = particles.log_evidence
+    return MomentReading(
+        target.model,
+        target.size,
+        released.reshape(-1, released.shape[-1]),
+        variance.ravel(),
+        Grouped.equal(variance.size, ISLANDS),
+        *((value, error) if error <= _MOST_ERROR else (nan, nan)),
+        pareto_shape=nan,
+    )

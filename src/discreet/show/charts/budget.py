@@ -88,7 +88,8 @@ def budget_chart(ledger: Ledger) -> Spec:
         layer(words(**beside), {"y": y, "x": right, "text": {"field": "cost"}}),
         layer(words(**beside, dy=-9, fill=GREY), {"x": right, "y": top, "text": {"value": name}}, first),
     ]
-    title = _budget_title(created["population"] or ledger.path.name, created, spent, limit, ledger.declared_limit)
+    whose = created["population"] or str(ledger.place).split("/")[-1]
+    title = _budget_title(whose, created, spent, limit, ledger.declared_limit)
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 

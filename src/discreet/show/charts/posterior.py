@@ -9,6 +9,7 @@ from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
 from discreet.inference.posteriors.row import PROBABILITY
+from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
@@ -36,8 +37,10 @@ _LEGEND = {"title": None, "orient": "top", "direction": "vertical"}
 
 
 def posterior_chart(posterior: Posterior, level: float = 0.9) -> Spec:
-    """Draw what suits a posterior: the graph of a network with its tables, else its intervals."""
+    """Draw what suits a posterior: a distribution, the graph of a network with its tables, else its intervals."""
     require_posterior(posterior, "Nothing was drawn")
+    if (picture := posterior.distribution(level)) is not None:
+        return distribution_chart(posterior, picture, level)
     return interval_chart(posterior, level) if posterior.graph(level) is None else network_chart(posterior, level)
 
 

@@ -1,0 +1,205 @@
+"""What a ledger takes: charge, publish and verify from ten entries to a million, beside a bare durable insert.
+
+    python benchmarks/ledger.py                         in a file, at 10, 1,000, 100,000 and 1,000,000 entries
+    python benchmarks/ledger.py --server                on a private PostgreSQL server
+    python benchmarks/ledger.py --sizes 10,1000,100000
+
+The growth exponent is the slope of log(time) over log(entries). The bare insert puts the same bytes into a table of the
+same database in one durable transaction, on a connection that stays open; it takes turns with the charges. The release
+that is verified is the oldest one, which has the longest path.
+"""
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import discreet as dc
+from discreet.documents import canonical_json
+from discreet.exact import exact_text
+from discreet.guarantees import read_amount
+from discreet.guarantees.chain import Entry, chain_digest, digest_at, linked, newest
+
+COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
+SECRET = COIN.statistics({"x": ["no", "yes", "yes"]})
+MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.0001")
+FORK = multiprocessing.get_context("fork")
+_AT_A_TIME = 20_000
+
+
+def grow(ledger: dc.Ledger, entries: int) -> None:
+    """Append copies of the newest charge until a ledger has so many entries: sums included, in few transactions."""
+    pattern = next(entry for entry in reversed(ledger.entries()[-4:]) if entry.kind == "charge").body
+    while (head := ledger.head).sequence < entries:
+        with ledger._chain.writing() as connection:
+            digests, spent = _Digests(connection, head), read_amount(head.body["spent"]).epsilon
+            rows = []
+            for number in range(head.sequence + 1, min(entries, head.sequence + _AT_A_TIME) + 1):
+                spent += MECHANISM.guarantee.epsilon
+                sums = {"epsilon": exact_text(spent), "delta": "0"}
+                body: Any = {**pattern, "nonce": f"{number:032x}", "spent": sums, "shares": {"": sums}}
+                body["back"] = [digests[each] for each in linked(number)]
+                text, before = canonical_json(body), digests[number - 1]
+                digests[number] = chain_digest(number, text, before)
+                rows.append((number, canonical_json(body["spent"]), before, digests[number], text))
+            columns = "(sequence, spent, previous, digest, body)"
+            marks = ", ".join(["?" if connection.dialect.name == "sqlite" else "%s"] * 5)
+            connection.exec_driver_sql(f"INSERT INTO entries {columns} VALUES ({marks})", rows)
+
+
+class _Digests(dict[int, str]):
+    """The hashes of entries: those just made, and those that are looked up."""
+
+    def __init__(self, connection: Any, head: Entry) -> None:
+        super().__init__({head.sequence: head.digest})
+        self._connection = connection
+
+    def __missing__(self, number: int) -> str:
+        self[number] = digest_at(self._connection, number)
+        return self[number]
+
+
+def timed(work: Callable[[], object], times: int) -> float:
+    """Return the median time of some work, in milliseconds."""
+    found = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        found.append((time.perf_counter() - started) * 1000)
+    return median(found)
+
+
+@contextmanager
+def bare(ledger: dc.Ledger) -> Iterator[Callable[[], None]]:
+    """Give a bare durable insert of the bytes of an entry, into a table of the same database."""
+    with ledger._chain.reading() as connection:
+        entry = newest(connection)
+    row = {"body": canonical_json(entry.body), "previous": entry.previous, "digest": entry.digest}
+    with ledger._chain._engine().connect() as connection:
+        is_file = connection.dialect.name == "sqlite"
+        if is_file:
+            connection.exec_driver_sql("PRAGMA synchronous = EXTRA")
+        connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS bare (body TEXT, previous TEXT, digest TEXT)")
+        connection.commit()
+        marks = "?, ?, ?" if is_file else "%s, %s, %s"
+
+        def insert() -> None:
+            if is_file:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            connection.exec_driver_sql(f"INSERT INTO bare VALUES ({marks})", tuple(row.values()))
+            connection.commit()
+
+        yield insert
+
+
+def measured(ledger: dc.Ledger, release: dc.Release, times: int) -> dict[str, float]:
+    """Return what each step takes, in milliseconds."""
+    charge = MECHANISM.guarantee
+    document = ledger.entries()[1].body["mechanism"] if ledger.head.sequence < 100 else {"kind": "none"}
+
+    def pay() -> None:
+        ledger.charge(charge, "charged", document)
+
+    pay()
+    with bare(ledger) as insert:
+        insert()
+        turns = [(timed(insert, 1), timed(pay, 1)) for _ in range(times)]
+    return {
+        "bare insert": median(first for first, _ in turns),
+        "charge": median(second for _, second in turns),
+        "publish": timed(lambda: dc.publish(MECHANISM, SECRET, ledger, "published"), times),
+        "verify": timed(lambda: dc.verify(release, ledger=ledger), times),
+        "look up": timed(lambda: ledger.charge_of(*_receipt(release)), times),
+    }
+
+
+def _receipt(release: dc.Release) -> tuple[int, str]:
+    assert release.receipt is not None
+    return release.receipt.sequence, release.receipt.head
+
+
+def exponent(sizes: list[int], times: list[float]) -> float:
+    """Return the slope of log(time) over log(entries)."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def _charge_often(address: str, number: int, ready: Any) -> None:
+    ledger = dc.Ledger.open(address)
+    ready.wait()
+    for _ in range(number):
+        ledger.charge(MECHANISM.guarantee, "charged", {"kind": "none"})
+
+
+def throughput(address: str, processes: int, number: int) -> float:
+    """Return how many charges a second some processes make together."""
+    ready = FORK.Barrier(processes + 1)
+    share = number // processes
+    working = [FORK.Process(target=_charge_often, args=(address, share, ready)) for _ in range(processes)]
+    for process in working:
+        process.start()
+    ready.wait()
+    started = time.perf_counter()
+    for process in working:
+        process.join()
+    assert all(process.exitcode == 0 for process in working)
+    return number / (time.perf_counter() - started)
+
+
+@contextmanager
+def place(server: bool) -> Iterator[str]:
+    """Give room for a ledger: a file, or a private server."""
+    if server:
+        from postgresql_server import running
+
+        with running() as found:
+            yield found.place()
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield str(Path(folder) / "ledger.db")
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--server", action="store_true")
+    asked.add_argument("--sizes", default="10,1000,100000,1000000")
+    asked.add_argument("--times", type=int, default=15)
+    asked.add_argument("--json", type=Path, help="write the figures into a file too")
+    given = asked.parse_args()
+    sizes = [int(size) for size in given.sizes.split(",")]
+    with place(given.server) as address:
+        ledger = dc.Ledger.create(address, epsilon=1000)
+        release = dc.publish(MECHANISM, SECRET, ledger, "the oldest")
+        for _ in range(3):
+            dc.publish(MECHANISM, SECRET, ledger, "published")
+        found: dict[int, dict[str, float]] = {}
+        print(f"{'entries':>10} {'bare insert':>12} {'charge':>9} {'publish':>9} {'verify':>9} {'look up':>9}  ms")
+        for size in sizes:
+            grow(ledger, size)
+            found[size] = figures = measured(ledger, release, given.times)
+            print(f"{size:>10} " + " ".join(f"{figures[n]:>{max(9, len(n) + 1)}.2f}" for n in figures), flush=True)
+        for name in ("charge", "publish", "verify", "look up"):
+            print(f"growth exponent of {name}: {exponent(sizes, [found[size][name] for size in sizes]):.3f}")
+        worst = max(found[size]["charge"] / found[size]["bare insert"] for size in sizes)
+        print(f"charge, in bare inserts: at most {worst:.2f}")
+        one, eight = (throughput(address, processes, 240) for processes in (1, 8))
+        print(f"charges a second: one process {one:.1f}, eight together {eight:.1f}")
+        started = time.perf_counter()
+        if sizes[-1] <= 100_000:
+            print(f"check of all {ledger.check()} entries: {time.perf_counter() - started:.1f} s")
+        if given.json is not None:
+            given.json.write_text(json.dumps({"sizes": found, "one": one, "eight": eight}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What the commands show of a question about a number before it is published: how wide its intervals will be."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from discreet.command_line.networks import chosen_by
+from discreet.command_line.screen import say, show_json, show_table, working
+from discreet.exact import Exact, exact_text
+from discreet.mechanisms import with_fields
+from discreet.planning.number_accuracy import NumberWidths, epsilon_for_records, expected_widths
+from discreet.show import charts
+from discreet.study import Question
+
+
+def plan_number(
+    question: Question,
+    epsilons: Sequence[Exact],
+    sizes: Sequence[int],
+    level: float,
+    width: float | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the widths of both rows for several epsilons or sizes, what a bound costs, and what a wished width needs."""
+    mechanism, model = question.mechanism, question.model
+    others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
+    others += [with_fields(mechanism, size=size) for size in sizes]
+    with working("reading made-up studies", as_json):
+        rows = [expected_widths(other, level) for other in others]
+        stated = expected_widths(mechanism, level)
+        needed = None if width is None else epsilon_for_records(mechanism, width, level)
+    if plot is not None:
+        points = [
+            {"epsilon": r.epsilon, "width": r.population, "non_private": r.exact_population}
+            for r in rows[: len(epsilons)]
+        ]
+        title = f"{question.label}: in the population, {mechanism.size} records"
+        charts.render(charts.width_chart(points, title, stated.unit), plot)
+    if as_json:
+        facts: dict[str, object] = {"question": question.name, "mechanism": type(mechanism).__name__}
+        facts |= {"reason": question.reason, "rows": [row.document() for row in rows]}
+        return show_json(facts | ({} if width is None else {"wished": {"width": width, "epsilon_needed": needed}}))
+    show_table(
+        f"{question.label}: expected {level:.0%} widths in {stated.unit}",
+        ("epsilon", "records", "these records", "population", "with exact numbers"),
+        [_figures(row) for row in rows],
+    )
+    low, high = float(model.bounds.low), float(model.bounds.high)
+    say(
+        "Averages over made-up records that are spread between the bounds; the first width is due to privacy alone.",
+        f"Noise is proportional to how far the bounds are apart ({low:g} to {high:g}): bounds half as far apart would "
+        "make it half as wide, and cut off what lies beyond.",
+        *_wish(stated, width, needed, exact_text(mechanism.guarantee.epsilon)),
+        *_poor(stated, high - low),
+        *chosen_by(question),
+        *([] if plot is None else [f"Wrote {plot}."]),
+    )
+    return None
+
+
+def _figures(row: NumberWidths) -> tuple[str, ...]:
+    widths = (row.records, row.population, row.exact_population)
+    return (f"{row.epsilon:g}", str(row.size), *(f"{width:.4g}" for width in widths))
+
+
+def _wish(stated: NumberWidths, width: float | None, needed: float | None, epsilon: str) -> list[str]:
+    """Say which epsilon, or which bounds, give a wished width for the records."""
+    if width is None:
+        return []
+    first = f"about epsilon = {needed:.2g}" if needed else "no epsilon up to 100, as cells limit it; ask for more cells"
+    share = width / stated.records if stated.records > 0 else 1.0
+    second = f"bounds {share:.2g} times as far apart" if share < 1 else "the declared bounds"
+    return [f"A width of {width:g} for these records needs {first}; at epsilon = {epsilon}, {second}."]
+
+
+def _poor(stated: NumberWidths, span: float) -> list[str]:
+    """Warn if intervals will be most of the range."""
+    if stated.unit == "probability" or stated.records < 0.5 * span:
+        return []
+    return ["These intervals will hold most of what the bounds allow: more records or a larger epsilon are needed."]

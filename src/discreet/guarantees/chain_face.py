@@ -1,0 +1,75 @@
+"""A chain as it is asked for and opened, and what it says when it cannot be used."""
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import LedgerError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+WRITTEN_BY_0_1 = (
+    "This ledger was written by version 0.1 of discreet: it can be read, checked and verified, and what was paid for "
+    "is given again, but it is not charged. Nothing was charged. Run `discreet ledger upgrade` once."
+)
+
+
+class ChainFace(ABC):
+    """Where a chain lies, and how it is held; a file, unless a subclass says otherwise."""
+
+    place: str | Path
+    request, charge = "request", "charge"  # the columns in which requests and what became of charges are looked up
+
+    @abstractmethod
+    def _transaction(self, begin: str) -> AbstractContextManager["Connection"]:
+        """Begin a transaction."""
+
+    def reading(self) -> AbstractContextManager["Connection"]:
+        """Begin to read."""
+        return self._transaction("BEGIN")
+
+    @property
+    def address(self) -> str:
+        """Return where it can be opened again."""
+        return str(Path(self.place).absolute())
+
+    def exists(self) -> bool:
+        """Tell whether a ledger is there."""
+        return Path(self.place).is_file()
+
+    def require(self) -> None:
+        """Refuse a place where no ledger is."""
+        if not self.exists():
+            raise LedgerError(f"There is no ledger at {str(self.place)!r}. Create one with Ledger.create.")
+
+    def holding(self, request: str) -> AbstractContextManager[None]:
+        """Hold a request's name until it is answered."""
+        from discreet.guarantees.requests import held_in_file  # which is about what stands here
+
+        return held_in_file(Path(self.place), request)
+
+    def declared(self, connection: "Connection") -> dict[str, str]:
+        """Return the limit as it was stated last."""
+        from discreet.guarantees.chain import newest  # which is about what stands here
+
+        return newest(connection).carried["declared"]
+
+
+def not_made(place: str | Path, problem: OSError) -> LedgerError:
+    """Say why there is no new ledger."""
+    if isinstance(problem, FileExistsError):
+        return LedgerError(
+            f"{str(place)!r} exists already. Nothing was changed. Open it with Ledger.open, or choose another name; "
+            "mind that a new ledger is a new budget."
+        )
+    return LedgerError(f"Cannot create a ledger at {str(place)!r}: {problem.strerror}.")
+
+
+def went_back(place: str | Path, sequence: int) -> LedgerError:
+    """Say that a ledger has lost what it had."""
+    return LedgerError(
+        f"The ledger {str(place)!r} no longer holds its entry {sequence}, which was there before: its end was cut off, "
+        "or an older copy was put in its place. Nothing was charged."
+    )

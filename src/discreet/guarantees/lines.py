@@ -1,0 +1,81 @@
+"""A ledger's charges as lines for people: what, when, about whom, at which cost, what became of it."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from discreet.errors import DeclarationError
+from discreet.guarantees.guarantee import Amount, read_amount
+
+if TYPE_CHECKING:
+    from discreet.guarantees.ledger_book import LedgerBook
+
+_DAY = re.compile(r"\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}(:\d{2})?Z?)?)?)?", re.ASCII)
+PUBLISHED, ABANDONED, WAITING = "published", "abandoned", "not recorded"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One charge. Entries of version 0.1 have no time."""
+
+    sequence: int
+    at: str | None
+    label: str
+    request: str | None
+    group: str | None
+    data: str
+    cost: Amount
+    spent: Amount
+    limit: Amount
+    outcome: str
+
+    def document(self) -> dict[str, object]:
+        """Return all of it by name."""
+        amounts = {"cost": self.cost, "spent": self.spent, "limit": self.limit}
+        words = {name: getattr(self, name) for name in ("at", "label", "request", "group", "data", "outcome")}
+        return {"sequence": self.sequence, **words, **{name: each.document() for name, each in amounts.items()}}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which charges are wanted: words in the label, the group, the name of the data, and days or moments between."""
+
+    label: str | None = None
+    group: str | None = None
+    data: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("since", "until"):
+            value = getattr(self, name)
+            if value is not None and not _DAY.fullmatch(value):
+                raise DeclarationError(f"{name} is a day such as 2026-03-31, or a year or month; got {value!r}.")
+
+    def wants(self, line: Line) -> bool:
+        """Tell whether a charge is wanted. One without a time is not between any days."""
+        at = line.at or ""
+        return (
+            (self.label is None or self.label.casefold() in line.label.casefold())
+            and (self.group is None or self.group == line.group)
+            and (self.data is None or self.data == line.data)
+            and (self.since is None or at >= self.since)
+            and (self.until is None or (bool(at) and at[: len(self.until)] <= self.until))
+        )
+
+
+def lines_of(ledger: "LedgerBook", wanted: Filter | None = None) -> list[Line]:
+    """Return the charges of a ledger, oldest first; those that are wanted, if that is said."""
+    charges: dict[int, Line] = {}
+    for entry in ledger.follow():
+        body = entry.body
+        if entry.kind == "charge":
+            cost, spent, limit = (read_amount(body[part]) for part in ("cost", "spent", "limit"))
+            words = (body.get("at"), body["label"], body["request"], body["group"], body["data"])
+            line = Line(entry.sequence, *words, cost, spent, limit, WAITING)
+            if wanted is None or wanted.wants(line):
+                charges[entry.sequence] = line
+        elif entry.kind in ("release", "abandoned") and body["charge"] in charges:
+            outcome = PUBLISHED if entry.kind == "release" else ABANDONED
+            charges[body["charge"]] = replace(charges[body["charge"]], outcome=outcome)
+    return list(charges.values())

@@ -1,0 +1,196 @@
+"""What a reader knows about means, sums and variances of a number: among the records, and in their population."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.pictures import Intervals, Line
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import Row
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.number_sums import MEAN, SUM, NumberSums
+from discreet.models.numbers import POPULATION, RECORDS
+from discreet.reading import Case, Engine, Work
+from discreet.reading.number_sums import NumberSumsReading
+from discreet.reading.ratios import DRAWS, Ratio
+from discreet.releases import Release
+
+
+class NumberSumsEngine(Engine, place=10):
+    """Reads one release of sums: every quantity by a test of its own."""
+
+    models = (NumberSums,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse what is no noisy sums, and several releases."""
+        if not case.is_measured:
+            return "sums of a number are read from noisy sums only"
+        if len(case.observed) > 1:
+            return "sums of a number are read from one release at a time; read each by itself"
+        weights = case.measurements[0].noise.norm_weights
+        return None if weights is not None and len(case.measurements) <= 2 else "its noise is not that of GeometricSums"
+
+    def work(self, case: Case) -> Work:
+        """Return the work of quantiles of drawn noise for every group."""
+        groups = len(case.model.groups)
+        return Work(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
+
+    def read(self, case: Case) -> NumberSumsReading:
+        """Return the published ends in records, with their noise."""
+        values = np.concatenate([each.values for each in case.measurements])
+        rates = [weight for each in case.measurements for weight in each.noise.norm_weights or ()]
+        first, second = case.model.pairs(values)
+        unit = case.model.unit
+        return NumberSumsReading(
+            case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit)
+        )
+
+
+class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
+    """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
+
+    Intervals hold in at least about the stated share of releases, whatever the records are; no prior enters those of
+    the records.
+    """
+
+    subject = "sums of a number"
+    information = None
+    log_evidence = None
+
+    def __init__(
+        self, model: NumberSums, releases: Sequence[Release[NumberSums]], readings: Sequence[NumberSumsReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (self.reading,) = readings
+        self._rows = lru_cache(maxsize=4)(self._all_rows)
+
+    @property
+    def method(self) -> str:
+        """Say how it was read."""
+        return self.reading.method
+
+    @property
+    def by_draws(self) -> "NumberSumsPosterior":
+        """Return this reading: it is one by draws of noise."""
+        return self
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of each group: what was asked, among these records and in the population."""
+        return self._rows(level)
+
+    def _all_rows(self, level: float) -> tuple[Row, ...]:
+        quantiles, found = self.reading.quantiles(level), []
+        for place, group in enumerate(self.model.groups):
+            mean = self.reading.record_mean(place, quantiles)
+            for ask in self.model.asks:
+                if ask == MEAN:
+                    law = self.reading.law_mean(place, level, mean)
+                    found.append(self._mean_row(mean, group, RECORDS, None))
+                    found.append(self._mean_row(law, group, POPULATION, self.reading.due_to_privacy(place, law, level)))
+                elif ask == SUM:
+                    found.append(self._drawn_row(ask, self.reading.sums(place), group, RECORDS, level))
+                else:
+                    for of in (RECORDS, POPULATION):
+                        drawn = self.reading.variances(place, of == POPULATION)
+                        found.append(self._drawn_row(ask, drawn, group, of, level))
+        return tuple(found)
+
+    def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None) -> Row:
+        point, low, high = (float(self.model.value_at(each)) for each in ratio)
+        name = f"mean of {self.model.column} ({of})"
+        return Row(name, group, point, point, low, high, (high - low) / 3.29, share, self.unit)
+
+    def _drawn_row(self, ask: str, drawn: Floats, group: str, of: str, level: float) -> Row:
+        low, middle, high = np.quantile(drawn, (tails(level)[0], 0.5, tails(level)[1])).tolist()
+        name, unit = f"{ask} of {self.model.column} ({of})", self.unit if ask == SUM else f"{self.unit} squared"
+        return Row(name, group, middle, middle, low, high, float(drawn.std()), None, unit)
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of means: that of the column."""
+        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+
+    @property
+    def known(self) -> dict[str, float]:
+        """Return about how many records of each group have a value: noisy counts, not clipped."""
+        counts = self.reading.first.sum(axis=1)
+        return {group or "all": float(count) for group, count in zip(self.model.groups, counts, strict=True)}
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return that every quantity has one place for each group."""
+        return {f"{ask}": ("group",) for ask in self.model.asks}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the groups."""
+        return {"group": tuple(group or "all" for group in self.model.groups)}
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Draw quantities of the records behind the release: what was published, less drawn noise."""
+        chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
+        found: dict[str, Floats] = {}
+        for ask in self.model.asks:
+            columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]
+            found[ask] = np.stack([own[chosen % len(own)] for own in columns], axis=1)
+        return found
+
+    def _drawn(self, ask: str, group: int) -> Floats:
+        if ask == SUM:
+            return self.reading.sums(group)
+        if ask != MEAN:
+            return self.reading.variances(group, sampled=False)
+        high, low = self.reading.first[group]
+        ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
+        return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
+
+    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+        """Say what both rows mean, and how many records have a value."""
+        words = [
+            f"'{RECORDS}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
+            f"Each interval holds by itself, with at least about {100 * level:g} %; {self.model.words_about_gaps}.",
+        ]
+        if self.model.leaves_gaps_out and self.model.by is None:
+            words.append(f"About {self.known['all']:,.0f} of {self.size:,} records have a value.")
+        return tuple(words)
+
+    def account(self) -> Account:
+        """Return the column with its bounds, and what its groups are."""
+        model = self.model
+        low, high = float(model.bounds.low), float(model.bounds.high)
+        columns = [(model.column, f"({low:g} to {high:g}; values beyond are cut off there, {model.words_about_gaps})")]
+        columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
+        return Account(
+            question=f"what is the {' and the '.join(model.asks)} of {model.column}"
+            f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
+            columns=tuple(columns),
+            hidden="sums",
+            meaning="The estimate, with an interval for these records, which privacy alone makes wide, and one for the "
+            "population that they come from, where sampling does so too.",
+            prior="No prior enters intervals for the records. For the population, every spread between the bounds is "
+            "taken to be equally likely beforehand.",
+            public=("the bounds",),
+        )
+
+    def intervals(self, level: float = 0.9) -> Intervals:
+        """Return the means of all groups with about how many records each has, for the population where it is there."""
+        if MEAN not in self.model.asks:
+            return super().intervals(level)
+        rows = [row for row in self.rows(level) if row.quantity.startswith("mean")]
+        counts = list(self.known.values())
+        lines = []
+        for place, row in enumerate(rows):
+            of = POPULATION if row.quantity.endswith(f"({POPULATION})") else RECORDS
+            mean, low, high = row.texts
+            size = f"  about {max(0.0, counts[place // 2]):,.0f} records"
+            group = row.given or "all"
+            lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
+        return Intervals(
+            f"Mean of {self.model.column} and {100 * level:g} % interval",
+            tuple(lines),
+            heading="mean (interval), size",
+            unit=self.unit,
+        )

@@ -1,0 +1,335 @@
+"""What a reader knows about the distribution of a number: quantiles, shares below edges, a histogram, a mean.
+
+Quantiles are read by exact tests at every edge and their intervals end at edges; nothing inside a cell is guessed but
+the best guess itself. Each quantity is told among these records and in the population that they come from.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact
+from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.pictures import Distribution
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
+from discreet.models.numbers import POPULATION, RECORDS
+from discreet.noise import NoiseLaw
+from discreet.reading import Case, Engine, Work
+from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
+from discreet.reading.ratios import Quantiles, Ratio
+from discreet.releases import Release
+
+_DRAWS, _SEED = 4095, 24
+_TESTED = 400.0  # operations for each value of a cut's law
+
+
+@lru_cache(maxsize=8)
+def drawn_noise(noise: NoiseLaw) -> Floats:
+    """Return draws of all noise: they are public, and the same for every release with this law."""
+    return noise.simulate(_DRAWS, np.random.default_rng(_SEED))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTableReading:
+    """What was published of a table of numbers, and the law of its noise."""
+
+    model: NumberTable
+    size: int
+    values: Counts
+    noise: NoiseLaw
+    are_cuts_worked_out: bool = True
+    """Whether the laws of cuts are worked out where they can be, or draws serve for all."""
+    log_evidence: float = float("nan")
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether the number of records with a value is public and the law of every cut is known."""
+        known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
+        return known and self.noise.cut(1) is not None
+
+    @property
+    def method(self) -> str:
+        """Say how it was read."""
+        how = "exact tests" if self.is_exact else f"tests by rank among {_DRAWS:,} draws of noise"
+        return f"read by {how} at every edge, which hold whatever the records are"
+
+    @cached_property
+    def drawn(self) -> Floats:
+        """Return draws of all noise, group by group."""
+        return drawn_noise(self.noise).reshape(_DRAWS, len(self.model.groups), -1)[:, :, : self.model.count]
+
+    @cached_property
+    def tests(self) -> tuple[EdgeTests, ...]:
+        """Return the tests of every group."""
+        tables = self.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
+        if self.is_exact:
+            return (ExactTests(tables[0], self.size, self.noise.cut, self.noise.single),)  # type: ignore[arg-type]
+        return tuple(DrawnTests(own, self.drawn[:, place], self.size) for place, own in enumerate(tables))
+
+    def means(self, group: int, level: float, sampled: bool) -> Ratio:
+        """Return the mean between the bounds, from the lower and the upper ends of all cells.
+
+        Each record lies between the ends of its cell, so the mean lies between two sums of the table. The lower end of
+        the interval is that of the first, the upper end that of the second.
+        """
+        edges = (self.model.places - self.model.places[0]) / (self.model.places[-1] - self.model.places[0])
+        low, high = edges[:-1], edges[1:]
+        if self.model.is_whole:
+            high = edges[1:] - 1 / float(self.model.edges[-1] - self.model.edges[0])
+        table = self.values.reshape(len(self.model.groups), -1)[group, : self.model.count]
+        noise = self.drawn[:, group]
+        tests = DrawnTests(table, noise, self.size)
+        ends = [self._mean(tests, each, level, sampled) for each in (low, high)]
+        middle = self._mean(tests, (low + high) / 2, level, sampled).point
+        return Ratio(min(max(middle, ends[0].low), ends[1].high), ends[0].low, ends[1].high)
+
+    def _mean(self, tests: DrawnTests, weights: Floats, level: float, sampled: bool) -> Ratio:
+        noise, first, second = tests.pair(weights)
+        counts = np.clip(tests.values.sum() - noise.first - noise.second, 1.0, self.size)
+        normals = np.random.default_rng(_SEED + 1).standard_normal(_DRAWS)
+        shares = np.maximum(np.diff(tests.fitted), 0)
+        squares = float(shares @ weights**2) / max(1.0, float(shares.sum()))
+
+        def deviation(ratio: float) -> Floats:
+            spread = np.clip(squares - ratio**2, 0.0, ratio * (1 - ratio))
+            return np.asarray(np.sqrt(counts * spread) * normals)
+
+        return Quantiles.of(noise, level, deviation if sampled else None).interval(first, second)
+
+
+class NumberTableEngine(Engine, place=10):
+    """Reads one table of numbers: every quantity by tests of its own."""
+
+    models = (NumberTable,)
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse what is no noisy table, and several releases."""
+        if not case.is_measured:
+            return "a table of numbers is read from noisy counts only"
+        if len(case.observed) > 1 or len(case.measurements) > 1:
+            return "a table of numbers is read from one release at a time; read each by itself"
+        return None
+
+    def work(self, case: Case) -> Work:
+        """Return the work of the laws of all cuts, or of draws of all noise."""
+        noise, model = case.measurements[0].noise, case.model
+        reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
+        if model.by is None and not model.leaves_gaps_out:
+            return Work(f"testing {model.count} edges", _TESTED * model.count * reach**1.5, 40 * reach * 256)
+        operations = _DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells))
+        return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * _DRAWS * len(model.cells))
+
+    def read(self, case: Case) -> NumberTableReading:
+        """Return the table with the law of its noise."""
+        (measured,) = case.measurements
+        return NumberTableReading(case.model, case.size, measured.values, measured.noise)
+
+
+class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
+    """Quantiles and shares of a column of numbers, each with an interval for the records and for the population."""
+
+    subject = "a table of numbers"
+    information = None
+    log_evidence = None
+
+    def __init__(
+        self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (self.reading,) = readings
+        self._rows = lru_cache(maxsize=4)(self._all_rows)
+
+    @property
+    def method(self) -> str:
+        """Say how it was read."""
+        return self.reading.method
+
+    @property
+    def by_draws(self) -> "NumberTablePosterior":
+        """Return the same reading by draws of noise alone, which is quick where noise is wide: for planning."""
+        reading = replace(self.reading, are_cuts_worked_out=False)
+        return NumberTablePosterior(self.model, self.releases, [reading])
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of quantiles: that of the column."""
+        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of each group: what was asked, among these records and in the population."""
+        return self._rows(level)
+
+    def _all_rows(self, level: float) -> tuple[Row, ...]:
+        found: list[Row] = []
+        for place, group in enumerate(self.model.groups):
+            if QUANTILES in self.model.asks:
+                found += [row for share in self.model.quantiles for row in self._quantile_rows(place, share, level)]
+            if DISTRIBUTION in self.model.asks:
+                found += [row for edge in self.model.shown_edges for row in self._below_rows(place, edge, level)]
+            if MEAN in self.model.asks:
+                found += self._mean_rows(place, group, level)
+        return tuple(found)
+
+    def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
+        """Return a quantile among these records and in the population, asked or not when the table was published."""
+        number = exact(share, "a quantile")
+        if not 0 < number < 1:
+            raise DeclarationError("A quantile is a share between 0 and 1, such as 0.5 for the median.")
+        return self._quantile_rows(self._group(group), number, level)
+
+    def _group(self, group: str) -> int:
+        if group not in self.model.groups:
+            raise DeclarationError(
+                f"There is no group {group!r}. Groups are {', '.join(map(repr, self.model.groups))}."
+            )
+        return self.model.groups.index(group)
+
+    def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
+        tests, edges = self.reading.tests[place], self.model.places
+        name, group = f"{quantile_name(share)} of {self.model.column}", self.model.groups[place]
+        guess = tests.point(share, edges)
+        guess = float(np.floor(guess)) if self.model.is_whole else guess
+        found = []
+        for of in (RECORDS, POPULATION):
+            first, last = tests.cells_left(share, level, of == POPULATION)
+            low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
+            point = min(max(guess, low), high)
+            found.append(Row(f"{name} ({of})", group, point, point, low, high, (high - low) / 3.29, None, self.unit))
+        return found[0], found[1]
+
+    def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
+        """Return the share of values below every edge, among these records and in the population."""
+        place = self._group(group)
+        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(place, edge, level))
+
+    def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
+        at = self.model.shown(float(self.model.places[edge]))
+        shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
+        return self._share_rows(f"share of {self.model.column} below {at}", place, shares)
+
+    def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
+        """Return the share of values in every cell, among these records and in the population."""
+        place = self._group(group)
+        rows: list[Row] = []
+        for cell in range(self.model.count):
+            shares = [self.reading.tests[place].share_of(cell, level, sampled) for sampled in (False, True)]
+            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", place, shares)
+        return tuple(rows)
+
+    def cell_words(self, cell: int) -> str:
+        """Return a cell in words."""
+        low, high = (self.model.shown(float(self.model.places[edge])) for edge in (cell, cell + 1))
+        if not self.model.is_whole:
+            return f"from {low} to under {high}"
+        last = self.model.shown(float(self.model.places[cell + 1]) - 1)
+        return low if low == last else f"{low} to {last}"
+
+    def _share_rows(self, name: str, place: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
+        group, (one, two), count = self.model.groups[place], shares, max(1.0, self.reading.tests[place].total)
+        plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
+        due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
+        return (
+            Row(f"{name} ({RECORDS})", group, one.point, *one, (one.high - one.low) / 3.29, None, PROBABILITY),
+            Row(f"{name} ({POPULATION})", group, two.point, *two, wide / 3.29, due, PROBABILITY),
+        )
+
+    def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
+        low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
+        found = []
+        for of in (RECORDS, POPULATION):
+            ratio = self.reading.means(place, level, of == POPULATION)
+            point, left, right = (low + width * each for each in ratio)
+            name = f"mean of {self.model.column} ({of})"
+            found.append(Row(name, group, point, point, left, right, (right - left) / 3.29, None, self.unit))
+        return found
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return that `share_below` has one place for each group and edge."""
+        return {"share_below": ("group", "edge")}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the groups and the edges."""
+        edges = tuple(self.model.shown(float(edge)) for edge in self.model.places[1:-1])
+        return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Draw the shares of the records below every edge: what was published, less drawn noise, made to rise."""
+        chosen = np.random.default_rng(seed).integers(_DRAWS, size=count)
+        tables = self.reading.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
+        counts = tables - self.reading.drawn[chosen]
+        below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
+        shares = np.clip(below / total[:, :, None], 0, 1)
+        return {
+            "share_below": (
+                np.maximum.accumulate(shares, axis=2) + np.minimum.accumulate(shares[:, :, ::-1], axis=2)[:, :, ::-1]
+            )
+            / 2
+        }
+
+    def distribution(self, level: float = 0.9) -> Distribution | None:
+        """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""
+        if DISTRIBUTION not in self.model.asks:
+            return None
+        edges, found = tuple(self.model.places.tolist()), []
+        for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
+            below: list[tuple[float, ...]] = [(0.0,) * 5]
+            for edge in range(1, self.model.count):
+                own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
+                below.append((own.point, own.low, own.high, law.low, law.high))
+            cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
+            found.append((group, edges, (*below, (1.0,) * 5), cells))
+        return Distribution(self.model.column, tuple(found))
+
+    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+        """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
+        words = [
+            f"'{RECORDS}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
+            f"Each interval holds by itself, in at least {100 * level:g} % of releases; {self.model.words_about_gaps}.",
+        ]
+        if QUANTILES in self.model.asks:
+            words.append(f"Quantiles lie somewhere in whole cells, of which there are {self.model.count}.")
+            words += self._limits(level)
+        if MEAN in self.model.asks:
+            words.append("A mean from a table is wide by a cell; asked as a question of its own it is much narrower.")
+        return tuple(words)
+
+    def _limits(self, level: float) -> list[str]:
+        """Say where intervals reach a bound, and where they are as narrow as cells allow."""
+        cells = [
+            self.reading.tests[place].cells_left(share, level, False)
+            for place in range(len(self.model.groups))
+            for share in self.model.quantiles
+        ]
+        found = []
+        if all(last - first <= 1 for first, last in cells):
+            found.append("They are limited by the cells, not by the noise: more cells would make them narrower.")
+        if any(first == 0 or last == self.model.count - 1 for first, last in cells):
+            found.append("An interval that reaches a bound holds what lies beyond it too.")
+        return found
+
+    def account(self) -> Account:
+        """Return the column with its bounds and cells."""
+        model = self.model
+        low, high = model.shown(model.places[0]), model.shown(float(model.bounds.high))
+        columns = [(model.column, f"({low} to {high} in {model.count} cells; {model.words_about_gaps})")]
+        columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
+        return Account(
+            question=f"how is {model.column} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
+            "It is answered from a noisy table of cells.",
+            columns=tuple(columns),
+            hidden="counts",
+            meaning="The estimate, with an interval for these records, which privacy alone makes wide, and one for the "
+            "population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
+            prior="No prior enters the intervals of quantiles. Shares in the population are taken to be uniform "
+            "beforehand.",
+            public=("the bounds", "the edges of the cells"),
+        )

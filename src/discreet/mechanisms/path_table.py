@@ -1,0 +1,108 @@
+"""PathTable: a table of an ordered column under a metric: values that are close look alike, those far apart need not.
+
+Cells lie at positions x_i, a record that moves from x_a to x_b is |x_a - x_b| away. Noise in the shape of transport,
+
+    P(u) = prod_i tanh(r_i/2) e^(-r_i |u_0 + ... + u_i|),   r_i = epsilon_per_unit (x_(i+1) - x_i),
+
+has ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k') for data sets at ANY distance W, by the triangle inequality,
+with equality at z = k: no smaller number holds. That is definition 2 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein
+(2014), with delta = 0. For any change of one record whatever it is epsilon = epsilon_per_unit times the diameter, which
+is what an ordinary ledger is charged. It is another promise than an ordinary one, not a better one: at equal ordinary
+epsilon a TreeTable has far less noise. It is for columns where precision is what harms, and a rough place is harmless.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Counts
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive, whole
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.metric import Line
+from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.mechanisms.additive import Additive, within_bounds
+from discreet.mechanisms.tree_table import NumberCells
+from discreet.models.number_table import NumberTable
+from discreet.noise import TreeLaplace
+
+
+@dataclass(frozen=True)
+class OrderedCells(NumberCells):
+    """All cells of a table of numbers, in their order."""
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a unit that moves from one end to the other: it crosses every edge that any other move crosses."""
+        return (self._moved(0, self.length - 1),)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PathTable(Additive[NumberTable], kind="PathTable", version=1):
+    """A table of numbers under a metric: `epsilon` is what holds for any change whatever, from one bound to the other.
+
+    >>> ages = NumberTable("age", bounds=(0, 100), cells=101, is_whole=True, missing=40)
+    >>> table = PathTable.per_unit(ages, size=1000, epsilon_per_unit="0.1")
+    >>> table.guarantee.epsilon, table.guarantee.metric.at(35, 38).epsilon
+    (Fraction(10, 1), Fraction(3, 10))
+    """
+
+    model: NumberTable
+    size: int
+    epsilon: Fraction
+
+    def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
+        if not isinstance(model, NumberTable):
+            raise DeclarationError(f"PathTable publishes a NumberTable; got a {type(model).__name__}.")
+        if model.leaves_gaps_out or model.by is not None:
+            raise DeclarationError(
+                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
+                "as, and ask without groups."
+            )
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
+
+    @classmethod
+    def per_unit(cls, model: NumberTable, size: int, epsilon_per_unit: Exact) -> "PathTable":
+        """Return the table with so much epsilon for each unit of the column."""
+        per_unit = positive(epsilon_per_unit, "epsilon_per_unit")
+        return cls(model, size, per_unit * (model.edges[-2] - model.edges[0]))
+
+    @property
+    def metric(self) -> Line:
+        """Return the distance of cells: that of the values at which they begin."""
+        return Line(self.model.column, self.model.edges[:-1])
+
+    @property
+    def epsilon_per_unit(self) -> Fraction:
+        """Return epsilon for each unit of the column."""
+        return self.epsilon / self.metric.diameter
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the pure epsilon for any change whatever, and what holds for each unit besides."""
+        metric = MetricGuarantee(self.epsilon_per_unit, metric=self.metric)
+        return Guarantee(Fraction(self.pure_epsilon), reason=self.reason, metric=metric)
+
+    @property
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        return "noise in the shape of transport along the column (triangle inequality, at any distance)"
+
+    @cached_property
+    def quantities(self) -> OrderedCells:
+        """Return all cells."""
+        return OrderedCells(self.model, (self.model.count,))
+
+    @cached_property
+    def noise(self) -> TreeLaplace:
+        """Return one rate for each step from a cell to the next."""
+        steps = np.diff(np.array(self.model.edges[:-1], dtype=object))
+        return TreeLaplace.path([self.epsilon_per_unit * step for step in steps])
+
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array; they must sum to the public size."""
+        return self.model.numbers(counts, len(self.model.cells), self.size)

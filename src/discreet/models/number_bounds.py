@@ -1,0 +1,37 @@
+"""The public bounds of a column of numbers or of dates, as somebody declares them."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, exact_text
+from discreet.models.moments import Bounds
+from discreet.records.values import day_of
+
+LEAST_WIDTH = Fraction(1, 10**60)
+"""Bounds closer together than this are refused: what divides by their distance must stay a float."""
+
+
+def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
+    """Return the public range of a column of numbers, or of dates, and what stands for a missing value."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise DeclarationError(f"The bounds of {name!r} must be two numbers (low, high).")
+    dates = all(day_of(value) is not None for value in given)
+    low, high = (_number(value, dates, f"a bound of {name!r}") for value in given)
+    least = max(max(abs(low), abs(high)) / 10**9, LEAST_WIDTH)
+    if high - low < least or max(abs(low), abs(high)) > 2**52:
+        raise DeclarationError(
+            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than 1e-60 or a "
+            f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
+            "declaration has no coefficient: leave it out."
+        )
+    middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
+    if not low <= middle <= high:
+        raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
+    return Bounds(name, low, high, middle, dates)
+
+
+def _number(value: Exact, dates: bool, what: str) -> Fraction:
+    """Return a declared number exactly; a declared date is a number of days."""
+    day = day_of(value) if dates else None
+    return exact(value, what) if day is None else Fraction(day)

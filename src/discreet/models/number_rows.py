@@ -1,0 +1,43 @@
+"""What exact counts of a table of numbers would tell: the widths beside which those of a release are shown."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import bdtr, ndtri
+
+from discreet.arrays import Counts, Floats
+from discreet.mathematics.distributions.dirichlet import tails
+
+if TYPE_CHECKING:
+    from discreet.models.number_table import NumberTable
+
+
+def exact_rows(model: "NumberTable", statistics: Counts, level: float) -> list[tuple[float, float]]:
+    """Return estimate and width of every row, from exact counts."""
+    table = np.asarray(statistics).reshape(len(model.groups), -1)[:, : model.count]
+    return [row for own in table for row in _group(model, own.astype(float), level)]
+
+
+def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[float, float]]:
+    below, total = np.concatenate([[0.0], np.cumsum(counts)]), max(1.0, float(counts.sum()))
+    low, high = tails(level)
+    edges, found, z = model.places, [], 2 * float(ndtri(high))
+    if "quantiles" in model.asks:
+        for share in map(float, model.quantiles):
+            cell = int(np.clip(np.searchsorted(below, share * total - 1e-9) - 1, 0, model.count - 1))
+            inside = bdtr(np.floor(below[1:-1]), total, share)
+            first = int((inside < low).sum())
+            last = model.count - 1 - int((inside > high).sum())
+            middle, one = (edges[cell] + edges[cell + 1]) / 2, 1.0 if model.is_whole else 0.0
+            wide = edges[max(last, first) + 1] - edges[first]
+            found += [(middle, edges[cell + 1] - edges[cell] - one), (middle, wide - one)]
+    if "distribution" in model.asks:
+        for place in model.shown_edges:
+            part = float(below[place] / total)
+            found += [(part, 0.0), (part, z * float(np.sqrt(part * (1 - part) / total)))]
+    if "mean" in model.asks:
+        middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+        mean, cell = float(counts @ middles) / total, float(counts @ widths) / total
+        spread = float(counts @ (middles - mean) ** 2) / total
+        found += [(mean, cell), (mean, cell + z * float(np.sqrt(spread / total)))]
+    return [(float(value), float(width)) for value, width in found]

@@ -1,0 +1,197 @@
+"""Means, sums and variances of a bounded number, overall or by group, from sums that every record shares in alike.
+
+A record with a value at the place x in [0, 1] between the bounds adds x to the high end of its group and 1 - x to the
+low end; one without a value adds 1 to a place of its own. So every record is one unit that is divided among ends, and
+all ends together add up to the public number of records. The mean is read from the two ends of a group,
+
+    mean = low + (high - low) T_high / (T_high + T_low),
+
+and how many records of a group have a value, T_high + T_low, comes along. The same is done with the squared distance
+from the middle, from which the spread is read. All of it is made of whole numbers: a record is `unit` of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, whole
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.asked import Asked
+from discreet.models.model import MadeUp
+from discreet.models.moments import Bounds
+from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of
+from discreet.records.columns import Column
+from discreet.records.counting import Statistics
+from discreet.records.grouped_sums import UNIT, GroupPlan, squared, sum_groups
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.number_sums import NumberSumsPosterior
+
+MEAN, SUM, VARIANCE = "mean", "sum", "variance"
+ASKED = (MEAN, SUM, VARIANCE)
+MOST_GROUPS = 10_000
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
+    """The mean, the sum or the variance of a column with public bounds, overall or by the levels of another column.
+
+    `missing` is a number that stands for a gap; left out, records without a value are left out.
+
+    >>> NumberSums("age", bounds=(0, 100), by=Column("ward", ("A", "B"), outside="A")).groups
+    ('ward=A', 'ward=B')
+    """
+
+    bounds: Bounds
+    asks: tuple[str, ...]
+    by: Column | None
+    leaves_gaps_out: bool
+    unit: int
+
+    def __init__(
+        self,
+        column: str,
+        bounds: Sequence[Exact],
+        asks: Sequence[str] = (MEAN,),
+        by: Column | None = None,
+        missing: Exact | None = None,
+        unit: int = UNIT,
+    ) -> None:
+        if whole(unit, "unit", 2, UNIT) % 2:
+            raise DeclarationError("unit, the whole numbers that a record is divided into, is an even number.")
+        self._declare(column, bounds, by, missing, asks=asked_of(asks, ASKED), unit=int(unit))
+        if len(self.groups) > MOST_GROUPS:
+            raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name by which studies ask about a column of numbers."""
+        from discreet.models.asked_numbers import asked_number
+
+        return {"number": Asked(asked_number)}
+
+    def __repr__(self) -> str:
+        ends = f"{float(self.bounds.low):g} to {float(self.bounds.high):g}"
+        by = "" if self.by is None else f", by {self.by.name}"
+        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps})"
+
+    @property
+    def part_in_words(self) -> str:
+        """Say what a part of such a model is."""
+        return f"{len(self.groups)} group{'s' * (len(self.groups) > 1)} in {self.unit} steps"
+
+    @property
+    def ends(self) -> int:
+        """Return how many places a record's unit is divided among."""
+        return 2 * len(self.groups) + self.leaves_gaps_out
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the names of all sums: of places, then of squared distances from the middle."""
+        gap = ("no value",) if self.leaves_gaps_out else ()
+        names = [tuple(f"{end} {g}".strip() for g in self.groups for end in ends) + gap for ends in _ENDS]
+        return (*names[0], *names[1])
+
+    @property
+    def row_words(self) -> tuple[str, ...]:
+        """Return the words of every row: of each group, what was asked, among the records and in the population."""
+        kept = [(ask, of) for ask in self.asks for of in ((RECORDS,) if ask == SUM else (RECORDS, POPULATION))]
+        return tuple(f"{ask} of {self.column} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
+
+    @property
+    def row_scales(self) -> tuple[float, ...]:
+        """Return that rows have units of their own: sums and variances are told in terms of means."""
+        scales = {MEAN: (1.0, 1.0), VARIANCE: (1 / self.width, 1 / self.width), SUM: (1.0,)}
+        return tuple(scale for _ in self.groups for ask in self.asks for scale in scales[ask])
+
+    def _plan(self) -> GroupPlan:
+        return GroupPlan(self.measure, () if self.by is None else (self.by,), self.leaves_gaps_out, self.unit)
+
+    def _ends(self, sums: Counts, records: int) -> Counts:
+        """Return the numbers of every end, from sums of places and of squares and the number with a value."""
+        places, squares, known = sums.T
+        gap = [self.unit * (records - int(known.sum()))] if self.leaves_gaps_out else []
+        pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (places, squares)]
+        return np.concatenate([pairs[0], gap, pairs[1], gap]).astype(np.int64)
+
+    def statistics(self, data: object) -> Statistics:
+        """Sum the records of a frame or another source. The result is secret."""
+        sums, records = sum_groups(data, self._plan())
+        return Statistics(self, self._ends(sums, records), records)
+
+    def rehearse(self, made_up: object) -> Counts:
+        """Return the sums of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        return self._ends(*sum_groups(made_up, self._plan()))
+
+    def checked(self, values: ArrayLike, size: int) -> Counts:
+        """Return made-up sums as an array, after checking that each half adds up."""
+        rows = self.numbers(values, 2 * self.ends)
+        if (rows.reshape(*rows.shape[:-1], 2, self.ends).sum(axis=-1) != size * self.unit).any():
+            raise DeclarationError(f"Both halves of the sums add up to {size} records of {self.unit} each.")
+        return rows
+
+    def contributions(self, most: int) -> tuple[Counts, bool]:
+        """Return what a record can add: with a value at a bound or in the middle, in each group, or without one."""
+        few = self.unit <= 4 and len(self.groups) * (self.unit + 1) + 1 <= most
+        places = np.arange(self.unit + 1) if few else np.array([0, self.unit // 2, self.unit])
+        rows = []
+        for group in range(min(len(self.groups), max(1, most // len(places)))):
+            for place in places:
+                sums = np.zeros((len(self.groups), 3), dtype=np.int64)
+                sums[group] = place, squared(place, self.unit), 1
+                rows.append(self._ends(sums, 1))
+        if self.leaves_gaps_out:
+            rows.append(self._ends(np.zeros((len(self.groups), 3), dtype=np.int64), 1))
+        return np.array(rows[-most:]), few
+
+    def parts(self) -> Iterator["NumberSums"]:
+        """Give a column in the fewest steps: in two groups if there are groups, with gaps if there are, and without."""
+        if self.by is not None:
+            yield NumberSums("x", (0, 1), self.asks, Column("group", ("a", "b"), outside="a"), missing=0, unit=2)
+        if self.leaves_gaps_out:
+            yield NumberSums("x", (0, 1), self.asks, unit=2)
+        yield NumberSums("x", (0, 1), self.asks, missing=0, unit=2)
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw a population between the bounds for every group, and records from it."""
+        shares, records = self.made_up_groups(size, generator)
+        places = np.round(self.made_up_places * self.unit).astype(np.int64)
+        parts = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
+        truth = []
+        for own, counts in zip(shares, records, strict=True):
+            laws, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
+            means = [float(law @ values) for law in laws]
+            spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
+            known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum())]}
+            truth += [value for ask in self.asks for value in known[ask]]
+        return MadeUp(tuple(truth), self._ends(records @ parts, size))
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of the interval that exact sums give: none among the records."""
+        found = []
+        places, squares = (half[: 2 * len(self.groups)].reshape(-1, 2) for half in np.split(statistics, 2))
+        for own, far in zip(places / self.unit, squares / self.unit, strict=True):
+            count = max(1.0, float(own.sum()))
+            place, distance = float(own[0]) / count, float(far[0]) / count
+            spread = max(0.0, distance - (2 * place - 1) ** 2) / 4 * self.width**2
+            mean, t = float(self.value_at(place)), 2 * float(stdtrit(max(1.0, count - 1), tails(level)[1]))
+            wide = t * np.sqrt(spread / count)
+            rows = {MEAN: [(mean, 0.0), (mean, wide)], SUM: [(mean * count, 0.0)]}
+            rows[VARIANCE] = [(spread, 0.0), (spread, t * spread * np.sqrt(2 / count))]
+            found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
+        return found
+
+    def pairs(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the high and low ends of every group, and the far and near ones, in records."""
+        halves = np.split(np.asarray(values, dtype=float) / self.unit, 2)
+        first, second = (half[: 2 * len(self.groups)].reshape(-1, 2) for half in halves)
+        return first, second
+
+
+_ENDS = (("high", "low"), ("far", "near"))

@@ -1,0 +1,286 @@
+"""The distribution of a bounded number: how many records lie in each of some public cells between its bounds.
+
+Cells are [x_i, x_(i+1)), with declared edges: equally wide, or growing for skewed columns; the last one has its upper
+edge, and what lies beyond a bound counts in the cell at that bound. Of a column of whole numbers a cell holds the
+whole numbers in it. Quantiles, shares below an edge and the histogram are read from the table, and end at edges,
+because a table does not tell where in a cell its records lie.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, whole
+from discreet.models.asked import Asked
+from discreet.models.contributions import one_for_each
+from discreet.models.model import MadeUp
+from discreet.models.moments import Bounds
+from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of, exact_shares
+from discreet.records import as_source
+from discreet.records.bands import day_text
+from discreet.records.columns import Column
+from discreet.records.counting import Statistics
+from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.number_table import NumberTablePosterior
+
+QUANTILES, DISTRIBUTION, MEAN = "quantiles", "distribution", "mean"
+ASKED = (QUANTILES, DISTRIBUTION, MEAN)
+USUAL = tuple(Fraction(each) for each in ("0.1", "0.25", "0.5", "0.75", "0.9"))
+MOST_CELLS = 4096
+_NO_VALUE = "no value"
+
+
+def suitable_cells(size: int, epsilon: Exact) -> int:
+    """Return how many cells suit so many records at an epsilon: public facts alone decide.
+
+    >>> [suitable_cells(size, 1) for size in (100, 1000, 10_000)]
+    [16, 64, 256]
+    """
+    told = size * exact(epsilon, "epsilon")
+    return 16 if told < 300 else 64 if told <= 2000 else 256
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
+    """The table of a column with public bounds, in `cells` equal cells or between declared `edges`.
+
+    `is_whole` declares whole numbers: cells begin at whole numbers, and intervals hold both of their ends. `missing` is
+    a number that stands for a gap; left out, records without a value are left out of all shares.
+
+    >>> NumberTable("age", bounds=(0, 100), cells=4).edges
+    (Fraction(0, 1), Fraction(25, 1), Fraction(50, 1), Fraction(75, 1), Fraction(100, 1))
+    """
+
+    bounds: Bounds
+    edges: tuple[Fraction, ...]
+    asks: tuple[str, ...]
+    quantiles: tuple[Fraction, ...]
+    by: Column | None
+    is_whole: bool
+    leaves_gaps_out: bool
+
+    def __init__(
+        self,
+        column: str,
+        bounds: Sequence[Exact],
+        cells: int | None = None,
+        edges: Sequence[Exact] | None = None,
+        asks: Sequence[str] = (QUANTILES,),
+        quantiles: Sequence[Exact] = USUAL,
+        by: Column | None = None,
+        missing: Exact | None = None,
+        is_whole: bool = False,
+    ) -> None:
+        shares = exact_shares(quantiles)
+        self._declare(
+            column, bounds, by, missing, asks=asked_of(asks, ASKED), quantiles=shares, is_whole=bool(is_whole)
+        )
+        if self.bounds.dates:
+            object.__setattr__(self, "is_whole", True)
+        found = self._equal(64 if cells is None else cells) if edges is None else self._declared(edges, cells)
+        object.__setattr__(self, "edges", found)
+        if (count := len(self.groups) * (len(found) - 1)) > MOST_CELLS:
+            raise DeclarationError(f"The table has {count} cells in all groups; at most {MOST_CELLS} are allowed.")
+
+    def _equal(self, cells: int) -> tuple[Fraction, ...]:
+        """Return the edges of equal cells; of whole numbers one for each, if that is not twice as many or more."""
+        count, low, high = whole(cells, "cells", 2, MOST_CELLS), self.bounds.low, self.bounds.high
+        if not self.is_whole:
+            return tuple(low + (high - low) * place / count for place in range(count + 1))
+        first, end = floor(low), ceil(high) + 1  # the last cell holds the upper bound
+        width = 1 if end - first <= 2 * count else ceil(Fraction(end - first, count))
+        return (*(Fraction(each) for each in range(first, end, width)), Fraction(end))
+
+    def _declared(self, edges: Sequence[Exact], cells: int | None) -> tuple[Fraction, ...]:
+        found = tuple(exact(edge, "an edge") for edge in edges)
+        if cells is not None or len(found) < 3 or any(b <= a for a, b in pairwise(found)):
+            raise DeclarationError("edges are three or more rising numbers, and stand instead of cells.")
+        low, high = self.bounds.low, self.bounds.high + (1 if self.is_whole else 0)
+        if found[0] != low or found[-1] not in (high, self.bounds.high):
+            raise DeclarationError(f"edges begin and end at the bounds of {self.column!r}.")
+        if self.is_whole and any(edge.denominator != 1 for edge in found):
+            raise DeclarationError("The edges of a column of whole numbers are whole numbers.")
+        return (*found[:-1], high)
+
+    @classmethod
+    def restored(cls, **values: Any) -> "NumberTable":
+        """Return what a document describes."""
+        return super().restored(**values)
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return nothing: studies ask for 'number', which makes one of these where it is needed."""
+        return {}
+
+    @classmethod
+    def growing(cls, column: str, bounds: Sequence[Exact], first: Exact, cells: int = 64, **more: Any) -> "NumberTable":
+        """Return a table whose cells grow by a constant factor from the edge `first` on, for skewed columns."""
+        low, high, start = (exact(each, "an edge") for each in (*bounds, first))
+        if not low < start < high:
+            raise DeclarationError("The first edge of growing cells lies between the bounds.")
+        grown = np.geomspace(float(start - low), float(high - low), whole(cells, "cells", 2, MOST_CELLS))
+        inner = [low + Fraction(f"{each:.4g}") for each in grown[1:-1]]
+        return cls(column, bounds, edges=(low, start, *inner, high), **more)
+
+    def __repr__(self) -> str:
+        ends = f"{self.shown(self.places[0])} to {self.shown(float(self.bounds.high))}"
+        by = "" if self.by is None else f", by {self.by.name}"
+        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps})"
+
+    @property
+    def part_in_words(self) -> str:
+        """Say how large a part of such a table is."""
+        return f"{len(self.edges) - 1} cells"
+
+    @property
+    def count(self) -> int:
+        """Return the number of cells in each group."""
+        return len(self.edges) - 1
+
+    @cached_property
+    def places(self) -> Floats:
+        """Return the edges as numbers."""
+        return np.array([float(edge) for edge in self.edges])
+
+    @cached_property
+    def declared(self) -> Column:
+        """Return the cells as a banded column; the outer ones are open, so that what lies beyond a bound is in them."""
+        ends = (FIRST_DAY, LAST_DAY) if self.bounds.dates else (-LARGEST_WHOLE, LARGEST_WHOLE)
+        edges = [float(ends[0]), *self.places[1:-1].tolist(), float(ends[1])]
+        names = [f"cell {place + 1}" for place in range(self.count)]
+        home = _NO_VALUE if self.leaves_gaps_out else names[self.cell_of(self.bounds.missing)]
+        given = [day_text(edge) for edge in edges] if self.bounds.dates else edges
+        return Column.banded(self.column, given, home, names)
+
+    def cell_of(self, value: Fraction | float) -> int:
+        """Return the cell of a number."""
+        return int(np.clip(np.searchsorted(self.places, float(value), side="right") - 1, 0, self.count - 1))
+
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the one table that is counted."""
+        return ((self.declared,) if self.by is None else (self.by, self.declared),)
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return the column of the groups, if there are any."""
+        return () if self.by is None else (self.by,)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the names of all counts, group after group."""
+        own = [str(level) for level in self.declared.levels]
+        return tuple(f"{group} {name}".strip() for group in self.groups for name in own)
+
+    def statistics(self, data: object) -> Statistics:
+        """Count the records of a frame or another source. The result is secret."""
+        (table,) = as_source(data).count_families(list(self.tables))
+        return Statistics(self, table.ravel(), records=int(table.sum()))
+
+    def rehearse(self, made_up: object) -> Counts:
+        """Return the counts of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        (table,) = as_source(made_up).count_families(list(self.tables))
+        return table.ravel()
+
+    def contributions(self, most: int) -> tuple[Counts, bool]:
+        """Return one unit for each cell."""
+        return one_for_each(len(self.cells), most)
+
+    def parts(self) -> Iterator["NumberTable"]:
+        """Give tables of few cells: in two groups if there are groups, then without."""
+        if self.by is not None:
+            groups = Column("group", ("a", "b"), outside="a")
+            for cells in (3, 2):
+                yield NumberTable(
+                    "x", (0, cells), cells, asks=self.asks, quantiles=self.quantiles, by=groups, missing=0
+                )
+        for cells in (4, 3, 2):
+            if cells < self.count:
+                missing = None if self.leaves_gaps_out else 0
+                yield NumberTable("x", (0, cells), cells, asks=self.asks, quantiles=self.quantiles, missing=missing)
+
+    @property
+    def row_words(self) -> tuple[str, ...]:
+        """Return the words of every row."""
+        kept = [f"{name} ({of})" for name in self.quantity_words for of in (RECORDS, POPULATION)]
+        return tuple(f"{words} {group}".strip() for group in self.groups for words in kept)
+
+    @property
+    def quantity_words(self) -> tuple[str, ...]:
+        """Return what is told of each group."""
+        found = []
+        if QUANTILES in self.asks:
+            found += [f"{quantile_name(each)} of {self.column}" for each in self.quantiles]
+        if DISTRIBUTION in self.asks:
+            found += [f"share of {self.column} below {self.shown(self.places[place])}" for place in self.shown_edges]
+        if MEAN in self.asks:
+            found.append(f"mean of {self.column}")
+        return tuple(found)
+
+    @property
+    def shown_edges(self) -> tuple[int, ...]:
+        """Return about seven edges at which the share below is shown."""
+        step = max(1, round(self.count / 8))
+        return tuple(range(step, self.count, step))
+
+    def shown(self, value: float) -> str:
+        """Return a number of the column as text; of dates, the day."""
+        return day_text(value) if self.bounds.dates else f"{value:,.10g}"
+
+    @property
+    def row_scales(self) -> tuple[float, ...]:
+        """Return that shares and numbers have units of their own: shares are told as parts of the range."""
+        share = [self.width if words.startswith("share") else 1.0 for words in self.quantity_words for _ in range(2)]
+        return tuple(share) * len(self.groups)
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw a population between the bounds for every group, and records from it."""
+        shares, records = self.made_up_groups(size, generator)
+        values = self.value_at(self.made_up_places)
+        values = np.floor(values) if self.is_whole else values
+        cells = np.array([self.cell_of(value) for value in values])
+        truth: list[float] = []
+        counts = np.zeros((len(self.groups), len(self.declared.levels)), dtype=np.int64)
+        for place, (law, own) in enumerate(zip(shares, records, strict=True)):
+            np.add.at(counts[place], cells, own)
+            for words, figures in zip(self._true(values, own), self._true(values, law / law.sum()), strict=True):
+                truth += [words, figures]
+        return MadeUp(tuple(truth), counts.ravel())
+
+    def _true(self, values: Floats, weights: Floats) -> list[float]:
+        """Return the quantities of a law, or of counted records."""
+        below, total = np.cumsum(weights), float(weights.sum()) or 1.0
+        found = []
+        if QUANTILES in self.asks:
+            ranks = [max(1e-12, float(each) * total) for each in self.quantiles]
+            found += [float(values[min(int(np.searchsorted(below, r - 1e-9)), len(values) - 1)]) for r in ranks]
+        if DISTRIBUTION in self.asks:
+            found += [float(weights[values < self.places[place]].sum()) / total for place in self.shown_edges]
+        if MEAN in self.asks:
+            found.append(float(weights @ values) / total)
+        return found
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return what exact counts would tell: no more than a cell among the records, and sampling besides."""
+        from discreet.models.number_rows import exact_rows
+
+        return exact_rows(self, statistics, level)
+
+
+def quantile_name(share: Fraction) -> str:
+    """Return a quantile in words.
+
+    >>> quantile_name(Fraction(1, 2)), quantile_name(Fraction(9, 10))
+    ('median', '90 % quantile')
+    """
+    return "median" if share == Fraction(1, 2) else f"{float(100 * share):g} % quantile"

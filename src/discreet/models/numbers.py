@@ -1,0 +1,171 @@
+"""Questions about one column of numbers: its bounds, what becomes of gaps, and the groups in which it is looked at.
+
+Bounds are public and declared; values beyond are clipped. By default a record without a value is left out: means and
+quantiles are those of the records with one, how many these are being as secret as anything else. Only if somebody
+declares a constant for it does a gap count as that number. Every quantity is told twice: among these records, where
+privacy alone leaves something open, and in the population that they come from, where sampling does so too.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError, SecretError
+from discreet.exact import Exact, exact
+from discreet.models.model import Model, Parameters, ReadAs
+from discreet.models.moments import Bounds, measure_of
+from discreet.models.number_bounds import bounds_of
+from discreet.records.bands import day_text
+from discreet.records.columns import Column, is_text
+from discreet.records.counting import Statistics
+from discreet.records.moments import Measure
+from discreet.records.values import text_of
+
+RECORDS, POPULATION = "these records", "population"
+"""The two rows of every quantity, in words."""
+
+_PLACES = 512  # of a made-up population between the bounds
+
+
+class BoundedNumber(Model[ReadAs]):
+    """A bounded column of numbers, overall or by the levels of another column.
+
+    `leaves_gaps_out` tells whether quantities are those of the records that have a value.
+    """
+
+    bounds: Bounds
+    by: Column | None
+    leaves_gaps_out: bool
+
+    def _declare(
+        self, column: str, bounds: Sequence[Exact], by: Column | None, missing: Exact | None, **others: object
+    ) -> None:
+        if not isinstance(column, str) or not column or not is_text(column):
+            raise DeclarationError("A question about a number needs the name of its column: a text that is not empty.")
+        if by is not None and (not isinstance(by, Column) or by.name == column):
+            raise DeclarationError("by is another Column, whose declared levels make the groups.")
+        values = {"bounds": bounds_of(column, bounds, missing), "by": by, "leaves_gaps_out": missing is None} | others
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def restored(cls, **values: Any) -> Self:
+        """Return what a document describes; it writes bounds, and what stands for a gap, together."""
+        own: Bounds = values.pop("bounds")
+        out: bool = values.pop("leaves_gaps_out")
+        ends = tuple(day_text(float(end)) if own.dates else end for end in (own.low, own.high))
+        missing = day_text(float(own.missing)) if own.dates else own.missing
+        make: Callable[..., Self] = cls
+        found = make(own.name, ends, missing=None if out else missing, **values)
+        if found.bounds != own:
+            raise DeclarationError(f"What stands for a gap of {own.name!r} is not what its declaration gives.")
+        return found
+
+    @property
+    def column(self) -> str:
+        """Return the name of the column."""
+        return self.bounds.name
+
+    @cached_property
+    def measure(self) -> Measure:
+        """Return how the column is read."""
+        return measure_of(self.bounds)
+
+    @property
+    def declared_columns(self) -> tuple[Column, ...]:
+        """Return the column of the groups, if there are any."""
+        return () if self.by is None else (self.by,)
+
+    @property
+    def declared_bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of the column, and whether gaps are left out."""
+        return (replace(self.bounds, are_gaps_left_out=self.leaves_gaps_out),)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return each group in words, such as 'ward=A'; one without words if there are none."""
+        return ("",) if self.by is None else tuple(f"{self.by.name}={text_of(level)}" for level in self.by.levels)
+
+    @property
+    def width(self) -> float:
+        """Return how far the bounds are apart."""
+        return float(self.bounds.high - self.bounds.low)
+
+    def value_at(self, place: ArrayLike) -> Floats:
+        """Return the number at a place between the bounds, 0 at the lower and 1 at the upper one."""
+        return np.asarray(float(self.bounds.low) + self.width * np.asarray(place, dtype=float))
+
+    @property
+    def words_about_gaps(self) -> str:
+        """Say what becomes of gaps."""
+        if self.leaves_gaps_out:
+            return "records without a value are left out"
+        own = self.bounds
+        return f"gaps count as {day_text(float(own.missing)) if own.dates else f'{float(own.missing):g}'}"
+
+    def numbers(self, values: ArrayLike, length: int, total: int | None = None) -> Counts:
+        """Return made-up statistics as an array, after checking their shape. Secret statistics are refused."""
+        if isinstance(values, Statistics):
+            raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
+        rows = np.asarray(values)
+        if rows.shape[-1:] != (length,) or rows.dtype.kind not in "iu" or (rows < 0).any():
+            raise DeclarationError(f"Statistics must be {length} whole numbers >= 0.")
+        if total is not None and (rows.sum(axis=-1) != total).any():
+            raise DeclarationError(f"The statistics must sum to {total}, as the number of records is public.")
+        return rows.astype(np.int64)
+
+    def made_up_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
+        """Return a made-up population of every group on a grid of places, and records drawn from it.
+
+        Groups are alike in size, and a value is spread between the bounds as a Beta distribution.
+        """
+        edges = np.linspace(0, 1, _PLACES + 1)
+        number = len(self.groups)
+        shares = np.empty((number, _PLACES))
+        for row in shares:
+            middle, strength = generator.uniform(0.15, 0.6), generator.uniform(3.0, 15.0)
+            row[:] = np.diff(betainc(middle * strength, (1 - middle) * strength, edges))
+        records = generator.multinomial(size, (shares / shares.sum(axis=1, keepdims=True) / number).ravel())
+        return shares, records.reshape(number, _PLACES)
+
+    @property
+    def made_up_places(self) -> Floats:
+        """Return the places of a made-up population."""
+        return (np.arange(_PLACES) + 0.5) / _PLACES
+
+    def by_name(self, parameters: Parameters) -> object:
+        """Return drawn quantities by the words of their rows."""
+        return dict(zip(self.row_words, np.asarray(parameters).tolist(), strict=True))
+
+    def even_parameters(self) -> Floats:
+        """Return the middle of the bounds for every row."""
+        return np.full(len(self.row_words), float(self.value_at(0.5)))
+
+    @property
+    def row_words(self) -> tuple[str, ...]:
+        """Return the words of every row of a posterior."""
+        raise NotImplementedError
+
+
+def asked_of(ask: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return what is asked, each once and in the order in which it is shown."""
+    given = (ask,) if isinstance(ask, str) else tuple(ask)
+    if not given or not set(given) <= set(known):
+        wrong = sorted(map(repr, set(given) - set(known)))
+        raise DeclarationError(f"ask names {', '.join(wrong) or 'nothing'}; it may name {', '.join(known)}.")
+    return tuple(each for each in known if each in given)
+
+
+def exact_shares(quantiles: Sequence[Exact]) -> tuple[Fraction, ...]:
+    """Return declared quantiles as exact shares between 0 and 1, each once and rising."""
+    found = sorted({exact(each, "a quantile") for each in quantiles})
+    if any(not 0 < each < 1 for each in found):
+        raise DeclarationError("Quantiles are shares between 0 and 1, such as 0.5 for the median.")
+    return tuple(found)

@@ -1,0 +1,297 @@
+"""Noise on blocks and on their cells, in one consistent table: P(u) ~ e^(-a sum_B |u(B)| - b sum_i |u_i|).
+
+u(B) is the sum over the cells of a block. A unit that moves between blocks costs 2 a + 2 b at most, inside a block 2 b.
+Cuts through the table have less noise than with noise on cells alone, as every block's own sum is held near zero.
+`BlockLaplace` is free, block by block; `ZeroSumBlocks` is conditioned on all cells together summing to zero.
+
+A block is drawn cell by cell and kept with probability e^(-a |u(B)|). Where all must sum to zero, the last cell of the
+last block balances the rest and the table is kept with that cell's and that block's own likelihood: what is kept
+depends on noise alone.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.arrays import Counts, Floats, NumbersT
+from discreet.certificates import PrivacyLoss
+from discreet.noise.block_cuts import cell_law, cut_law, free_cell_law, free_logs, tied_log
+from discreet.noise.block_losses import free_loss, tied_loss
+from discreet.noise.cut import CutLaw
+from discreet.noise.laplace_kernel import balanced_rows, by_block, runs_of_blocks, starts
+from discreet.noise.law import NoiseLaw
+from discreet.noise.line_sums import block_sums, half_of
+from discreet.randomness import RandomBits, any_laplace, bernoulli_exponential
+
+Draw = Callable[[int], Counts]
+Keep = Callable[[Counts], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class BlockNoise(NoiseLaw):
+    """Noise with the rate `outer` on the sum of every block and `inner` on every cell; `sizes` are those of blocks."""
+
+    outer: Fraction
+    inner: Fraction
+    sizes: tuple[int, ...]
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Return both rates as floats."""
+        return float(self.outer), float(self.inner)
+
+    def sums_of(self, noise: NumbersT) -> NumbersT:
+        """Return the sum of every block."""
+        return np.asarray(np.add.reduceat(noise, starts(self.sizes), axis=-1))
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -a sum_B |u(B)| - b sum_i |u_i|."""
+        outer, inner = self.rates
+        values = np.asarray(noise)
+        return np.asarray(-outer * np.abs(self.sums_of(values)).sum(-1) - inner * np.abs(values).sum(-1))
+
+    @property
+    def reach(self) -> Floats:
+        """Return one over the rate of a cell."""
+        return np.full(self.length, 1 / self.rates[1])
+
+    @property
+    def information(self) -> Floats:
+        """Return one over the variance."""
+        return 1 / self.variance
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return the slopes of a cell and of its block, the kinks at zero made smooth."""
+        values = np.asarray(noise, dtype=float)
+        (outer, inner), width = self.rates, max(1.0, 0.1 / self.rates[1])
+        blocks = np.repeat(np.tanh(self.sums_of(values) / width), self.sizes, axis=-1)
+        return np.asarray(-inner * np.tanh(values / width) - outer * blocks)
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return a sum_B |c(B)| + b sum_i |c_i|."""
+        moved = np.asarray(change, dtype=np.int64)
+        return self.outer * int(np.abs(self.sums_of(moved)).sum()) + self.inner * int(np.abs(moved).sum())
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the zCDP parameter of the exact loss where it is known; half the norm squared where only that is."""
+        return min(self.norm(change) ** 2 / 2, self.loss(change).rho) if np.any(change) else Fraction(0)
+
+    def moved(self, change: ArrayLike) -> tuple[int, ...] | None:
+        """Return the sizes of the blocks that a unit leaves and enters, one if it stays inside; None of other moves."""
+        blocks = by_block(np.asarray(change), self.sizes)
+        touched = [own for own in blocks if np.any(own)]
+        units = sorted(value for own in touched for value in own.tolist() if value)
+        return tuple(sorted(len(own) for own in touched)) if units == [-1, 1] else None
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the exact loss where one unit moves, its probabilities rounded up; else the worst of the norm."""
+        if (moved := self.moved(change)) is None:
+            return PrivacyLoss.worst_case(self.norm(change))
+        return self.loss_of_unit(moved)
+
+    @abstractmethod
+    def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
+        """Return the loss of a unit that moves between blocks of these sizes, or inside one."""
+
+
+@dataclass(frozen=True)
+class BlockLaplace(BlockNoise):
+    """Independent blocks: for groups whose numbers of records are not public."""
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the sizes of the blocks."""
+        return self.sizes
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw each block until it is kept."""
+        drawn = [drawn_blocks(rows, size, self._draw(bits), self._keep(bits)) for size in self.sizes]
+        return np.concatenate(drawn, axis=1)
+
+    def _draw(self, bits: RandomBits) -> Draw:
+        return lambda count: any_laplace(self.inner, count, bits)
+
+    def _keep(self, bits: RandomBits) -> Keep:
+        return lambda sums: bernoulli_exponential(self.outer, np.abs(sums), bits)
+
+    @property
+    def draw_operations(self) -> float:
+        """Return about how many operations a row takes."""
+        return sum(5e3 * size / kept_share(*self.rates, size) for size in self.sizes)
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of whole numbers by seeded floats, for readers."""
+        draw, keep = seeded(*self.rates, generator)
+        return np.concatenate([drawn_blocks(rows, size, draw, keep) for size in self.sizes], axis=1).astype(float)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Return the sum of the blocks' log normalisers."""
+        return sum(free_logs(*self.rates, size) for size in self.sizes)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each cell."""
+        return np.repeat([free_cell_law(*self.rates, size).sd ** 2 for size in self.sizes], self.sizes)
+
+    def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
+        """Return the loss of a unit that moves: losses of two blocks add, as they are independent."""
+        return free_loss(self.outer, self.inner, moved)
+
+    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+        """Return the laws of pieces that do not cut a block."""
+        runs = runs_of_blocks(lengths, self.sizes)
+        return None if runs is None else tuple(BlockLaplace(self.outer, self.inner, self.sizes[run]) for run in runs)
+
+
+@dataclass(frozen=True)
+class ZeroSumBlocks(BlockNoise):
+    """Blocks that sum to zero all together, as the number of records is public.
+
+    >>> law = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
+    >>> law.norm([1, 0, -1, 0]), law.norm([1, -1, 0, 0])
+    (Fraction(1, 1), Fraction(3, 5))
+    """
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return all cells: their noise sums to zero together."""
+        return (sum(self.sizes),)
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell that the noise sums to zero."""
+        return (True,)
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw tables, the last cell of which balances all others, until they are kept."""
+        free, last = self.sizes[:-1], self.sizes[-1]
+
+        def draw(count: int) -> Counts:
+            return any_laplace(self.inner, count, bits)
+
+        def keep(sums: Counts) -> NDArray[np.bool_]:
+            return bernoulli_exponential(self.outer, np.abs(sums), bits)
+
+        found, late = np.zeros((rows, self.length), dtype=np.int64), rows
+        while late:
+            tries = int(min(2 * late / self._balanced_share + 8, 2e6 / self.length + 1))
+            blocks = [drawn_blocks(tries, size, draw, keep) for size in free]
+            total = -sum((own.sum(axis=1) for own in blocks), np.zeros(tries, dtype=np.int64))
+            rest = draw(tries * (last - 1)).reshape(tries, last - 1)
+            balance = total - rest.sum(axis=1)
+            kept = np.flatnonzero(keep(total) & bernoulli_exponential(self.inner, np.abs(balance), bits))[:late]
+            table = np.column_stack([*blocks, rest, balance])[kept]
+            found[rows - late : rows - late + len(kept)] = table
+            late -= len(kept)
+        return found
+
+    @cached_property
+    def _balanced_share(self) -> float:
+        """Return the share of tables that are kept: Z over the sum of the weights of what is proposed."""
+        outer, inner = self.rates
+        proposed = sum(free_logs(outer, inner, size) for size in self.sizes[:-1])
+        proposed -= (self.sizes[-1] - 1) * log(np.tanh(inner / 2))
+        return float(np.exp(self.log_normaliser - proposed))
+
+    @property
+    def draw_operations(self) -> float:
+        """Return about how many operations a row takes."""
+        cells = sum(size / kept_share(*self.rates, size) for size in self.sizes[:-1]) + self.sizes[-1]
+        return 5e3 * cells / self._balanced_share
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of whole numbers by seeded floats, for readers: the sum of the last block, then its cells."""
+        (outer, inner), (*free, last) = self.rates, self.sizes
+        draw, keep = seeded(outer, inner, generator)
+        ratios = block_sums(outer, inner, last)
+        half, found, late = half_of(ratios), np.zeros((rows, self.length)), rows
+        while late:
+            tries = int(min(16 * late + 8, 4e6 / self.length + 1))
+            blocks = [drawn_blocks(tries, size, draw, keep) for size in free]
+            total = -sum((own.sum(axis=1) for own in blocks), np.zeros(tries, dtype=np.int64))
+            near = np.abs(total) <= half
+            chances = np.where(near, ratios[np.clip(total + half, 0, 2 * half)] / ratios[half], 0.0)
+            kept = np.flatnonzero(generator.random(tries) < chances)[:late]
+            end = cells_given_sums(total[kept], last, inner, draw, generator)
+            found[rows - late : rows - late + len(kept)] = np.column_stack([*(own[kept] for own in blocks), end])
+            late -= len(kept)
+        return found
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return the log kernel, or -inf where noise does not sum to zero."""
+        values = np.asarray(noise)
+        return np.where(balanced_rows(values, self.blocks), super().log_kernel(values), -np.inf)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Return the log of the blocks' weights, convolved, at zero."""
+        return tied_log(*self.rates, self.sizes)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each cell, from its exact law."""
+        laws = {size: cell_law(*self.rates, self.sizes, size).sd ** 2 for size in set(self.sizes)}
+        return np.repeat([laws[size] for size in self.sizes], self.sizes)
+
+    def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
+        """Return the loss of a unit that moves."""
+        return tied_loss(self.outer, self.inner, self.sizes, moved)
+
+    def cut(self, place: int) -> CutLaw:
+        """Return the law of the noise of the first so many cells, added up."""
+        return cut_law(*self.rates, self.sizes, place)
+
+    def single(self, place: int) -> CutLaw:
+        """Return the law of the noise of one cell."""
+        return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
+
+
+@lru_cache(maxsize=64)
+def kept_share(outer: float, inner: float, size: int) -> float:
+    """Return the share of proposed blocks that are kept."""
+    return float(np.exp(free_logs(outer, inner, size) + size * log(np.tanh(inner / 2))))
+
+
+def drawn_blocks(rows: int, size: int, draw: Draw, keep: Keep) -> Counts:
+    """Draw so many blocks of cells, each kept by its own sum."""
+    found, late = [np.zeros((0, size), dtype=np.int64)], rows
+    while late:
+        tried = draw((2 * late + 8) * size).reshape(-1, size)
+        tried = tried[keep(tried.sum(axis=1))][:late]
+        found.append(tried)
+        late -= len(tried)
+    return np.concatenate(found)
+
+
+def seeded(outer: float, inner: float, generator: np.random.Generator) -> tuple[Draw, Keep]:
+    """Return how readers draw cells and keep blocks, by seeded floats."""
+    share = -np.expm1(-inner)
+
+    def draw(count: int) -> Counts:
+        return np.asarray(generator.geometric(share, count) - generator.geometric(share, count), dtype=np.int64)
+
+    def keep(sums: Counts) -> NDArray[np.bool_]:
+        return np.asarray(generator.random(len(sums)) < np.exp(-outer * np.abs(sums)))
+
+    return draw, keep
+
+
+def cells_given_sums(sums: Counts, size: int, inner: float, draw: Draw, generator: np.random.Generator) -> Counts:
+    """Draw cells of rate `inner` given their sum: all but the last are proposed, and kept by the last one's weight."""
+    found, late = np.zeros((len(sums), size), dtype=np.int64), np.arange(len(sums))
+    while late.size:
+        free = draw(late.size * (size - 1)).reshape(late.size, size - 1)
+        last = sums[late] - free.sum(axis=1)
+        kept = generator.random(late.size) < np.exp(-inner * np.abs(last))
+        if size == 1:
+            kept = np.ones(late.size, dtype=bool)
+        found[late[kept]] = np.column_stack([free, last])[kept]
+        late = late[~kept]
+    return found

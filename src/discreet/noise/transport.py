@@ -1,0 +1,183 @@
+"""Noise in the shape of transport along a tree: what it costs to carry units from cell to cell, edge by edge.
+
+Cells are the nodes of a tree, and an edge e has a rate r_e, what it costs to carry one unit over it. Noise u that sums
+to zero is carried by U_e units over e, U_e the sum of u over all cells behind e, so
+
+    P(u) = prod_e tanh(r_e/2) e^(-r_e |U_e|).
+
+u and U determine each other in whole numbers, so the U_e are independent discrete Laplace numbers: they are drawn, and
+differences are taken. A record that moves from a to b moves every U_e on the path between by 1 and no other. Its loss
+is the sum of independent randomised responses, at most the sum of the rates on the path: the distance of a and b. The
+zCDP parameter is sum r_e tanh(r_e/2), exactly: for one number D_alpha / alpha is a difference quotient of a function
+that is concave in (alpha - 1/2)^2, so that it is largest at alpha = 1, where it is the divergence. A path, for cells in
+an order, is the tree in which each cell hangs on the next.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from flint import ctx
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Counts, Floats, NumbersT
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.exact import ball, rounded_up
+from discreet.noise.cut import CutLaw
+from discreet.noise.laplace import Laplace
+from discreet.noise.laplace_kernel import balanced_rows
+from discreet.noise.law import NoiseLaw
+from discreet.randomness import RandomBits
+
+
+@dataclass(frozen=True)
+class TreeLaplace(NoiseLaw):
+    """Noise on the nodes of a tree: cell i hangs on `parents[i]`, a later one, by an edge of rate `rates[i]`.
+
+    The last cell is the root.
+
+    >>> TreeLaplace.path([Fraction(1, 2), Fraction(1)]).norm([1, 0, -1])
+    Fraction(3, 2)
+    """
+
+    parents: tuple[int, ...]
+    rates: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.rates) != len(self.parents) or not self.rates or min(self.rates) <= 0:
+            raise DeclarationError("A tree needs one edge or more, each with a rate above 0.")
+        if any(not place < parent <= len(self.parents) for place, parent in enumerate(self.parents)):
+            raise DeclarationError("Every cell of a tree hangs on a later one; the last one is the root.")
+
+    @classmethod
+    def path(cls, rates: Sequence[Fraction]) -> "TreeLaplace":
+        """Return the noise of cells in an order: one rate for each step from a cell to the next."""
+        return cls(tuple(range(1, len(rates) + 1)), tuple(rates))
+
+    @property
+    def is_path(self) -> bool:
+        """Tell whether the cells lie in a row."""
+        return self.parents == tuple(range(1, len(self.rates) + 1))
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return all cells: their noise sums to zero together."""
+        return (len(self.parents) + 1,)
+
+    @property
+    def keeps_totals(self) -> tuple[bool, ...]:
+        """Tell that the noise sums to zero."""
+        return (True,)
+
+    @cached_property
+    def edges(self) -> Laplace:
+        """Return the law of what is carried over the edges."""
+        return Laplace(self.rates, (1,) * len(self.rates))
+
+    def carried(self, noise: NumbersT) -> NumbersT:
+        """Return U: for every edge the sum over all cells behind it."""
+        sums = np.array(noise)
+        for place, parent in enumerate(self.parents):
+            sums[..., parent] += sums[..., place]
+        return sums[..., :-1]
+
+    def delivered(self, carried: NumbersT) -> NumbersT:
+        """Return u: what each cell has once so many units were carried over every edge."""
+        found = np.concatenate([carried, np.zeros_like(carried[..., :1])], axis=-1)
+        for place, parent in enumerate(self.parents):
+            found[..., parent] -= carried[..., place]
+        return found
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw what is carried over every edge; no draw is rejected."""
+        return self.delivered(self.edges.sample(rows, bits))
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of whole numbers by seeded floats, for readers."""
+        shares = -np.expm1(-self.edges.number_rates)
+        drawn = [generator.geometric(shares, (rows, len(shares))) for _ in range(2)]
+        return self.delivered((drawn[0] - drawn[1]).astype(float))
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_e r_e |U_e|, or -inf where noise does not sum to zero."""
+        values = np.asarray(noise)
+        return np.where(balanced_rows(values, self.blocks), self.edges.log_kernel(self.carried(values)), -np.inf)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return -sum_e ln tanh(r_e/2)."""
+        return self.edges.log_normaliser
+
+    def _around(self, values: Floats) -> Floats:
+        """Return for every cell the sum of the values of its edges."""
+        found = np.append(values, 0.0)
+        np.add.at(found, np.array(self.parents), values)
+        return found
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the sum of the variances of the edges at each cell."""
+        return self._around(self.edges.variance)
+
+    @cached_property
+    def reach(self) -> Floats:
+        """Return one over the smallest rate at each cell: what is in it came over its edges."""
+        least = np.append(self.edges.number_rates, np.inf)
+        np.minimum.at(least, np.array(self.parents), self.edges.number_rates)
+        return np.asarray(1 / least)
+
+    @property
+    def information(self) -> Floats:
+        """Return one over the variance."""
+        return 1 / self.variance
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return for each cell the slopes of all edges on its way to the root, added up."""
+        slopes = self.edges.slope(self.carried(np.asarray(noise, dtype=float)))
+        found = np.concatenate([slopes, np.zeros_like(slopes[..., :1])], axis=-1)
+        for place in range(len(self.parents) - 1, -1, -1):
+            found[..., place] += found[..., self.parents[place]]
+        return found
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return sum_e r_e |C_e|, the distance over which a change is carried."""
+        return self.edges.norm(self.carried(np.asarray(change)))
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return sum_e r_e tanh(r_e/2) over edges that move by 1, and (r_e C_e)^2 / 2 over others: each is pure."""
+        found = Fraction(0)
+        with ctx.workprec(128):
+            for (rate, step), times in self.edges.moves(self.carried(np.asarray(change))).items():
+                exact = ball(rate) * (ball(rate) / 2).tanh()
+                one = rounded_up(Fraction(float(exact.upper())) * (1 + Fraction(1, 10**15)), 15)
+                found += times * (one if step == 1 else (rate * step) ** 2 / 2)
+        return found
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the exact loss: those of all edges that move add."""
+        return self.edges.loss(self.carried(np.asarray(change)))
+
+    def cut(self, place: int) -> CutLaw | None:
+        """Return the law of the noise of the first cells of a path: that of the edge behind them."""
+        if not self.is_path:
+            return None
+        weights = _laplace_line(float(self.rates[place - 1]))
+        return CutLaw(weights / weights.sum())
+
+    def single(self, place: int) -> CutLaw | None:
+        """Return the law of the noise of one cell of a path: the difference of its two edges."""
+        if not self.is_path:
+            return None
+        beside = [float(self.rates[edge]) for edge in (place - 1, place) if 0 <= edge < len(self.rates)]
+        lines = [_laplace_line(rate) for rate in beside]
+        weights = lines[0] if len(lines) == 1 else np.convolve(lines[0], lines[1])
+        return CutLaw(weights / weights.sum())
+
+
+def _laplace_line(rate: float) -> Floats:
+    """Return e^(-rate |x|) as far as e^-32."""
+    half = int(32 / rate) + 2
+    return np.asarray(np.exp(-rate * np.abs(np.arange(-half, half + 1))))

@@ -1,0 +1,149 @@
+"""Reading the sums of a number: means, sums and variances, among the records and in their population.
+
+A mean among the records is the ratio of the two ends of its group, read by `ratios`, without a prior. For the
+population, sums of n independent values lie sqrt(n) sigma t around their expectation, t a Student number. How large
+sigma is follows from the noisy squares: every sigma between 0 and sqrt(r (1 - r)), beyond which no number between the
+bounds goes, is equally likely beforehand, and is weighed by the noise that it would take.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from scipy.special import stdtrit
+
+from discreet.arrays import Floats
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.models.number_sums import NumberSums
+from discreet.reading.ratios import DRAWS, PairNoise, Quantiles, Ratio, pair_noise
+
+_SPREADS = 64  # values of sigma that are weighed
+_NEAR = 33  # ratios at which the law of a population's mean is worked out
+_SEED = 22
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSumsReading:
+    """What was published of the sums of a number, and the law of its noise in records."""
+
+    model: NumberSums
+    size: int
+    first: Floats
+    second: Floats
+    rates: tuple[float, float]
+    """How fast the noise of places and of squares falls, for each record."""
+    method: str = "read by tests that hold whatever the records are; for the population, with a t distribution"
+    log_evidence: float = float("nan")
+
+    @cached_property
+    def noise(self) -> PairNoise:
+        """Return draws of the noise of two ends."""
+        return pair_noise(self.model.ends, self.rates[0], _SEED)
+
+    @cached_property
+    def square_noise(self) -> PairNoise:
+        """Return draws of the noise of the ends of squares, independent of the others."""
+        drawn = pair_noise(self.model.ends, self.rates[1], _SEED + 1)
+        order = np.random.default_rng(_SEED + 2).permutation(drawn.size)
+        return PairNoise(drawn.first[order], drawn.second[order])
+
+    @cached_property
+    def _normals(self) -> tuple[Floats, Floats]:
+        generator = np.random.default_rng(_SEED + 3)
+        return generator.standard_normal(DRAWS), generator.random(DRAWS)
+
+    def quantiles(self, level: float) -> Quantiles:
+        """Return the quantiles of the noise, which all groups share."""
+        return Quantiles.of(self.noise, level)
+
+    def known(self, group: int) -> float:
+        """Return about how many records of a group have a value."""
+        return float(min(max(self.first[group].sum(), 1.0), self.size))
+
+    def record_mean(self, group: int, quantiles: Quantiles) -> Ratio:
+        """Return the mean place among the records of a group."""
+        return quantiles.interval(*map(float, self.first[group]))
+
+    def spreads(self, group: int, ratio: float) -> tuple[Floats, Floats]:
+        """Return standard deviations of a place that are possible around a mean, and how likely each is."""
+        most = sqrt(max(ratio * (1 - ratio), 1e-300))
+        sigmas = (np.arange(_SPREADS) + 0.5) / _SPREADS * most
+        shares = np.minimum(1.0, (2 * ratio - 1) ** 2 + 4 * sigmas**2)  # of the far end
+        far, near = self.second[group]
+        misses = (1 - shares) * far - shares * near
+        widths = np.sqrt(self._moments[0] * (1 - shares) ** 2 + self._moments[1] * shares**2 - self._cross(shares))
+        logs = -np.sqrt(2) * np.abs(misses) / widths - np.log(widths)
+        weights = np.exp(logs - logs.max())
+        return sigmas, weights / weights.sum()
+
+    @cached_property
+    def _moments(self) -> tuple[float, float, float]:
+        drawn = self.square_noise
+        return float(drawn.first.var()), float(drawn.second.var()), float(np.mean(drawn.first * drawn.second))
+
+    def _cross(self, shares: Floats) -> Floats:
+        return 2 * self._moments[2] * shares * (1 - shares)
+
+    def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
+        """Return the mean place in the population of a group, around what was found among the records."""
+        count = self.known(group)
+        normals, ranks = self._normals
+        scale = np.sqrt(max(count - 1, 1.0) / _chi_squares(max(count - 1, 1.0)))
+        counts = np.clip(self.first[group].sum() - (self.noise.first + self.noise.second), 1.0, self.size)
+
+        def deviation(ratio: float) -> Floats:
+            sigmas, weights = self.spreads(group, ratio)
+            chosen = sigmas[np.minimum(np.searchsorted(np.cumsum(weights), ranks), _SPREADS - 1)]
+            return np.asarray(np.sqrt(counts) * chosen * normals * scale)
+
+        reach = found.high - found.low + 12 * sqrt(max(found.point * (1 - found.point), 1 / count) / count)
+        near = found.point + reach * np.linspace(-1, 1, _NEAR)
+        ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], near]), 0, 1))
+        law = Quantiles.of(self.noise, level, deviation, ratios).interval(*map(float, self.first[group]))
+        return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))
+
+    def due_to_privacy(self, group: int, law: Ratio, level: float) -> float:
+        """Return which part of the width of a population's interval exact sums would save."""
+        sigmas, weights = self.spreads(group, law.point)
+        count = self.known(group)
+        plain = 2 * float(stdtrit(max(count - 1, 1.0), tails(level)[1])) * float(sigmas @ weights) / sqrt(count)
+        return max(0.0, 1 - plain / (law.high - law.low)) if law.high > law.low else 0.0
+
+    def sums(self, group: int) -> Floats:
+        """Return draws of the sum of a group's values in its own units: location families, read under a flat prior."""
+        low, width = float(self.model.bounds.low), self.model.width
+        high_end = self.first[group, 0] - self.noise.first
+        count = self.first[group].sum() - self.noise.first - self.noise.second
+        if self.model.ends == 2:
+            count = np.full_like(high_end, float(self.size))
+        return np.asarray(low * count + width * high_end)
+
+    def variances(self, group: int, sampled: bool) -> Floats:
+        """Return draws of the variance of a group's values, among the records or in the population.
+
+        Both ends of places and of squares are those that were published without noise, where these are possible. How
+        far a population's variance lies from that of the records depends on fourth moments, which were not published;
+        they are at most the variance times the squared distance to the farther bound.
+        """
+        first, second = self.first[group], self.second[group]
+        ends = np.stack([first[0] - self.noise.first, first[1] - self.noise.second])
+        far = np.stack([second[0] - self.square_noise.first, second[1] - self.square_noise.second])
+        count, total = np.maximum(ends.sum(axis=0), 1e-9), np.maximum(far.sum(axis=0), 1e-9)
+        place, share = ends[0] / count, far[0] / total
+        spread = (share - (2 * place - 1) ** 2) / 4
+        possible = (place >= 0) & (place <= 1) & (spread >= 0) & (spread <= place * (1 - place)) & (count > 1)
+        if possible.sum() < 200:  # noise hides it: any variance between the bounds
+            ranks = self._normals[1]
+            return np.asarray(ranks / 4 * self.model.width**2)
+        place, spread, count = place[possible], spread[possible], count[possible]
+        if sampled:
+            farther = np.maximum(place, 1 - place) ** 2
+            deviation = np.sqrt(np.maximum(spread * (farther - spread), 0) / count)
+            spread = np.clip(spread + deviation * self._normals[0][possible], 0, place * (1 - place))
+        return np.asarray(spread * self.model.width**2)
+
+
+def _chi_squares(freedom: float) -> Floats:
+    """Return draws of chi-square numbers, for Student's."""
+    return np.random.default_rng(_SEED + 4).chisquare(freedom, DRAWS)

@@ -1,0 +1,72 @@
+"""The distribution of a number as a picture: the share below every edge with a band, and the share of every cell."""
+
+from itertools import pairwise
+
+from discreet.inference import Posterior
+from discreet.inference.posteriors.pictures import Distribution
+from discreet.show.charts.drawing import BLUE, GREY, WIDTH, Spec, chart, layer, lines_of, measured, reading_title
+
+_HEIGHT = 190
+
+
+def distribution_chart(posterior: Posterior, picture: Distribution, level: float = 0.9) -> Spec:
+    """Draw the share below each edge with its band, and below it the histogram with intervals, group by group."""
+    panels = []
+    for group, edges, below, cells in picture.groups:
+        named = f"{group}: " if group else ""
+        panels.append(_band(picture, f"{named}share below", [*zip(edges, below, strict=True)], level))
+        panels.append(_bars(picture, f"{named}share of each cell", edges, cells, level))
+    return chart([], reading_title(posterior), {"vconcat": panels, "spacing": 18})
+
+
+def _axis(title: str) -> Spec:
+    return {"title": lines_of(title, 68), "format": ",~r", "tickCount": 6}
+
+
+def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[float, ...]]], level: float) -> Spec:
+    """Return the share below every edge: a line, a band for the population, and a narrow one for the records."""
+    rows = [
+        {"edge": edge, "share": share, "low": low, "high": high, "own_low": own_low, "own_high": own_high}
+        for edge, (share, own_low, own_high, low, high) in points
+    ]
+    x = measured(
+        "edge",
+        axis=_axis(f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: these records"),
+    )
+    share = {"axis": {"title": title, "format": "%", "tickCount": 5}, "scale": {"domain": [0, 1]}}
+    layers = [
+        layer(
+            {"type": "area", "color": BLUE, "opacity": 0.2},
+            {"x": x, "y": measured("low", **share), "y2": {"field": "high"}},
+        ),
+        layer(
+            {"type": "area", "color": BLUE, "opacity": 0.45},
+            {"x": x, "y": measured("own_low"), "y2": {"field": "own_high"}},
+        ),
+        layer({"type": "line", "color": BLUE, "strokeWidth": 1.5}, {"x": x, "y": measured("share")}),
+    ]
+    return {"width": WIDTH, "height": _HEIGHT, "data": {"values": rows}, "layer": layers}
+
+
+def _bars(
+    picture: Distribution, title: str, edges: tuple[float, ...], cells: tuple[tuple[float, ...], ...], level: float
+) -> Spec:
+    """Return bars from edge to edge, as high as the share, per unit where cells are not equally wide."""
+    widths = [high - low for low, high in pairwise(edges)]
+    equal = max(widths) <= 1.001 * min(widths)
+    rows = []
+    for place, (share, low, high) in enumerate(cells):
+        scale = 1.0 if equal else 1 / widths[place]
+        ends = {"from": edges[place], "to": edges[place + 1], "middle": (edges[place] + edges[place + 1]) / 2}
+        rows.append(ends | {"share": share * scale, "low": low * scale, "high": high * scale})
+    x = measured("from", axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population"))
+    words = title if equal else f"{title}, per 1 of {picture.column}"
+    y = measured("share", axis={"title": lines_of(words, 30), "format": "%" if equal else ".1e", "tickCount": 5})
+    bar = {"type": "rect", "color": BLUE, "opacity": 0.45, "stroke": "white", "strokeWidth": 0.5}
+    layers = [
+        layer(bar, {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}}),
+        layer(
+            {"type": "rule", "stroke": GREY}, {"x": measured("middle"), "y": measured("low"), "y2": {"field": "high"}}
+        ),
+    ]
+    return {"width": WIDTH, "height": _HEIGHT, "data": {"values": rows}, "layer": layers}

@@ -1,0 +1,198 @@
+"""Numbers: stated digits of the tests, their coverage in hard cases, and what is said about each quantity."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.models.number_table import suitable_cells
+from discreet.noise import ZeroSumBlocks
+from discreet.reading.number_tests import DrawnTests, ExactTests
+from discreet.reading.ratios import PairNoise, Quantiles, pair_noise
+
+HALF = Fraction(1, 2)
+SMALL = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
+USUAL = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (8,) * 8)
+
+
+def edges_of(values: Any, law: Any) -> ExactTests:
+    return ExactTests(np.asarray(values), int(np.sum(values)), law.cut, law.single)
+
+
+def test_tails_and_intervals_are_the_stated_ones() -> None:
+    tests = edges_of([9, 3, 5, 3], SMALL)
+    assert tests.tails(HALF, False)[0] == pytest.approx([0.3899764532, 0.9062782068, 0.9918431986])
+    low, high = tests.tails(HALF, True)
+    assert low == pytest.approx([0.4385463919, 0.8030850217, 0.9817330294])
+    assert high == pytest.approx([0.6779898878, 0.3035448230, 0.0318174825])
+    assert [tests.cells_left(HALF, level, False) for level in (0.9, 0.8)] == [(0, 2), (0, 1)]
+    assert [tests.cells_left(HALF, level, True) for level in (0.9, 0.8)] == [(0, 2), (0, 2)]
+
+
+def test_tails_are_what_listing_all_noise_gives() -> None:
+    tests = edges_of([9, 3, 5, 3], SMALL)
+    noise = np.array([[a, b, c] for a in range(-40, 41) for b in range(-40, 41) for c in range(-40, 41)])
+    noise = np.column_stack([noise, -noise.sum(axis=1)])
+    chances = np.exp(SMALL.log_probability(noise))
+    for place, noisy in enumerate(np.cumsum([9, 3, 5])):
+        below = noise[:, : place + 1].sum(axis=1)
+        assert tests.tails(HALF, False)[0][place] == pytest.approx(chances[below <= noisy - 10].sum(), abs=1e-4)
+        assert tests.tails(HALF, False)[1][place] == pytest.approx(chances[below >= noisy - 9].sum(), abs=1e-4)
+
+
+def test_one_record_in_the_medians_cell_is_held_as_often_as_stated() -> None:
+    counts = np.zeros(64, dtype=np.int64)
+    counts[0], counts[30], counts[63] = 499, 1, 500
+    rows = counts + USUAL.simulate(2000, np.random.default_rng(41)).astype(np.int64)
+    held = [first <= 30 <= last for first, last in (edges_of(row, USUAL).cells_left(HALF, 0.9, False) for row in rows)]
+    assert np.mean(held) >= 0.89
+
+
+def test_draws_serve_as_well_as_the_laws_of_cuts() -> None:
+    counts = np.random.default_rng(5).multinomial(1000, np.full(64, 1 / 64))
+    noise = USUAL.simulate(4095, np.random.default_rng(6))
+    exact, drawn = edges_of(counts, USUAL), DrawnTests(counts, noise, 1000)
+    for sampled in (False, True):
+        for one, two in zip(exact.tails(HALF, sampled), drawn.tails(HALF, sampled), strict=True):
+            assert np.abs(one - two).max() < 0.05
+        first, second = exact.share_below(20, 0.9, sampled), drawn.share_below(20, 0.9, sampled)
+        assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=0.006)
+
+
+def test_the_guess_is_linear_inside_a_cell_and_in_the_middle_of_a_flat_stretch() -> None:
+    edges = np.arange(5.0)
+    assert edges_of([4, 4, 8, 4], SMALL).point(HALF, edges) == pytest.approx(2.25)
+    assert edges_of([10, 0, 0, 10], SMALL).point(HALF, edges) == pytest.approx(2.0)
+
+
+def test_one_number_among_two_ends_has_the_interval_of_its_law() -> None:
+    found = Quantiles.of(pair_noise(2, 0.5, 1), 0.9).interval(300.0, 700.0)
+    assert found.high - found.low == pytest.approx(2 * np.log(10) / 1000, rel=0.003)
+
+
+@pytest.mark.parametrize("cells", [2, 3, 9])
+def test_the_noise_of_two_ends_is_that_of_the_exact_sampler(cells: int) -> None:
+    from discreet.noise import ZeroSumLaplace
+
+    law = ZeroSumLaplace((Fraction(1, 2000),), (cells,))
+    rows = law.sample(20_000, dc.SeededBits(31)) / 1000
+    drawn = pair_noise(cells, 0.5, 2)
+    for ratio in (0.1, 0.5, 0.8):
+        own = PairNoise(rows[:, 0], rows[:, 1]).at(ratio)
+        assert np.quantile(drawn.at(ratio), [0.05, 0.5, 0.95]) == pytest.approx(
+            np.quantile(own, [0.05, 0.5, 0.95]), abs=0.2
+        )
+
+
+def test_a_ratio_that_noise_hides_may_be_anything_between_the_bounds() -> None:
+    quantiles = Quantiles.of(pair_noise(3, 0.5, 3), 0.9)
+    assert quantiles.interval(-3.0, 1.0)[1:] == (0.0, 1.0)
+    assert quantiles.interval(1.0, 1.0)[1:] == (0.0, 1.0)
+    high = quantiles.interval(500.0, -4.0)
+    assert high.high == 1.0
+    assert high.low > 0.98
+
+
+def read(model: Any, kind: Any, data: Any, size: int, epsilon: Any, seed: int = 3) -> Any:
+    return dc.infer(dc.simulate(kind(model, size, epsilon), model.rehearse(data), dc.SeededBits(seed)))
+
+
+def test_a_mean_is_that_of_the_records_with_a_value() -> None:
+    data = {"x": [20.0, 40.0, None, "?"] * 5000}
+    model = dc.NumberSums("x", (0, 100), asks=("mean", "sum"))
+    mean, law, total = read(model, dc.GeometricSums, data, 20_000, 2).rows(0.95)
+    assert mean.low < 30 < mean.high < mean.low + 0.1
+    assert law.low <= mean.low < mean.high <= law.high
+    assert total.low < 300_000 < total.high
+    constant = dc.NumberSums("x", (0, 100), missing=100)
+    first, _ = read(constant, dc.GeometricSums, data, 20_000, 2).rows(0.95)
+    assert first.low < 65 < first.high
+
+
+def test_means_by_group_are_those_of_each_group() -> None:
+    ward = dc.Column("ward", ("A", "B"), outside="A")
+    data = {"x": [10.0, 90.0] * 4000, "ward": ["A", "B"] * 4000}
+    posterior = read(dc.NumberSums("x", (0, 100), by=ward), dc.GeometricSums, data, 8000, 1)
+    means = {row.given: row.mean for row in posterior.rows() if row.quantity.endswith("(these records)")}
+    assert means == pytest.approx({"ward=A": 10, "ward=B": 90}, abs=0.5)
+    assert posterior.known == pytest.approx({"ward=A": 4000, "ward=B": 4000}, abs=40)
+
+
+def test_a_variance_is_read_from_its_own_sums() -> None:
+    model = dc.NumberSums("x", (0, 100), asks=("variance",), missing=0)
+    assert dc.GeometricSums(model, 10, 1).squares == HALF
+    records, law = read(model, dc.GeometricSums, {"x": [40.0, 60.0] * 20_000}, 40_000, 1).rows(0.95)
+    assert records.low < 100 < records.high < records.low + 5
+    assert law.low < 100 < law.high
+
+
+def test_quantiles_of_whole_numbers_are_whole_numbers() -> None:
+    model = dc.NumberTable("x", (0, 9), 10, is_whole=True, missing=0, quantiles=("0.5",))
+    assert model.count == 10
+    first, law = read(model, dc.TreeTable, {"x": [3] * 600 + [7] * 400}, 1000, 2).rows()
+    assert (first.low, first.mean, first.high) == (3, 3, 3)
+    assert law.low == law.high == 3
+
+
+def test_a_release_does_not_change_when_records_move_inside_their_cells() -> None:
+    model = dc.NumberTable("x", (0, 100), 10, missing=0)
+    one, two = ({"x": [start + 10 * place for place in range(10)]} for start in (0.5, 9.5))
+    assert np.array_equal(model.rehearse(one), model.rehearse(two))
+
+
+def test_values_beyond_the_bounds_count_in_the_outer_cells_and_gaps_in_one_of_their_own() -> None:
+    model = dc.NumberTable("x", (0, 10), 2)
+    assert model.rehearse({"x": [-5, 0, 4.9, 5, 10, 99, None, "no"]}).tolist() == [3, 3, 2]
+    assert dc.NumberTable("x", (0, 10), 2, missing=7).rehearse({"x": [-5, None]}).tolist() == [1, 1]
+
+
+def test_dates_are_days() -> None:
+    model = dc.NumberTable("x", ("2026-01-01", "2026-12-31"), 12, quantiles=("0.5",), missing="2026-06-01")
+    assert model.is_whole
+    (row, _) = read(model, dc.TreeTable, {"x": ["2026-03-05"] * 900 + ["2026-09-01"] * 100}, 1000, 2).rows()
+    day = (np.datetime64("2026-03-05") - np.datetime64("1970-01-01")).astype(int)
+    assert row.low <= day <= row.high
+
+
+def test_growing_edges_begin_and_end_at_the_bounds_and_grow() -> None:
+    model = dc.NumberTable.growing("x", (0, 2_000_000), 2000, 64)
+    widths = np.diff(model.places)
+    assert (model.count, model.places[0], model.places[-1]) == (64, 0, 2_000_000)
+    assert (np.diff(widths[1:]) > 0).all()
+
+
+def test_the_number_of_cells_follows_from_public_facts() -> None:
+    assert [suitable_cells(n, "0.1") for n in (1000, 10_000, 100_000)] == [16, 64, 256]
+    reason = dc.suggest(dc.NumberTable("x", (0, 1), 256), 100, 1).reason
+    assert "16 cells would suit" in reason
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: dc.NumberSums("x", (1, 0)),
+        lambda: dc.NumberSums("x", (0, 1), asks=("median",)),
+        lambda: dc.NumberSums("x", (0, 1), by="ward"),  # type: ignore[arg-type]
+        lambda: dc.NumberSums("x", (0, 1), unit=3),
+        lambda: dc.NumberTable("x", (0, 1), 1),
+        lambda: dc.NumberTable("x", (0, 1), quantiles=("1.5",)),
+        lambda: dc.NumberTable("x", (0, 1), edges=(0, "0.7", "0.2", 1)),
+        lambda: dc.NumberTable("x", (0, 1), edges=(0, "0.5", 2)),
+        lambda: dc.TreeTable(dc.NumberTable("x", (0, 1), 4), 10, 1, share=1),
+        lambda: dc.GeometricSums(dc.NumberSums("x", (0, 1)), 10, 1, squares=0),
+        lambda: dc.GeometricSums(dc.NumberSums("x", (0, 1)), 10, "1e-6"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(wrong: Any) -> None:
+    with pytest.raises(dc.DeclarationError) as refusal:
+        wrong()
+    assert len(str(refusal.value).split()) > 4
+
+
+def test_several_releases_are_read_one_at_a_time() -> None:
+    mechanism = dc.GeometricSums(dc.NumberSums("x", (0, 1), missing=0), 4, 1)
+    sums = mechanism.model.rehearse({"x": [0, 1, 1, 0]})
+    with pytest.raises(dc.DeclarationError, match="one release at a time"):
+        dc.infer(*(dc.simulate(mechanism, sums, dc.SeededBits(seed)) for seed in (1, 2)))

@@ -1,0 +1,85 @@
+"""Many processes on one ledger, and processes that are killed: what tests and validation share."""
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from fractions import Fraction
+
+import discreet as dc
+from coin_ledger import COIN, DATA
+from discreet.guarantees import chain
+
+FORK = multiprocessing.get_context("fork")
+MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.001")
+
+
+def _race(place: str, attempts: int, won: "multiprocessing.Queue[int]") -> None:
+    ledger, count = dc.Ledger.open(place), 0
+    for _ in range(attempts):
+        try:
+            ledger.charge(dc.Guarantee("0.001"), "raced", {"kind": "none"})
+            count += 1
+        except dc.BudgetError:
+            pass
+    won.put(count)
+
+
+def race(place: str, processes: int, attempts: int, room: int) -> None:
+    """Let processes race for room that is smaller than their wishes: exactly that room must be taken."""
+    ledger = dc.Ledger.create(place, epsilon=Fraction(room, 1000))
+    won: multiprocessing.Queue[int] = FORK.Queue()
+    racing = [FORK.Process(target=_race, args=(place, attempts, won)) for _ in range(processes)]
+    for process in racing:
+        process.start()
+    assert sum(won.get(timeout=1800) for _ in racing) == room
+    for process in racing:
+        process.join(60)
+    assert ledger.spent.epsilon == Fraction(room, 1000)
+    assert ledger.check() == room + 1
+
+
+def _publish_on(place: str, name: str, point: str | None, told: int) -> None:
+    def die(reached: str) -> None:
+        if reached == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    chain.action = die if point is not None else None
+    ledger = dc.Ledger.open(place)
+    for number in range(10**6):
+        release = dc.publish(MECHANISM, COIN.statistics(DATA), ledger, "x", request=f"{name}-{number}")
+        os.write(told, f"{name}-{number} {release.digest}\n".encode())
+
+
+def killed(place: str, name: str, seed: int, point: str | None = None) -> dict[str, str]:
+    """Kill -9 a process that publishes, at a failpoint or a random moment; return what it had been given before."""
+    hears, tells = os.pipe()
+    process = FORK.Process(target=_publish_on, args=(place, name, point, tells))
+    process.start()
+    if point is None:
+        time.sleep(random.Random(seed).uniform(0.0, 0.12))
+        if process.pid is not None:
+            os.kill(process.pid, signal.SIGKILL)
+    process.join(120)
+    os.close(tells)
+    with os.fdopen(hears) as file:
+        whole = [line.split() for line in file.read().splitlines(keepends=False)]
+    assert process.exitcode == -signal.SIGKILL
+    return {line[0]: line[1] for line in whole if len(line) == 2}
+
+
+def check_after_kills(place: str, given: dict[str, str]) -> tuple[int, int]:
+    """Hold a ledger against what processes had been given: no release without charge, none lost, nothing corrupt.
+
+    Return the numbers of charges and of releases.
+    """
+    ledger = dc.Ledger.open(place)
+    ledger.check()  # every release was paid for, all sums add up
+    entries = ledger.entries()
+    charges = {entry.sequence: entry.body for entry in entries if entry.kind == "charge"}
+    releases = [entry.body for entry in entries if entry.kind == "release"]
+    recorded = {charges[body["charge"]]["request"]: body["digests"][0] for body in releases}
+    assert all(recorded.get(request) == digest for request, digest in given.items())
+    assert ledger.spent.epsilon == Fraction(len(charges), 1000)
+    return len(charges), len(recorded)

@@ -1,0 +1,119 @@
+"""ConeMoments: what it adds noise to, that noise never looks at records, and its documents."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.mechanisms import BoxMoments, ConeMoments
+from discreet.releases.release import mechanism_document, read_mechanism
+
+WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
+SEX = dc.Column("sex", ("m", "f"), outside="m")
+MODELS = [
+    dc.LinearRegression("y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=noise, intercept=intercept)
+    for noise in ("0.2", dc.InverseGamma(1, 1))
+    for intercept in (True, False)
+]
+every = pytest.mark.parametrize(
+    "model", MODELS, ids=["known", "known, no intercept", "unknown", "unknown, no intercept"]
+)
+
+
+def record_of(generator: np.random.Generator) -> dict[str, list[object]]:
+    return {
+        "x": [float(generator.uniform(-1, 11))],
+        "y": [float(generator.uniform(-1, 6))],
+        "ward": ["ABC"[generator.integers(3)]],
+        "sex": ["mf"[generator.integers(2)]],
+    }
+
+
+@every
+def test_the_released_numbers_are_the_stated_sums_of_products_up_to_known_constants(model: dc.LinearRegression) -> None:
+    """What a record contributes, less the same terms of its matrix vv' that the noise is made of, is a constant."""
+    mechanism, generator = ConeMoments(model, 100, 1), np.random.default_rng(5)
+    constants = set()
+    for _ in range(40):
+        row = model.rehearse(record_of(generator))
+        matrix = mechanism.coding.matrix(row)
+        known = [
+            int(number) - sum((factor * matrix[i][j] for i, j, factor in terms), Fraction(0)) / model.grid**2
+            for number, terms in zip(row.tolist(), mechanism.noise.terms, strict=True)
+        ]
+        constants.add(tuple(known))
+    assert len(constants) == 1
+
+
+@every
+def test_every_record_lies_in_the_body_exactly(model: dc.LinearRegression) -> None:
+    mechanism, generator = ConeMoments(model, 100, 1), np.random.default_rng(6)
+    for _ in range(40):
+        row = model.rehearse(record_of(generator))
+        assert mechanism.keeps_premise(row)
+        matrix = mechanism.coding.matrix(row)
+        products = [[matrix[0][i] * matrix[0][j] for j in range(len(matrix))] for i in range(len(matrix))]
+        if mechanism.coding.is_signed:  # vv' = (M^2 v)(M^2 v)' / M^4, wherever it is released
+            released = [(i, j) for terms in mechanism.noise.terms for i, j, _ in terms]
+            assert all(matrix[i][j] * model.grid**2 == products[i][j] for i, j in released)
+
+
+def test_coordinates_are_counted_as_the_page_says() -> None:
+    known, _, unknown, bare = (ConeMoments(model, 100, 1).coding.body for model in MODELS)
+    assert known.fixed == (True, False, True, True, True, True)  # 1, x, B, C, f, y
+    assert unknown.fixed == (True, False, True, True, True, False)
+    assert bare.fixed == (False,) * 5
+    assert (known.dimension, unknown.dimension, bare.dimension) == (16, 17, 15)
+
+
+def test_the_noise_does_not_depend_on_the_records() -> None:
+    model = MODELS[0]
+    mechanism, generator = ConeMoments(model, 100, 1), np.random.default_rng(7)
+    rows = [model.rehearse(record_of(generator)) * 100 for _ in range(2)]
+    first, second = (mechanism.sample(row, dc.SeededBits(9)) - row for row in rows)
+    assert first.tolist() == second.tolist()
+
+
+def test_it_has_less_noise_than_the_box() -> None:
+    names = [f"x{k}" for k in range(4)]
+    model = dc.LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=dc.InverseGamma(1, 1))
+    cone, box = ConeMoments(model, 1000, 1), BoxMoments(model, 1000, 1)
+    ratios = cone.scale / box.scale
+    first = [model.cells.index(name) for name in (*names, "y")]
+    products = [model.cells.index("x0 * x1"), model.cells.index("x2 * y")]
+    squares = [model.cells.index("x0 * x0"), model.cells.index("y * y")]
+    assert ratios[first].mean() == pytest.approx(17.56 / 24.82, rel=0.03)
+    assert ratios[products].mean() == pytest.approx(15.95 / 24.82, rel=0.03)
+    assert ratios[squares].mean() == pytest.approx(10.88 / 12.41, rel=0.03)
+
+
+def test_the_charge_is_that_of_a_pure_epsilon() -> None:
+    mechanism = ConeMoments(MODELS[0], 100, 1)
+    assert mechanism.guarantee == dc.Guarantee(Fraction(1), reason=mechanism.reason)
+    assert float(mechanism.rho) == pytest.approx(np.tanh(0.5), rel=1e-3)
+    assert float(mechanism.rho) >= np.tanh(0.5)
+    assert mechanism.privacy_loss().epsilon == mechanism.pure_epsilon == 1
+
+
+def test_a_release_survives_its_document() -> None:
+    mechanism = ConeMoments(MODELS[2], 100, "1/3")
+    assert read_mechanism(mechanism_document(mechanism)) == mechanism
+    row = MODELS[2].rehearse(record_of(np.random.default_rng(1))) * 100
+    release = dc.simulate(mechanism, row, dc.SeededBits(1))
+    assert dc.Release.from_json(release.to_json()) == release
+    with pytest.raises(dc.DeclarationError, match="64 bits"):
+        ConeMoments(MODELS[2], 100, "1e-5")
+
+
+def test_the_audit_finds_a_radius_that_is_too_short() -> None:
+    model = dc.LinearRegression("y", [], {"y": (0, 1)}, noise="0.5")
+
+    class Short(ConeMoments):
+        """Wrong on purpose: a third of the noise, with the promise of the whole."""
+
+        def sample(self, counts, bits):  # type: ignore[no-untyped-def]
+            return (super().sample(counts, bits) - counts) // 3 + counts
+
+    for kind, violates in ((ConeMoments, False), (Short, True)):
+        assert dc.audit(kind(model, 20, 1), draws=12_000, seed=5).violates == violates

@@ -1,0 +1,45 @@
+"""The figures of docs/calibration.md are those of the results that are on file, and hold what the page says of them."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from calibration_page import COLLECTED, PAGE, tables, written
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(COLLECTED.read_text("utf-8"))
+    return found
+
+
+def test_every_table_of_the_page_is_made_of_the_results(results: dict[str, Any]) -> None:
+    page = PAGE.read_text("utf-8")
+    assert written(page, results) == page
+    assert all(lines in page for lines in tables(results).values())
+
+
+def test_every_result_says_of_which_commit_and_seed_it_is(results: dict[str, Any]) -> None:
+    assert all(len(entry["own"]["commit"]) == 40 for entry in results["fixed truths"])
+    assert all(len(entry["commit"]) == 40 for entry in results["ranks"] + results["regression"])
+    seeds = [entry["seed"] for entries in results.values() for entry in entries]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_own_sums_cover_fixed_truths(results: dict[str, Any]) -> None:
+    """On 100 releases and more of each setting: margins 85 to 95 %, 89 to 93 on average, cells at least 85 %."""
+    own = [entry["own"] for entry in results["fixed truths"]]
+    margins, cells = ([each[kind][0] / each[kind][1] for each in own] for kind in ("margins", "cells"))
+    assert min(each["releases"] for each in own) >= 100
+    assert min(margins) >= 0.85
+    assert max(margins) <= 0.95
+    assert 0.89 <= np.mean(margins) <= 0.93
+    assert min(cells) >= 0.85
+
+
+def test_ranks_are_uniform_and_those_of_plug_in_readings_are_not(results: dict[str, Any]) -> None:
+    for entry in results["ranks"]:
+        assert entry["aware"]["p"] >= 1e-4, entry["setting"]
+        assert abs(entry["aware"]["covers"] - 0.9) <= 4 * entry["aware"]["error"], entry["setting"]
+    assert np.mean([entry["plug-in"]["p"] < 1e-4 for entry in results["ranks"]]) > 0.5

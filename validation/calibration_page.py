@@ -1,0 +1,154 @@
+"""The tables of docs/calibration.md, made of what the sweeps found.
+
+    python validation/calibration_page.py collect   # results of `make validate-full` become validation/calibration.json
+    python validation/calibration_page.py write     # and these the tables of the page
+
+A test holds the page against the file.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kept_results import HERE, RESULTS, write
+from rank_tests import coverage, uniformity
+
+COLLECTED = HERE / "calibration.json"
+PAGE = HERE.parent / "docs" / "calibration.md"
+READINGS = {"plug-in": "plug-in", "D1": "Dirichlet(1)", "learnt": "learnt, opened", "own": "own sums"}
+KINDS = ("margins", "cells")
+Entry = dict[str, Any]
+
+
+def files(sweep: str) -> Iterator[Entry]:
+    """Give what is kept of each setting of a sweep, by seed."""
+    found = [json.loads(path.read_text("utf-8")) for path in (RESULTS / sweep).glob("*.json")]
+    yield from sorted(found, key=lambda each: int(each["seed"]))
+
+
+def collected() -> dict[str, Any]:
+    """Return all results on file, with the repeats summed up."""
+    truths: dict[str, Entry] = {}
+    for sweep in ("fixed-truths-alone", "fixed-truths-together"):
+        for each in files(sweep):
+            entry = truths.setdefault(each["setting"], {"setting": each["setting"], "seed": each["seed"]})
+            for name in each["repeats"][0]:
+                sums = {kind: np.sum([r[name][kind] for r in each["repeats"]], axis=0).tolist() for kind in KINDS}
+                entry[name] = {"commit": each["commit"], "releases": len(each["repeats"]), **sums}
+    return {
+        "fixed truths": list(truths.values()),
+        "ranks": [ranked(each) for each in files("ranks")],
+        "regression": [regressed(each) for each in files("regression")],
+    }
+
+
+def ranked(found: Entry) -> Entry:
+    """Return coverage, its standard error and the p-value of the ranks of one setting, read both ways."""
+    entry: Entry = {name: found[name] for name in ("setting", "seed", "commit")}
+    for name in ("aware", "plug-in"):
+        places = np.concatenate([batch[name] for batch in found["repeats"]])
+        share, error = coverage(places)
+        entry["data sets"] = len(places)
+        entry[name] = {"covers": round(share, 4), "error": round(error, 4), "p": float(f"{uniformity(places):.3g}")}
+    return entry
+
+
+def regressed(found: Entry) -> Entry:
+    """Return how often the coefficients of one setting are covered, read both ways."""
+    entry: Entry = {name: found[name] for name in ("setting", "seed", "commit")}
+    for name in ("aware", "plug-in"):
+        inside = np.mean([each[name] for each in found["repeats"]], axis=1)
+        entry["data sets"] = len(inside)
+        error = float(inside.std(ddof=1) / np.sqrt(len(inside)))
+        entry[name] = {"covers": round(float(inside.mean()), 4), "error": round(error, 4)}
+    return entry
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; all columns but the first are numbers."""
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def fixed_truths(results: dict[str, Any], kind: str) -> str:
+    """Return how often each reading covers shares of one kind, setting by setting, and over all of them."""
+    rows, columns = [], {name: [] for name in READINGS}  # type: tuple[list[list[str]], dict[str, list[float]]]
+    for entry in results["fixed truths"]:
+        row = [
+            entry["setting"],
+            " / ".join(str(entry[name]["releases"]) for name in ("own", "learnt") if name in entry),
+        ]
+        for name, shares in columns.items():
+            covered, of = entry[name][kind] if name in entry else (0, 0)
+            row.append(percent(covered / of) if of else "-")
+            shares += [covered / of] if of else []
+        rows.append(row)
+    for word, of_all in (("mean", np.mean), ("lowest", np.min), ("highest", np.max)):
+        rows.append([f"**{word}**", "", *(percent(float(of_all(shares))) for shares in columns.values())])
+    return table([kind, "releases", *READINGS.values()], rows)
+
+
+def ranks(results: dict[str, Any]) -> str:
+    """Return coverage over the prior and the uniformity of ranks, setting by setting."""
+    rows = []
+    for entry in results["ranks"]:
+        aware, naive = entry["aware"], entry["plug-in"]
+        shown = [f"{percent(aware['covers'])} ± {percent(aware['error'])}", f"{aware['p']:.2g}"]
+        rows.append([entry["setting"], str(entry["data sets"]), *shown, percent(naive["covers"]), f"{naive['p']:.1g}"])
+    return table(["read", "data sets", "`infer` covers, %", "ranks, p", "plug-in covers, %", "ranks, p"], rows)
+
+
+def regressions(results: dict[str, Any]) -> str:
+    """Return coverage of regressions, which are read by draws."""
+    rows = []
+    for entry in results["regression"]:
+        aware, naive = entry["aware"], entry["plug-in"]
+        shown = f"{percent(aware['covers'])} ± {percent(aware['error'])}"
+        rows.append([entry["setting"], str(entry["data sets"]), shown, percent(naive["covers"])])
+    return table(["coefficients", "data sets", "`infer` covers, %", "plug-in covers, %"], rows)
+
+
+def tables(results: dict[str, Any]) -> dict[str, str]:
+    """Return the tables of the page, by the name that stands above each."""
+    return {
+        "margins": fixed_truths(results, "margins"),
+        "cells": fixed_truths(results, "cells"),
+        "ranks": ranks(results),
+        "regression": regressions(results),
+    }
+
+
+def marked(name: str, lines: str) -> str:
+    """Return a table between its marks."""
+    return f"<!-- {name}: made by validation/calibration_page.py -->\n{lines}\n<!-- end of {name} -->"
+
+
+def written(page: str, results: dict[str, Any]) -> str:
+    """Return a page whose tables are those of the results."""
+    for name, lines in tables(results).items():
+        before, rest = page.split(marked(name, "").split("\n")[0])
+        after = rest.split(f"<!-- end of {name} -->")[1]
+        page = before + marked(name, lines) + after
+    return page
+
+
+def main(word: str) -> None:
+    """Collect results, or write the page."""
+    if word == "collect":
+        write(COLLECTED, collected(), indent=1)
+    elif word == "write":
+        results = json.loads(COLLECTED.read_text("utf-8"))
+        PAGE.write_text(written(PAGE.read_text("utf-8"), results), encoding="utf-8")
+    else:
+        raise SystemExit(str(__doc__))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[-1]).name)
