@@ -49,6 +49,8 @@ OTHERS: dict[str, Mechanism] = {
     "TruncatedLaplace": TruncatedLaplace(TABLE, SIZE, 1, 2, 2),
     "ClampedLaplace": ClampedLaplace(TABLE, SIZE, 1, 2, 2),
     "HellingerGlobal": dc.HellingerGlobal(TABLE, SIZE, 1),
+    "PublishedHellingerGlobal": dc.as_published.PublishedHellingerGlobal(TABLE, SIZE, 1),
+    "PublishedHellingerSmooth": dc.as_published.PublishedHellingerSmooth(TABLE, SIZE, 1, "1e-3"),
     "HellingerSmooth": dc.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
     "HellingerSmoothProved": dc.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
     "HellingerReciprocal": dc.HellingerReciprocal(TABLE, SIZE, 1),
