@@ -17,9 +17,15 @@ MODELS = [
     for noise in ("0.2", dc.InverseGamma(1, 1))
     for intercept in (True, False)
 ]
-every = pytest.mark.parametrize(
-    "model", MODELS, ids=["known", "known, no intercept", "unknown", "unknown, no intercept"]
-)
+MODELS += [
+    dc.LinearRegression(
+        "y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=dc.InverseGamma(1, 1), intercept=intercept,
+        terms=[("x", "x"), ("x", "ward"), ("ward", "sex")],
+    )
+    for intercept in (True, False)
+]  # fmt: skip
+NAMED = ["known", "known, no intercept", "unknown", "unknown, no intercept", "terms", "terms, no intercept"]
+every = pytest.mark.parametrize("model", MODELS, ids=NAMED)
 
 
 def record_of(generator: np.random.Generator) -> dict[str, list[object]]:
@@ -60,8 +66,18 @@ def test_every_record_lies_in_the_body_exactly(model: dc.LinearRegression) -> No
             assert all(matrix[i][j] * model.grid**2 == products[i][j] for i, j in released)
 
 
+def test_products_that_are_one_number_share_their_noise() -> None:
+    """The sum of x over ward B is both x times the indicator and the interaction alone: the mean of both entries."""
+    model = MODELS[4]
+    mechanism = ConeMoments(model, 100, 1)
+    factors = [place for place in mechanism.noise.terms if len(place) > 2]
+    assert factors
+    for terms in mechanism.noise.terms:
+        assert 0 < sum(abs(factor) for _, _, factor in terms) <= 2 * model.grid**2
+
+
 def test_coordinates_are_counted_as_the_page_says() -> None:
-    known, _, unknown, bare = (ConeMoments(model, 100, 1).coding.body for model in MODELS)
+    known, _, unknown, bare = (ConeMoments(model, 100, 1).coding.body for model in MODELS[:4])
     assert known.fixed == (True, False, True, True, True, True)  # 1, x, B, C, f, y
     assert unknown.fixed == (True, False, True, True, True, False)
     assert bare.fixed == (False,) * 5

@@ -171,7 +171,7 @@ def old_log_probability(mechanism: Any, noise: NDArray[np.float64]) -> Any:
     if name in ("FourierCounts", "FourierUpdates"):
         rates = np.array([float(rate) for rate in mechanism.rates])
         return float(-size @ rates + np.log(np.tanh(rates / 2)).sum())
-    if name in ("FirstContrastGaussians", "FirstGaussianMoments"):
+    if name in ("ContrastGaussians", "GaussianMoments"):
         v = np.array([float(each) for each in mechanism.variances])
         return float(-(noise**2 / (2 * v)).sum() - np.log(2 * pi * v).sum() / 2)
     rate, cells = float(mechanism.rate), len(noise)
