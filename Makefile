@@ -52,6 +52,7 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/python benchmarks/naive_bayes.py .venv-peers/scores.json
 	.venv-peers/bin/python benchmarks/regression_peers.py > .venv-peers/coefficients.json
 	$(BIN)/python benchmarks/regression.py .venv-peers/coefficients.json
+	$(BIN)/python benchmarks/number_peers.py
 	$(BIN)/python benchmarks/record_peers.py .venv-peers/scores.json .venv-peers/coefficients.json \
 	  .venv-peers/lib/python3*/site-packages > papers/src/discreet_papers/peers.json
 

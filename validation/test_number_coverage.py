@@ -8,6 +8,7 @@ draws. `hours` is heaped at 40 and 20, where interpolating inside a cell must fa
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,7 @@ def test_quantiles_are_held_at_least_as_often_as_stated(
     draw, bounds = TRUTHS[name]
     model = dc.NumberTable("x", bounds, cells, is_whole=name == "visits", missing=0)
     mechanism, generator = dc.TreeTable(model, size, epsilon), np.random.default_rng(seed)
+    noise: Any = mechanism.noise
     edges, law = model.places, population(name)
     true = [model.cell_of(law[int(np.ceil(float(p) * len(law))) - 1]) for p in SHARES]
     records = np.clip([np.sort(draw(size, generator)) for _ in range(RELEASES)], *bounds)
@@ -93,9 +95,9 @@ def test_quantiles_are_held_at_least_as_often_as_stated(
     outputs = mechanism.sample(tables, dc.SeededBits(seed))
     held, widths, straight = np.zeros((2, 5)), np.zeros((2, 5)), 0
     for own, output in zip(records, outputs, strict=True):
-        tests = ExactTests(output, size, mechanism.noise.cut, mechanism.noise.single)
+        tests = ExactTests(output, size, noise.cut, noise.single)
         for place, share in enumerate(SHARES):
-            quantile = own[max(1, int(np.ceil(share * size))) - 1]
+            quantile = own[max(1, ceil(share * size)) - 1]
             for sampled, cell in ((False, model.cell_of(quantile)), (True, true[place])):
                 first, last = tests.cells_left(share, 0.9, sampled)
                 held[int(sampled), place] += first <= cell <= last
