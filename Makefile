@@ -39,7 +39,10 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/alarm.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/number_sums.py
 	$(BIN)/python benchmarks/hellinger_draws.py
+	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/ledger.py --server
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py

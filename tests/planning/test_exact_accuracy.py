@@ -15,8 +15,9 @@ from discreet.as_published.published_laplace import ClampedLaplace, RoundedLapla
 from discreet.certificates import compositions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import with_fields
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.planning.accuracy import accuracy

@@ -57,6 +57,8 @@ class OwnSums:
     @cached_property
     def refusal(self) -> str | None:
         """Tell why groups have no law of their own, or nothing if they have."""
+        if any(each.is_margin for each in self._case.observed):
+            return "releases of different tables are read together, not sum by sum"
         cells = len(self._case.model.cells)
         labels = np.minimum(np.arange(cells), 1)
         if all(_collapsed(each, labels) is not None for each in self._case.observed) or self._is_listed:
@@ -87,6 +89,8 @@ class OwnSums:
         return own_cells(self._case, places)
 
     def _read(self, groups: Sequence[Counts]) -> Parts:
+        if any(each.is_margin for each in self._case.observed):
+            return "releases of different tables are read together, not sum by sum"
         cells = len(self._case.model.cells)
         labels = np.full(cells, len(groups))
         for number, group in enumerate(groups):
