@@ -1,7 +1,8 @@
 """Documents of a kilobyte that claim sizes which nobody meant: every registered kind, every verb, by counts of work.
 
-A release of 30 records is edited to say that there were a million million, or almost no epsilon. Whoever reads it is refused in
-words after little work, or reads it by windows that do not grow; nobody sees a raw error, and nothing is allocated.
+A release of 30 records is edited to say that there were a million million, or almost no epsilon. Whoever reads it is
+refused in words after little work, or reads it by windows that do not grow; nobody sees a raw error, and nothing is
+allocated.
 """
 
 import json
