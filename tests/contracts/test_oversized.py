@@ -1,11 +1,13 @@
 """Documents of a kilobyte that claim sizes which nobody meant: every registered kind, every verb, by counts of work.
 
-A release of 30 records is edited to say that there were a million, or a million million. Whoever reads it is refused in
-words after little work, or reads it by windows that do not grow; nobody sees a raw error, and nothing is allocated.
+A release of 30 records is edited to say that there were a million million, or almost no epsilon. Whoever reads it is
+refused in words after little work, or reads it by windows that do not grow; nobody sees a raw error, and nothing is
+allocated.
 """
 
 import json
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,25 +23,25 @@ from every_pair import CHAIN, COIN, CROSSED, FAMILIES, LINE, LOOP, NAIVE, counts
 MODELS = (CROSSED, COIN, NAIVE, CHAIN, LOOP, LINE, *FAMILIES)
 FEW_CALLS = 60_000
 EDITS: dict[str, tuple[str, object]] = {
-    "a million records": ("size", 10**6),
     "a million million records": ("size", 10**12),
     "almost no epsilon": ("epsilon", "1e-9"),
 }
 
 
-def documents() -> list[tuple[str, Any]]:
-    found = []
-    for kind in sorted(dc.Mechanism.registered()):
-        accepted = [model for model in MODELS if made(kind, model) is not None]
-        found += [(kind, model) for model in accepted[:2]]
-    return found
-
-
-def edited(kind: str, model: Any, key: str, value: object) -> Any:
-    """Return a release whose document was edited, or nothing if it is refused in words when it is read."""
+@cache
+def document_of(kind: str) -> str | None:
+    """Return a release of 30 records by a mechanism of this kind, or nothing if it is for other models."""
+    model = next((model for model in MODELS if made(kind, model) is not None), None)
+    if model is None:
+        return None
     mechanism = made(kind, model)
     counts = counts_of(model, mechanism.size, np.random.default_rng(1))
-    document = json.loads(dc.simulate(mechanism, counts, dc.SeededBits(1), "edited").to_json())
+    return str(dc.simulate(mechanism, counts, dc.SeededBits(1), "edited").to_json())
+
+
+def edited(text: str, key: str, value: object) -> Any:
+    """Return a release whose document was edited, or nothing if it is refused in words when it is read."""
+    document = json.loads(text)
     if key not in document["mechanism"]:
         return None
     document["mechanism"][key] = value
@@ -51,15 +53,12 @@ def edited(kind: str, model: Any, key: str, value: object) -> Any:
         return None
 
 
-def test_every_kind_has_a_document_to_edit() -> None:
-    assert {kind for kind, _ in documents()} == set(dc.Mechanism.registered())
-
-
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.parametrize(("kind", "model"), documents(), ids=lambda each: each if isinstance(each, str) else "")
-def test_an_edited_document_is_refused_by_little_work_or_read_by_windows(kind: str, model: Any, edit: str) -> None:
-    release = edited(kind, model, *EDITS[edit])
-    if release is None:
+@pytest.mark.parametrize("kind", sorted(dc.Mechanism.registered()))
+def test_an_edited_document_is_refused_by_little_work_or_read_by_windows(kind: str, edit: str) -> None:
+    text = document_of(kind)
+    release = None if text is None else edited(text, *EDITS[edit])
+    if release is None:  # for other models, or refused when it is read
         return
     mechanism = release.mechanism
     case = Case.before(mechanism)

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dc
 import discreet.planning
-from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together
+from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
 from discreet.releases import Release
 
 MODULE = sys.modules["discreet.planning.expected_accuracy"]
@@ -38,13 +38,14 @@ def test_studies_read_at_once_are_those_read_one_by_one(kind: str, cells: int, p
     drawn = MadeUpTables.of(one, 6, 3, 24)
     together = ManyStudies.read(one, drawn.outputs, drawn.places)
     widths, densities = together.widths(0.9), together.log_densities(drawn.chosen(drawn.truths))
+    means = joint_means(one, drawn.outputs, drawn.places)
     for number, (output, places) in enumerate(zip(drawn.outputs, drawn.places, strict=True)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             posterior = dc.infer(Release(one, tuple(int(value) for value in output), "planned", simulated=True))
         rows = posterior.some_rows(places.tolist(), 0.9)
         assert widths[number] == pytest.approx([row.high - row.low for row in rows], rel=1e-9)
-        assert together.means[number] == pytest.approx([row.mean for row in rows], rel=1e-9)
+        assert means[number] == pytest.approx([row.mean for row in rows], rel=1e-9)
         for place, found in zip(places, densities[number], strict=True):
             law = posterior.laws.share(np.array([place]))
             assert found == pytest.approx(

@@ -13,6 +13,7 @@ from discreet.command_line.holding import plan
 from discreet.mechanisms import HellingerGlobal, PermuteAndFlip
 from discreet.planning import accuracy, expected_accuracy
 from discreet.planning.exact_accuracy import possible_outputs
+from discreet.reading.strengths import read_strengths
 
 
 def model(cells: int, prior: object = None) -> dc.Categories:
@@ -70,7 +71,8 @@ def test_large_tables_are_planned_by_own_sums_without_reading_each_study(monkeyp
     import discreet.planning.many_studies as module
     from discreet.planning.many_studies import MadeUpTables, ManyStudies
 
-    mechanism, calls = dc.GeometricHistogram(model(100), 3000, "0.5"), []
+    mechanism = dc.GeometricHistogram(model(100), 3000, "0.5")
+    calls: list[int] = []
     drawn = MadeUpTables.of(mechanism, 2, 1, 24)
     widths = ManyStudies.read(mechanism, drawn.outputs, drawn.places).widths(0.9)
     means = module.joint_means(mechanism, drawn.outputs, drawn.places)
@@ -79,8 +81,13 @@ def test_large_tables_are_planned_by_own_sums_without_reading_each_study(monkeyp
         rows = dc.infer(release).some_rows(places.tolist(), 0.9)
         assert widths[number] == pytest.approx([row.high - row.low for row in rows], rel=1e-9)
         assert means[number] == pytest.approx([row.mean for row in rows], rel=1e-9)
-    usual = module.read_strengths
-    monkeypatch.setattr(module, "read_strengths", lambda cases: calls.append(1) or usual(cases))
+    usual = read_strengths
+
+    def counted(cases: Any) -> Any:
+        calls.append(len(cases))
+        return usual(cases)
+
+    monkeypatch.setattr(module, "read_strengths", counted)
     expected_accuracy(mechanism, repeats=12)
     assert len(calls) == 3
 

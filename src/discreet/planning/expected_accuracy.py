@@ -29,7 +29,7 @@ from discreet.releases import simulate
 REPEATS = 60
 SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
-_JOINT_STUDIES, _LARGE_STUDIES, _JOINT_CELLS = 15, 3, 150  # studies whose means are read from all cells together
+_JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means are read from all cells together
 _MOST_STEPS = 40
 _SEARCH_STEPS = 8  # widths that a search works out, about
 _UNDONE = "Nothing was made up."
@@ -112,7 +112,7 @@ def _errors(mechanism: Mechanism, drawn: MadeUpTables, truth: Floats) -> tuple[F
     """
     alpha = mechanism.model.concentration
     exactly = abs(drawn.chosen((alpha + drawn.tables) / (alpha.sum() + mechanism.size)) - truth)
-    few = slice(max(_JOINT_STUDIES, _JOINT_CELLS // len(alpha)) if len(alpha) <= MANY else _LARGE_STUDIES)
+    few = slice(max(_JOINT_STUDIES, _JOINT_PAIRS // len(alpha) ** 2) if len(alpha) <= MANY else _LARGE_STUDIES)
     means = joint_means(mechanism, drawn.outputs[few], drawn.places[few])
     added = float((abs(means - truth[few]) - exactly[few]).mean())
     return exactly + added, exactly

@@ -53,7 +53,7 @@ def test_equal_noisy_counts_are_read_once_and_say_the_same() -> None:
 
 def test_a_flat_law_holds_both_ends_however_it_is_rounded() -> None:
     flat = np.full(7, 1 / 7)
-    share = Share(flat, 1.0 + np.arange(7), 7.0 - np.arange(7))
+    share = Share(flat, np.arange(1.0, 8.0), np.arange(7.0, 0.0, -1.0))
     assert tuple(share.interval(0.8)) == (0.0, 1.0)
     low, high = ends_of(MixtureBatch([Part.of(flat[None], 1.0, 8.0)]), 0.8, True)
     assert (low[0], high[0]) == (0.0, 1.0)
