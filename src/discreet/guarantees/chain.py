@@ -174,7 +174,7 @@ class Chain(ChainFace):
 
         started = time.monotonic()
         connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
-        connection.exec_driver_sql("PRAGMA busy_timeout = 1")
+        connection.exec_driver_sql("PRAGMA busy_timeout = 20")
         while True:
             try:
                 connection.exec_driver_sql(begin)
