@@ -128,4 +128,5 @@ def test_other_roads_share_all_rooms_but_those_of_their_own_engine_and_mechanism
     found = touched(make, tmp_path)
     assert found >= EVERY_ROAD
     assert set(STOPS) >= EVERY_ROAD
-    assert {path.split("/")[0] for path in found - set(STOPS)} <= OWN_ROOMS
+    proofs = {"guarantees/zcdp.py"}  # what a draw costs is found by a conversion, as part of its proof
+    assert {path.split("/")[0] for path in found - set(STOPS) - proofs} <= OWN_ROOMS

@@ -18,7 +18,7 @@ import msgspec
 
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
-from discreet.guarantees.chain_face import WRITTEN_BY_0_1, ChainFace, not_made, went_back
+from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, not_made, went_back
 from discreet.guarantees.entries import CARRIED, FIRST_PARTS, PARTS, Body, Carried
 from discreet.guarantees.schema import IN_A_FILE
 
@@ -97,10 +97,7 @@ def read_entry(row: "Row[tuple[int, str, str, str]]") -> Entry:
     if isinstance(found, dict) and parts is not None and set(found) == parts | {"kind"}:
         with suppress(msgspec.ValidationError):
             return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
-    raise LedgerError(
-        f"Entry {row.sequence} of the ledger cannot be read: it was edited, or written by a later version of "
-        "discreet. Nothing was charged."
-    )
+    raise LedgerError(UNREADABLE.format(row.sequence))
 
 
 class Chain(ChainFace):
@@ -177,7 +174,7 @@ class Chain(ChainFace):
 
         started = time.monotonic()
         connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
-        connection.exec_driver_sql("PRAGMA busy_timeout = 1")
+        connection.exec_driver_sql("PRAGMA busy_timeout = 20")
         while True:
             try:
                 connection.exec_driver_sql(begin)

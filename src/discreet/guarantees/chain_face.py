@@ -14,6 +14,10 @@ WRITTEN_BY_0_1 = (
     "This ledger was written by version 0.1 of discreet: it can be read, checked and verified, and what was paid for "
     "is given again, but it is not charged. Nothing was charged. Run `discreet ledger upgrade` once."
 )
+UNREADABLE = (
+    "Entry {} of the ledger cannot be read: it was edited, or written by a later version of discreet. Nothing was "
+    "charged."
+)
 
 
 class ChainFace(ABC):

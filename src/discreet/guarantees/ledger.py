@@ -116,7 +116,11 @@ class Ledger(LedgerBook):
             reached("charge-begun")
             head, created = self._chain.latest(connection), entry_at(connection, 1).body
             rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
-            _check_fit(label, created, guarantee, unit, group)
+            within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
+            if created["unit"] != unit or not (within or guarantee.adjacency is Adjacency.REPLACE_ONE):
+                raise PublishError(other_unit(label, created, unit, guarantee))
+            if group is not None:
+                check_group(label, group, created["groups"])
             if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
                 raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
             is_plain = group or neighbours is Adjacency.REPLACE_ONE
@@ -159,8 +163,8 @@ class Ledger(LedgerBook):
         with self._chain.writing() as connection:
             reached("record-begun")
             head, charge = self._chain.latest(connection), entry_at(connection, receipt.sequence)
-            paid = (charge.kind, charge.digest) == ("charge", receipt.head)
-            if not paid or self._chain.outcome(connection, receipt.sequence) is not None:
+            is_charge = (charge.kind, charge.digest) == ("charge", receipt.head)
+            if not is_charge or self._chain.outcome(connection, receipt.sequence) is not None:
                 raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
             body: Body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases)}
             append(connection, head, {**head.carried, **body, "digests": [digest_of(text) for text in releases]})
@@ -172,12 +176,3 @@ def _rule(accountant: Accountant | str) -> Accountant:
         return Accountant(accountant)
     except ValueError:
         raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.") from None
-
-
-def _check_fit(label: str, created: Body, guarantee: Guarantee, unit: str, group: str | None) -> None:
-    """Refuse a release that protects something else than the ledger does, or a group that it does not know."""
-    within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
-    if created["unit"] != unit or not (within or guarantee.adjacency is Adjacency.REPLACE_ONE):
-        raise PublishError(other_unit(label, created, unit, guarantee))
-    if group is not None:
-        check_group(label, group, created["groups"])
