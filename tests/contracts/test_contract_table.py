@@ -63,7 +63,7 @@ LOOSE = {
     "GaussianMoments": "as ContrastGaussians; and records on the coarsest grid do not reach the distance of real ones",
     "LaplaceMoments": "kept for comparison: the sum of all ranges, which no record moves at once",
     "PermuteAndFlip": "the scale of its proof; it is not calibrated",
-    "PosteriorSampling": "a range that holds for any number of records, or a draw that is rounded to a coarse grid here",
+    "PosteriorSampling": "a range that holds for any number of records, or a draw rounded to a coarse grid here",
     "NetworkSampling": "as PosteriorSampling",
     "BallDraw": "a range that holds for any records, and a coarse grid here",
     "GeometricSums": "the records of this small instance do not reach its bound",
