@@ -58,8 +58,18 @@ def test_the_table_of_stated_over_true_is_never_below_one_and_printed(
 
 
 LOOSE = {
-    "PublishedHellingerGlobal": "the papers' own scale, whose figure is rounded up to six digits",
+    "FamilyGaussians": "its curve is proved for variances of 2 and more, and a small instance would do with less",
+    "ContrastGaussians": "noise on whole numbers by the curve of real ones, which is above it where noise is small",
+    "GaussianMoments": "as ContrastGaussians; and records on the coarsest grid do not reach the distance of real ones",
+    "LaplaceMoments": "kept for comparison: the sum of all ranges, which no record moves at once",
+    "PermuteAndFlip": "the scale of its proof; it is not calibrated",
+    "PosteriorSampling": "a range that holds for any number of records, or a draw rounded to a coarse grid here",
+    "NetworkSampling": "as PosteriorSampling",
+    "BallDraw": "a range that holds for any records, and a coarse grid here",
+    "GeometricSums": "the records of this small instance do not reach its bound",
+    "PathTable": "the records of this small instance do not reach its bound",
 }
+"""Kinds that may state more than a hundredth above what is true at these small settings, and why."""
 
 
 def test_what_is_stated_is_at_most_a_hundredth_above_what_is_true(contracts: Any) -> None:
@@ -69,5 +79,4 @@ def test_what_is_stated_is_at_most_a_hundredth_above_what_is_true(contracts: Any
         ratio = contracts.stated_over_true_epsilon(listed)
         if ratio > 1.01:
             loose[f"{kind}-{number}"] = round(ratio, 3)
-    print(loose)
-    assert not {name for name in loose if name.split("-")[0] not in LOOSE}, loose
+    assert {name.split("-")[0] for name in loose} <= set(LOOSE), loose

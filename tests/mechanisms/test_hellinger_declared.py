@@ -65,7 +65,7 @@ def test_what_is_declared_is_charged(
     assert mechanism.guarantee.epsilon == Fraction(str(epsilon))
     ledger = dc.Ledger.create(f"{tmp_path}/one.ledger", epsilon=3, delta="0.01")
     ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism))
-    assert ledger.spent.epsilon == Fraction(str(epsilon))  # type: ignore[attr-defined]
+    assert ledger.spent.epsilon == Fraction(str(epsilon))
     assert read_mechanism(mechanism_document(mechanism)) == mechanism
 
 

@@ -52,7 +52,8 @@ CLAIMS = (
             _CONTRACT + "test_no_output_reveals_more_than_is_promised",
             _HELLINGER + "test_the_global_mechanism_gives_about_half_of_what_it_costs",
         ),
-        "`HellingerGlobal`, which states the exact loss: 0.4231 for a nominal 0.8, beta(1, 1) and 100 records.",
+        "`PublishedHellingerGlobal`, which states the exact loss: 0.4231 for a nominal 0.8, beta(1, 1) and 100 "
+        "records.",
     ),
     Claim(
         "Section 1.2.1, local sensitivity",
@@ -90,7 +91,7 @@ CLAIMS = (
         "The section has a title and no text.",
         NOT_CHECKABLE,
         (),
-        "`HellingerSmooth` as in the poster and the later notes, and `HellingerSmoothProved`.",
+        "`PublishedHellingerSmooth` as in the poster and the later notes, and `HellingerSmoothProved`.",
     ),
     Claim(
         "Proposition I",

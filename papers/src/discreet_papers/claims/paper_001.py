@@ -69,7 +69,7 @@ CLAIMS = (
         "A posterior r is chosen with probability proportional to exp(-epsilon H(BI(x), r) / (2 S(x))).",
         TRUE,
         (_HELLINGER + "test_eight_records_to_all_digits",),
-        "`HellingerSmooth`, drawn exactly with integers.",
+        "`PublishedHellingerSmooth`, drawn exactly with integers.",
     ),
     Claim(
         "Smooth sensitivity",
@@ -97,7 +97,7 @@ CLAIMS = (
             _HELLINGER + "test_published_smooth_constants_are_below_three_halves",
         ),
         "With |R| for n + 1 we prove (1.5 epsilon, delta); no violation of the stated pair is known. "
-        "`HellingerSmooth` states the exact loss where it can be enumerated, 0.5121 for n = 400, and "
+        "`PublishedHellingerSmooth` states the exact loss where it can be enumerated, 0.5121 for n = 400, and "
         "`HellingerSmoothProved` has constants that make (epsilon, delta) a theorem.",
     ),
     Claim(

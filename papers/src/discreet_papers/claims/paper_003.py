@@ -61,7 +61,7 @@ CLAIMS = (
         "The exponential mechanism with global sensitivity is epsilon-differentially private.",
         TRUE,
         (_CONTRACT + "test_no_output_reveals_more_than_is_promised",),
-        "`HellingerGlobal`, with the exact loss.",
+        "`PublishedHellingerGlobal`, with the exact loss.",
     ),
     Claim(
         "Section 2.2",
@@ -77,7 +77,8 @@ CLAIMS = (
         "n + 1 candidates.",
         CORRECTED,
         (_HELLINGER + "test_eight_records_to_all_digits",),
-        "`HellingerSmooth`. There are C(n + m - 1, m - 1) candidates, n + 1 for two cells only, and their parameters "
+        "`PublishedHellingerSmooth`. There are C(n + m - 1, m - 1) candidates, n + 1 for two cells only, and their "
+        "parameters "
         "are whole numbers only if the prior's are.",
     ),
     Claim(
