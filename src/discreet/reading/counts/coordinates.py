@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.reading.counts import couplings
 from discreet.reading.counts.cliques import Clique, Parents, cliques
 from discreet.reading.counts.sticks import FAR, Stick
@@ -25,11 +25,11 @@ from discreet.reading.counts.sticks import FAR, Stick
 class _Halving:
     """One round of halving segments of contexts: which split, and where both halves and all others go."""
 
-    split: np.ndarray
-    passed: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    moved: np.ndarray
+    split: Counts
+    passed: Counts
+    left: Counts
+    right: Counts
+    moved: Counts
     segments: int
     whole: Floats
     """The matrix of 0 and 1 that sums contexts over segments that split."""
@@ -50,13 +50,19 @@ def _halvings(contexts: int) -> tuple[_Halving, ...]:
         places = np.arange(contexts)
         whole = np.array([(places >= segments[i][0]) & (places < segments[i][1]) for i in split], dtype=float)
         first = np.array([(places >= segments[i][0]) & (places < middles[i]) for i in split], dtype=float)
-        where = (
-            [starts[segments[i][0]] for i in split],
-            [starts[middles[i]] for i in split],
-            [starts[segments[i][0]] for i in passed],
+        left, right = ([starts[low] for low in lows] for lows in ([segments[i][0] for i in split], middles.values()))
+        found.append(
+            _Halving(
+                split=np.array(split, dtype=np.int64),
+                passed=np.array(passed, dtype=np.int64),
+                left=np.array(left, dtype=np.int64),
+                right=np.array(right, dtype=np.int64),
+                moved=np.array([starts[segments[i][0]] for i in passed], dtype=np.int64),
+                segments=len(edges) - 1,
+                whole=whole,
+                first=first,
+            )
         )
-        indices = [np.array(each, dtype=np.intp) for each in (split, passed, *where)]
-        found.append(_Halving(*indices, len(edges) - 1, whole, first))
     return tuple(found)
 
 

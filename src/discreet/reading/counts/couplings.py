@@ -57,7 +57,7 @@ def _quantile(x: Floats, s: Floats, a: Floats, f: Floats, sd: Floats) -> Floats:
     terms = np.concatenate([np.ones((1, len(s))), ratios[:-1]]).cumprod(axis=0)
     below = np.exp(logs) * terms.cumsum(axis=0)
     found = np.minimum(start + (below < chance).sum(axis=0), high)
-    return np.where(turned, f - found, found)
+    return np.asarray(np.where(turned, f - found, found))
 
 
 def _log_chances(t: Floats, s: Floats, a: Floats, f: Floats) -> Floats:

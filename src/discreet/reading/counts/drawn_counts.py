@@ -27,13 +27,13 @@ class DrawnCounts:
     def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
         """Return the sums of some cells' counts that were drawn, and their shares."""
         sums, where = np.unique(self._tables[:, places].sum(axis=1), return_inverse=True)
-        return sums, np.bincount(where.ravel(), self._weights)
+        return sums, np.asarray(np.bincount(where.ravel(), self._weights), dtype=float)
 
     def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
         """Return the pairs of sums of two disjoint groups of cells that were drawn, and their shares."""
         pairs = np.stack([self._tables[:, one].sum(axis=1), self._tables[:, two].sum(axis=1)], axis=1)
         kept, where = np.unique(pairs, axis=0, return_inverse=True)
-        return kept[:, 0], kept[:, 1], np.bincount(where.ravel(), self._weights)
+        return kept[:, 0], kept[:, 1], np.asarray(np.bincount(where.ravel(), self._weights), dtype=float)
 
     def log_weights(self, tables: Counts) -> Floats:
         """Return the log share of each table among those that were drawn; -inf if it was not."""

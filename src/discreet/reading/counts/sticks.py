@@ -96,7 +96,7 @@ def _power(x: Floats, b: float) -> tuple[Floats, Floats]:
 def _least(chances: Floats, totals: Floats, b: float) -> Floats:
     """Return the least m >= 0 with g(m) >= chance g(total)."""
     if b == 1:
-        return np.clip(np.ceil(chances * (totals + 1)) - 1, 0, totals)
+        return np.asarray(np.clip(np.ceil(chances * (totals + 1)) - 1, 0, totals))
     if b == int(b) and b <= _PLAIN:
         return _searched(_rising(int(b)), chances, totals, b, is_log=False)
     return _searched(lambda m: log_gamma_ratio(m + 1, b), np.log(np.maximum(chances, _TINY)), totals, b, is_log=True)
