@@ -63,8 +63,8 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         missing: Exact | None = None,
         unit: int = UNIT,
     ) -> None:
-        if whole(unit, "unit", 2, UNIT) % 2:
-            raise DeclarationError("unit, the whole numbers that a record is divided into, is an even number.")
+        if whole(unit, "unit", 2, UNIT).bit_count() != 1:
+            raise DeclarationError("unit, the whole numbers that a record is divided into, is a power of two.")
         self._declare(column, bounds, by, missing, asks=asked_of(asks, ASKED), unit=int(unit))
         if len(self.groups) > MOST_GROUPS:
             raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")

@@ -178,10 +178,10 @@ class EngineSource:
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
-        place = placed(value, (measure.low, measure.high), missing, unit)
-        inner = f"SELECT {codes}{place} AS a FROM {table}"
-        square = f"((2 * a - {unit}) * (2 * a - {unit}) + {unit // 2}) // {unit}"
-        sums = f"coalesce(sum(a), 0)::BIGINT AS a, coalesce(sum({square}), 0)::BIGINT AS b, count(a) AS known"
+        place = placed("v", (measure.low, measure.high), missing, unit)
+        inner = f"SELECT {codes}{place} AS a FROM (SELECT *, {value} AS v FROM {table})"
+        square = f"floor((2 * a - {unit}) * (2 * a - {unit}) / {unit}::DOUBLE + 0.5::DOUBLE)"  # exact: a power of two
+        sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
         query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
@@ -190,7 +190,8 @@ class EngineSource:
         shape = tuple(len(column.levels) for column in plan.groups)
         cells = np.ravel_multi_index(places, shape) if places else np.zeros(len(found["a"]), dtype=np.intp)
         totals = np.zeros((plan.cells, 3), dtype=np.int64)
-        np.add.at(totals, cells, np.column_stack([np.ma.getdata(found[name]) for name in ("a", "b", "known")]))
+        parts = [np.ma.getdata(found[name]).astype(np.int64) for name in ("a", "b", "known")]
+        np.add.at(totals, cells, np.column_stack(parts))
         return totals, int(np.ma.getdata(found["records"]).sum())
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
