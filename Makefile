@@ -39,6 +39,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/alarm.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/regression_reading.py
 	$(BIN)/python benchmarks/number_sums.py
 	$(BIN)/python benchmarks/hellinger_draws.py
 	$(BIN)/python benchmarks/ledger.py

@@ -154,3 +154,13 @@ def test_as_many_records_as_coefficients_are_refused() -> None:
 
 def test_it_can_be_cloned() -> None:
     assert clone(ridge()).get_params() == ridge().get_params()
+
+
+def test_terms_are_products_of_features_by_place() -> None:
+    x, y = records(4000, 7)
+    y = y + 0.02 * x[:, 0] * x[:, 1]
+    model = ridge(epsilon=200, terms=[(0, 1)], target_bounds=(0, 40)).fit(x, y)
+    assert model.coef_ == pytest.approx([0.2, -0.5, 0.02], abs=0.15)
+    assert model.predict([[50.0, 4.0]])[0] == pytest.approx(15, abs=0.6)
+    with pytest.raises(dc.DeclarationError, match="by place"):
+        ridge(terms=[(0, 7)]).fit(x, y)

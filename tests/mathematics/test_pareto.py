@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import genpareto, norm
 
 from discreet.mathematics.pareto import MOST_SHAPE, pareto_fit, smoothed
+
+Floats = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("shape", [-0.3, 0.1, 0.5, 1.0])
@@ -18,9 +21,11 @@ def test_the_shape_of_a_tail_is_found(shape: float) -> None:
 
 def test_the_fit_is_near_the_largest_likelihood_found_by_search() -> None:
     draws = np.sort(genpareto.rvs(0.4, size=3000, random_state=np.random.default_rng(12)))
-    best = minimize(
-        lambda p: -genpareto.logpdf(draws, p[0], scale=np.exp(p[1])).sum(), [0.2, 0.0], method="Nelder-Mead"
-    )
+
+    def lost(place: Floats) -> float:
+        return float(-genpareto.logpdf(draws, place[0], scale=np.exp(place[1])).sum())
+
+    best = minimize(lost, np.array([0.2, 0.0]), method="Nelder-Mead")
     found, scale = pareto_fit(draws)
     assert found == pytest.approx(best.x[0], abs=0.01)
     assert scale == pytest.approx(np.exp(best.x[1]), rel=0.01)

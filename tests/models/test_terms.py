@@ -111,13 +111,12 @@ def test_coefficients_in_units_are_those_of_the_plain_polynomial() -> None:
     model, generator = model_of(), np.random.default_rng(3)
     w = generator.normal(size=model.dimension)
     constant, *slopes = model.in_units(w)
-    data = {"age": [33.0, 71.5], "dose": [0.5, 2.25], "ward": ["B", "C"], "sex": ["m", "f"]}
+    data: dict[str, list[Any]] = {"age": [33.0, 71.5], "dose": [0.5, 2.25], "ward": ["B", "C"], "sex": ["m", "f"]}
     line = 30 + 30 * model.design(data) @ w
     for place, found in enumerate(line):
         age, dose = data["age"][place], data["dose"][place]
         is_b, is_c, is_m = (
-            float(data[name][place] == level)
-            for name, level in (("ward", "B"), ("ward", "C"), ("sex", "m"))  # type: ignore[index]
+            float(data[name][place] == level) for name, level in (("ward", "B"), ("ward", "C"), ("sex", "m"))
         )
         plain = [
             age, dose, is_b, is_c, is_m, age**2, age * dose, age * is_b, age * is_c, age**2 * is_b, age**2 * is_c,
@@ -235,7 +234,7 @@ def test_formulas_that_cannot_be_read_are_refused_in_words(formula: str) -> None
 
 
 def squared(values: list[float]) -> NDArray[np.float64]:
-    return 2 * np.square(np.array(values)) - 1
+    return np.asarray(2 * np.square(np.array(values)) - 1)
 
 
 def test_a_square_goes_from_end_to_end_of_the_grid() -> None:

@@ -52,8 +52,8 @@ def frames() -> dict[str, Any]:
 
 
 def test_interactions_and_powers_are_the_same_whole_numbers_from_every_engine() -> None:
-    measured = Term(((FACTORS[0], 2), (FACTORS[1], 1)), ())  # type: ignore[arg-type]
-    crossed = Term(((FACTORS[0], 3),), (FACTORS[2],))  # type: ignore[arg-type]
+    measured = Term(((FACTORS[0], 2), (FACTORS[1], 1)), ())
+    crossed = Term(((FACTORS[0], 3),), (FACTORS[2],))
     factors = (measured, crossed, FACTORS[1])
     plan = MomentPlan(factors, ((0, 0), (0, 1), (1, 1), (0, CONSTANT), (1, CONSTANT), (1, 2)), 2**15)
     sums = [0] * len(plan.products)
