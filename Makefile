@@ -33,13 +33,17 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
+	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/counting.py --only memory
 	$(BIN)/python benchmarks/spark.py
 	$(BIN)/python benchmarks/alarm.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/number_sums.py
 	$(BIN)/python benchmarks/hellinger_draws.py
+	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/ledger.py --server
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py

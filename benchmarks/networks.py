@@ -48,7 +48,7 @@ def timed(work: Callable[..., Result], *arguments: object) -> tuple[Result, floa
 
 def classify(name: str, make: Callable[[int], NetworkCounts], levels: int, goal: str) -> None:
     rows = {name: np.random.default_rng(2).integers(0, levels, ROWS).tolist() for name in FEATURES}
-    for size in (10**4, 10**6, 10**8):
+    for size in (10**4, 10**5, 10**6, 10**7, 10**8):
         posterior, read = timed(dc.infer, published(make(size), levels, 1))
         _, predicted = timed(posterior.predict_proba, rows)
         print(f"{name}, {size:.0e} records: infer {read:.2f} s, 10,000 predictions {predicted:.2f} s{goal}")

@@ -50,6 +50,7 @@ FACTS: dict[str, dict[str, Any]] = {
     "GaussianMoments": {"delta": "1e-3"},
     "HellingerSmooth": {"delta": "1e-3"},
     "HellingerSmoothProved": {"delta": "1e-3"},
+    "PublishedHellingerSmooth": {"delta": "1e-3"},
     "BallDraw": {"steps": 8},
     "MaximumPosterior": {"resolution": 6},
     "NetworkMaximum": {"resolution": 4},

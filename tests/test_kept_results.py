@@ -27,7 +27,12 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped() -> None:
     with pytest.raises(KeyboardInterrupt):
         kept_results.kept("sweep", "A, n = 5", 1, 4, interrupted)
     asked: list[int] = []
-    assert kept_results.kept("sweep", "A, n = 5", 1, 4, lambda number: asked.append(number) or number) == [0, 1, 2, 3]
+
+    def go_on(number: int) -> int:
+        asked.append(number)
+        return number
+
+    assert kept_results.kept("sweep", "A, n = 5", 1, 4, go_on) == [0, 1, 2, 3]
     assert asked == [2, 3]
     assert kept_results.kept("sweep", "A, n = 5", 1, 3, never) == [0, 1, 2]
 

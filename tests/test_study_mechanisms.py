@@ -31,6 +31,10 @@ outside = "no"
 bounds = [0, 1]
 [columns.y]
 bounds = [0, 1]
+[columns.z]
+bounds = [0, 3]
+whole = true
+missing = 0
 [budget]
 epsilon = "1000"
 delta = "0.5"
@@ -43,6 +47,9 @@ TABLE, GRAPH = 'columns = ["a"]', 'model = "network"\nedges = ["a -> b"]'
 NODE, NO_READING = 'model = "network"\nedges = ["a"]', 'reading = "none"'
 LINE = 'model = "regression"\nformula = "y ~ x"\nnoise = "0.2"'
 EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\nshape = 3\nrate = "2.5"'
+SUMS = 'model = "number"\ncolumn = "y"\nask = ["mean", "sum", "variance"]'
+CELLS = 'model = "number"\ncolumn = "y"\nask = ["quantiles", "distribution", "mean"]'
+WHOLE = 'model = "number"\ncolumn = "z"\nquantiles = [0.5]'
 CUT = "sensitivity = 2\nnoisy_cells = 1"
 DELTA, LESS = 'delta = "1e-3"', 'delta = "1e-6"'
 
@@ -58,6 +65,8 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "HellingerGlobal": [(TABLE,)],
     "HellingerSmooth": [(TABLE, DELTA)],
     "HellingerSmoothProved": [(TABLE, DELTA)],
+    "PublishedHellingerGlobal": [(TABLE,)],
+    "PublishedHellingerSmooth": [(TABLE, DELTA)],
     "HellingerReciprocal": [(TABLE, 'lipschitz = "0.5"')],
     "HellingerCalibrated": [(TABLE,), (TABLE, DELTA, 'smoothing = "0.1"')],
     "HellingerLocal": [(TABLE,)],
@@ -85,6 +94,9 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "ConeMoments": [(LINE,)],
     "LaplaceMoments": [(LINE,)],
     "GaussianMoments": [(LINE, DELTA)],
+    "GeometricSums": [(SUMS,), (SUMS, 'by = "a"', 'squares = "1/2"')],
+    "TreeTable": [(CELLS, "cells = 4"), (CELLS, "cells = 4", 'share = "0.3"', "blocks = 2", 'by = "a"')],
+    "PathTable": [(WHOLE,)],
     "BallDraw": [(LINE, "norm_bound = 1", "steps = 16", NO_READING)],
 }
 CASES = [(kind, keys) for kind, several in ASKED.items() for keys in several]

@@ -17,7 +17,8 @@ import discreet as dc
 from discreet.as_published import HellingerLocal
 from discreet.as_published.hellinger_table import HellingerTable
 from discreet.as_published.published_laplace import RoundedLaplace
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
 from discreet.planning.audit import audit
 
 Counts = NDArray[np.int64]

@@ -14,8 +14,10 @@ from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.stable_law import log_probabilities
 from discreet.mathematics.divergences import hellinger
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_envelope import Envelope
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 
 GRID = [
     ((1, 1, 1), (3, 4, 5), 3.0),

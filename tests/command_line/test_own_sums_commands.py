@@ -22,7 +22,7 @@ def release(tmp_path: Path) -> Path:
 
 def test_margins_and_differences_are_shown_told_as_json_and_stated(release: Path) -> None:
     page = release.with_name("wards.md")
-    asked = ["infer", str(release), "--event", "fall=yes", "--by", "ward", "--differ", "--margin", "fall"]
+    asked = ["infer", str(release), "--event", "fall=yes", "--by", "ward", "--differ"]
     shown = CliRunner().invoke(main, [*asked, "--statement", str(page)])
     assert shown.exit_code == 0, shown.output
     text = " ".join(shown.output.split())
@@ -32,7 +32,30 @@ def test_margins_and_differences_are_shown_told_as_json_and_stated(release: Path
     assert "The groups of ward almost certainly differ" in page.read_text("utf-8")
     told = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
     assert told["differ"]["probability"] > 0.99
-    assert [row["quantity"] for row in told["margin"]] == ["fall=no", "fall=yes"]
+
+
+def test_a_margin_is_shown_drawn_and_written_as_a_posterior_of_its_own(release: Path) -> None:
+    picture, table, page = (release.with_name(name) for name in ("ward.json", "ward.csv", "ward.md"))
+    asked = ["infer", str(release), "--margin", "ward", "--event", "fall=yes", "--level", "0.8"]
+    written = ["--plot", str(picture), "--csv", str(table), "--statement", str(page)]
+    shown = CliRunner().invoke(main, [*asked, *written])
+    assert shown.exit_code == 0, shown.output
+    text = " ".join(shown.output.split())
+    assert "Probability of fall=yes: " in text  # asked of the whole table
+    assert "fall=no" not in text
+    assert "how often does each of the 3 levels of ward occur?" in page.read_text("utf-8")
+    assert [line.split(",")[0] for line in table.read_text("utf-8").splitlines()[1:]] == ["A", "B", "C"]
+    assert "Probability of each level of ward" in picture.read_text("utf-8")
+    told = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
+    assert told["margin"] == ["ward"]
+    assert sum(row["mean"] for row in told["rows"]) == pytest.approx(1)
+    both = json.loads(
+        CliRunner().invoke(main, ["infer", str(release), "--margin", "fall", "--margin", "ward", "--json"]).stdout
+    )
+    assert both["rows"][1]["quantity"] == "fall=no, ward=B"
+    refused = CliRunner().invoke(main, ["infer", str(release), "--margin", "town"])
+    assert refused.exit_code == 1
+    assert "no column 'town'" in " ".join(refused.output.split())
 
 
 def test_a_prior_by_name_or_number_is_read_under(release: Path) -> None:

@@ -104,6 +104,32 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
 
 
+@pytest.mark.parametrize(
+    ("formula", "names"),
+    [
+        ("income ~ 1", ["intercept"]),
+        ("income ~ age*education", ["intercept", "age", "education=college", "age:education=college"]),
+        ("income ~ age + I(age^2)", ["intercept", "age", "age^2"]),
+    ],
+)
+def test_the_whole_road_of_products_powers_and_an_intercept_alone(folder: Path, formula: str, names: list[str]) -> None:
+    (folder / "study.toml").write_text(STUDY.replace("income ~ age + education", formula))
+    assert "600 records, as declared" in run("check", "study.toml").output
+    planned = as_json("plan", "study.toml", "--ask", "pay")
+    assert [each["name"] for each in planned["coefficients"]] == names
+    run("rehearse", "study.toml", "--ask", "pay")
+    run("publish", "study.toml", "--ask", "pay")
+    words = ("infer", "pay.release.json", "--plot", "pay.json", "--csv", "pay.out.csv", "--statement", "pay.html")
+    assert names[-1] in run(*words).output
+    found = as_json("infer", "pay.release.json")
+    assert [row["quantity"] for row in found["rows"]] == names
+    assert all(row["low"] < row["mean"] < row["high"] for row in found["rows"])
+    with (folder / "pay.out.csv").open() as file:
+        assert [row["quantity"] for row in csv.DictReader(file)] == names
+    assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
+    assert names[-1] in (folder / "pay.html").read_text()
+
+
 def test_check_tells_the_holder_what_is_cut_off(folder: Path) -> None:
     found = as_json("check", "study.toml")
     assert found["records"] == 600
@@ -184,8 +210,12 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ('formula = "income ~ age + education"', 'formula = "income ~ age +"', "A formula is written as"),
         ('formula = "income ~ age + education"', 'formula = "income ~ height"', "names 'height'; declare it"),
         ('formula = "income ~ age + education"', 'formula = "education ~ age"', "target 'education' needs bounds"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ age * education"', "are not supported"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ age:education"', "are not supported"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age * height"', "names 'height'; declare it"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age:education"', "and not 'age' itself"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age^2"', "and not 'age' itself"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age + age^3"', "needs the term age^2"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ education*education"', "levels twice"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age^x"', "'age^x' is none of these"),
         ('formula = "income ~ age + education"', 'formula = "income ~ log(age)"', "are not supported"),
         ('formula = "income ~ age + education"', 'formula = "log(income) ~ age"', "are not supported"),
         ('formula = "income ~ age + education"', 'formula = "income ~ age - 1"', "are not supported"),

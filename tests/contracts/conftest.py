@@ -101,6 +101,8 @@ TABLE: dict[str, list[Setting]] = {
     "HellingerSmooth": WITH_DELTA,
     "HellingerSmoothProved": WITH_DELTA,
     "HellingerReciprocal": HELLINGER,
+    "PublishedHellingerGlobal": HELLINGER,
+    "PublishedHellingerSmooth": WITH_DELTA,
     "HellingerLocal": HELLINGER,
     "HellingerCalibrated": [*WITH_DELTA, of(COIN, 10, 1, 18, delta=0)],
     "HellingerTable": HELLINGER,
@@ -261,6 +263,19 @@ def stated_over_true(listed: Listed) -> tuple[str, float, float]:
     return "delta", float(guarantee.delta), listed.delta(float(guarantee.epsilon))
 
 
+def stated_over_true_epsilon(listed: Listed) -> float:
+    """Return the stated epsilon over the true one at the stated delta, both from all listed outputs."""
+    guarantee = listed.mechanism.guarantee
+    stated, delta = float(guarantee.epsilon), float(guarantee.delta)
+    if not delta:
+        return stated_over_true(listed)[1] / listed.epsilon()
+    low, high = 0.0, stated
+    while high - low > 1e-4 * stated:
+        middle = (low + high) / 2
+        low, high = (middle, high) if listed.delta(middle) > delta else (low, middle)
+    return stated / high
+
+
 def the_promise_holds(listed: Listed, _: Setting) -> None:
     what, stated, true = stated_over_true(listed)
     assert true <= stated * (1 + 1e-9) + (1e-13 if what == "delta" else 0), (what, stated, true)
@@ -348,6 +363,7 @@ def contracts() -> SimpleNamespace:
         listed=listed_setting,
         unlisted=unlisted,
         stated_over_true=stated_over_true,
+        stated_over_true_epsilon=stated_over_true_epsilon,
     )
 
 

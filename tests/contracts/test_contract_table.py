@@ -55,3 +55,19 @@ def test_the_table_of_stated_over_true_is_never_below_one_and_printed(
         lines.append(f"{kind:26s} {facts:24s} {what:8s} {stated:<12.6g} / {true:<12.6g} = {ratio:<10.4g} {size}")
     with capsys.disabled():
         print("\nstated over true, by enumeration of the likelihood alone", *lines, sep="\n")
+
+
+LOOSE = {
+    "PublishedHellingerGlobal": "the papers' own scale, whose figure is rounded up to six digits",
+}
+
+
+def test_what_is_stated_is_at_most_a_hundredth_above_what_is_true(contracts: Any) -> None:
+    loose = {}
+    for kind, number in contracts.CASES:
+        listed = contracts.listed(kind, number)
+        ratio = contracts.stated_over_true_epsilon(listed)
+        if ratio > 1.01:
+            loose[f"{kind}-{number}"] = round(ratio, 3)
+    print(loose)
+    assert not {name for name in loose if name.split("-")[0] not in LOOSE}, loose

@@ -13,8 +13,11 @@ from discreet.as_published.hellinger_table import HellingerTable
 from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.certificates import compositions
 from discreet.certificates.enumeration import enumerate_neighbours
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
+from discreet.mechanisms.hellinger_first import FirstHellingerSmoothProved as HellingerSmoothProved
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 OVER_POSTERIORS: tuple[Any, ...] = (

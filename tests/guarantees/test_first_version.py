@@ -67,7 +67,8 @@ def test_upgrading_keeps_every_hash_and_every_total(old: dc.Ledger) -> None:
 
 
 def test_old_answers_are_found_and_new_charges_stand_on_old_entries(old: dc.Ledger) -> None:
-    requests = {entry.body["request"] for entry in old.entries() if entry.kind == "charge"} - {None}
+    asked = (entry.body["request"] for entry in old.entries() if entry.kind == "charge")
+    requests = {request for request in asked if request is not None}
     answered = {request: old.is_answered(request) for request in requests}
     old.upgrade()
     assert {request: old.is_answered(request) for request in requests} == answered

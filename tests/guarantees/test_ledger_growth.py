@@ -11,6 +11,7 @@ from coin_ledger import COIN, DATA, publish_once
 from discreet.guarantees import back_links, chain
 from discreet.guarantees.back_links import earlier
 from discreet.guarantees.chain import Chain, entry_at, newest
+from discreet.guarantees.entries import Body
 from forged_ledger import edit
 
 
@@ -20,7 +21,7 @@ def grown(path: Path, entries: int) -> dc.Ledger:
     with ledger._chain.writing() as connection:
         head = newest(connection)
         for number in range(head.sequence, entries):
-            body: Any = {"kind": "limit", "at": chain.now(), "reason": f"reason {number}"}
+            body: Body = {"kind": "limit", "at": chain.now(), "reason": f"reason {number}"}
             head = chain.append(connection, head, {**head.carried, **body})
     return ledger
 
@@ -61,7 +62,7 @@ def test_verifying_looks_at_one_path(tmp_path: Path, entries: int, read: list[in
     with ledger._chain.writing() as connection:
         head = newest(connection)
         for number in range(entries):
-            body: Any = {"kind": "limit", "at": chain.now(), "reason": f"reason {number}"}
+            body: Body = {"kind": "limit", "at": chain.now(), "reason": f"reason {number}"}
             head = chain.append(connection, head, {**head.carried, **body})
     read.clear()
     dc.verify(release, ledger=ledger)

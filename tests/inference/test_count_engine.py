@@ -101,6 +101,40 @@ def test_several_releases_are_read_together() -> None:
     assert (np.abs(means - exact.means()) <= 4 * errors + 1e-6).all()
 
 
+def test_a_margin_is_read_together_with_the_tables_around_it() -> None:
+    """A crossed table of a family beside the graph: the sum over all data sets of both likelihoods, in either order."""
+    network, size, _ = CASES["collider"]
+    margin = dc.Categories(("b", "c"), levels={"b": TWO, "c": TWO}, prior=1, outside={"b": 0, "c": 0})
+    counts = network.made_up(size, np.random.default_rng(6)).statistics
+    own = counts.reshape(2, 2, 2).sum(axis=0).ravel()
+    wide = dc.simulate(dc.FamilyHistograms(network, size, 1), counts, dc.SeededBits(6))
+    narrow = dc.simulate(dc.GeometricHistogram(margin, size, 2), own, dc.SeededBits(7))
+    exact = AllDataSets([wide])
+    cells = exact.cells.reshape(-1, 2, 2, 2).sum(axis=1).reshape(-1, 4)
+    chances = exact.chances * np.exp(narrow.mechanism.log_likelihood(narrow.counts, cells))
+    wanted = chances @ exact.values() / chances.sum()
+    posterior = dc.infer(narrow, wide)
+    assert isinstance(posterior, NetworkPosterior)
+    errors = posterior.mean_errors()
+    assert errors is not None
+    for (name, table), own_errors in zip(posterior.mean_tables().items(), errors.values(), strict=True):
+        places = np.split(wanted, [2, 4])[["a", "b", "c"].index(name)]
+        assert (np.abs(table.ravel() - places) <= 4 * own_errors.ravel() + 1e-6).all()
+    assert "GeometricHistogram of b, c" in posterior.combined
+    assert "FamilyHistograms of a, b, c" in str(posterior)
+
+
+def test_tables_that_do_not_hold_each_other_are_refused() -> None:
+    network, size, _ = CASES["chain"]
+    outside = dc.Categories(("a", "c"), levels={"a": TWO, "c": TWO}, prior=1, outside={"a": 0, "c": 0})
+    releases = [
+        dc.simulate(dc.FamilyHistograms(network, size, 1), [3, 1, 1, 2, 2, 2, 1, 2], dc.SeededBits(1)),
+        dc.simulate(dc.GeometricHistogram(outside, size, 1), [3, 1, 1, 2], dc.SeededBits(1)),
+    ]
+    with pytest.raises(dc.DeclarationError, match="a table and margins of it"):
+        dc.infer(*releases)
+
+
 @pytest.mark.parametrize("prior", [1, 0.3])
 def test_the_prior_reproduces_itself(prior: float) -> None:
     """Without news the chains keep the Dirichlet-multinomial law of the tables: its means and variances."""

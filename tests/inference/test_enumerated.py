@@ -8,7 +8,8 @@ import pytest
 
 import discreet as dc
 from discreet.inference import CategoriesPosterior
-from discreet.mechanisms.hellinger import HellingerReciprocal, HellingerSmooth
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.reading import Case
 from discreet.reading.case import Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts

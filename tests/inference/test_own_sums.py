@@ -228,15 +228,6 @@ def posterior() -> dc.CategoriesPosterior:
     return dc.infer(dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8)))
 
 
-def test_margins_are_the_own_sums_of_levels(posterior: dc.CategoriesPosterior) -> None:
-    rows = posterior.margin("fall", 0.8)
-    assert [row.quantity for row in rows] == ["fall=no", "fall=yes"]
-    law = posterior.probability("fall=yes")
-    assert (rows[1].mean, rows[1].low, rows[1].high) == pytest.approx((law.mean, *law.interval(0.8)))
-    with pytest.raises(dc.DeclarationError, match="no column 'town'"):
-        posterior.margin("town")
-
-
 def test_two_readings_are_two_objects(posterior: dc.CategoriesPosterior) -> None:
     table = posterior.table
     assert table is not posterior

@@ -40,7 +40,7 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_tables(kind: str) -> Non
 
 
 def test_a_choice_among_millions_of_candidates_is_read() -> None:
-    """Of 36 million candidates, each about as likely beforehand, the even one: every cell has a quarter of the records."""
+    """Of 36 million candidates, about as likely beforehand, the even one: every cell has a quarter of the records."""
     mechanism = HellingerGlobal(FOUR, 600, 6)
     release = dc.Release(mechanism, (150, 150, 150, 150), "even", simulated=True)
     posterior = dc.infer(release)

@@ -7,6 +7,7 @@ import pytest
 
 import discreet as dc
 from discreet.mechanisms import BoxMoments, ConeMoments
+from discreet.models.linear_regression import LinearRegression
 from discreet.releases.release import mechanism_document, read_mechanism
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
@@ -117,3 +118,17 @@ def test_the_audit_finds_a_radius_that_is_too_short() -> None:
 
     for kind, violates in ((ConeMoments, False), (Short, True)):
         assert dc.audit(kind(model, 20, 1), draws=12_000, seed=5).violates == violates
+
+
+def test_products_and_powers_are_columns_of_the_record_that_lie_in_the_body() -> None:
+    """Each term is a whole number of its own before it is multiplied, so aa' stays in the body to the last digit."""
+    ward = dc.Column("ward", ("A", "B", "C"), outside="A")
+    terms = [("x", "x"), ("x", "ward"), ("x", "z"), ("x", "x", "ward")]
+    for intercept in (True, False):
+        bounds = {"x": (0, 1), "z": (-1, 5), "y": (0, 1)}
+        model = LinearRegression("y", ["x", "z", ward], bounds, terms=terms, grid=512, intercept=intercept)
+        mechanism = ConeMoments(model, 1000, 1)
+        assert all(mechanism.keeps_premise(contribution) for contribution in mechanism.probes())
+        moved = mechanism.probes()[0].copy()
+        moved[int(np.argmax(model.layout.weights == 2))] += 2 * 512**2
+        assert not mechanism.keeps_premise(moved)

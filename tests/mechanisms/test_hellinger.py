@@ -12,7 +12,10 @@ from discreet.as_published.hellinger_table import HellingerTable
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.promised_loss import promised_loss
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
+from discreet.mechanisms.hellinger_first import FirstHellingerSmoothProved as HellingerSmoothProved
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 

@@ -7,8 +7,8 @@ import pytest
 
 import discreet as dc
 from discreet.mechanisms import with_fields
-from discreet.mechanisms.hellinger import HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 DIE = dc.Categories("die", levels=("a", "b", "c"), prior=(1, 1, 2), outside="a")

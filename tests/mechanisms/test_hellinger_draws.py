@@ -13,14 +13,12 @@ import discreet as dc
 from discreet.certificates.enumeration import enumerate_neighbours
 from discreet.certificates.posterior_distances import Tables
 from discreet.mechanisms import hellinger_draws
-from discreet.mechanisms.hellinger import (
-    HellingerGlobal,
-    HellingerReciprocal,
-    HellingerSmooth,
-    HellingerSmoothProved,
-)
 from discreet.mechanisms.hellinger_draws import TABLE_BITS, ExactDraws
 from discreet.mechanisms.hellinger_envelope import Envelope
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
+from discreet.mechanisms.hellinger_first import FirstHellingerSmoothProved as HellingerSmoothProved
 from discreet.mechanisms.hellinger_simulation import simulate_batch, simulate_draws
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 

@@ -11,9 +11,11 @@ from scipy.stats import chisquare
 import discreet as dc
 from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.posterior_powers import PosteriorPowers
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_draws import TABLE_BITS
 from discreet.mechanisms.hellinger_envelope import Envelope, _uniform_tables
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.hellinger_simulation import simulate_draws
 
 Counts = NDArray[np.int64]

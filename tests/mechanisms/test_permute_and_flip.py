@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms.hellinger import HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.randomness import SeededBits
 

@@ -13,6 +13,13 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.exact import rounded_up
 from discreet.mechanisms.additive import Additive
+from discreet.mechanisms.first_charges import (
+    FirstBoxMoments,
+    FirstCubeCounts,
+    FirstFamilyHistograms,
+    FirstJointHistograms,
+    FirstLaplaceMoments,
+)
 from discreet.mechanisms.first_contrast_gaussians import FirstContrastGaussians
 from discreet.mechanisms.first_gaussian_moments import FirstGaussianMoments
 from discreet.mechanisms.record_changes import parity_changes
@@ -75,7 +82,7 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
         gaussian = kind(TABLE, 9, EPSILON, "1e-4")
         loss = gaussian_loss(gaussian.variance, 4, balanced)
         found.append((gaussian, loss, rounded_up(1 / gaussian.variance, 9), EPSILON))
-    families = dc.FamilyHistograms(BAYES, 9, EPSILON, shares=(3, 2, 1))
+    families = FirstFamilyHistograms(BAYES, 9, EPSILON, shares=(3, 2, 1))
     loss = three_values(families.family_epsilons[0], 6)
     for part in families.family_epsilons[1:]:
         loss = both(loss, three_values(part, 6))
@@ -83,8 +90,8 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
     gaussians = dc.FamilyGaussians(BAYES, 9, EPSILON, "1e-4")
     found.append((gaussians, of_family_gaussians(gaussians), rounded_up(3 / gaussians.variance, 9), EPSILON))
     found.append((dc.LaplaceUpdates(NET, 9, EPSILON), moves_of_one(EPSILON / 6, 6), 3 * (EPSILON / 6) ** 2, EPSILON))
-    found.append((dc.JointHistograms(BAYES, 9, EPSILON), worst, half, EPSILON))
-    cube = dc.CubeCounts(BAYES, 9, EPSILON)
+    found.append((FirstJointHistograms(BAYES, 9, EPSILON), worst, half, EPSILON))
+    cube = FirstCubeCounts(BAYES, 9, EPSILON)
     loss = both(three_values(cube.class_epsilon, 3), PrivacyLoss.worst_case(cube.feature_epsilon))
     found.append((cube, loss, (cube.class_epsilon**2 + cube.feature_epsilon**2) / 2, EPSILON))
     changes = parity_changes(YES_NO)
@@ -99,8 +106,8 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
     contrasts = FirstContrastGaussians(NET, 9, EPSILON, "1e-4")
     through = worst_loss(EPSILON, Fraction(1, 10**4) * SLACK)
     found.append((contrasts, through, rounded_up(1 / contrasts.variance, 9), EPSILON))
-    found.append((dc.BoxMoments(LINE, 9, EPSILON), worst, half, EPSILON))
-    found.append((dc.LaplaceMoments(LINE, 9, EPSILON), worst, half, EPSILON))
+    found.append((FirstBoxMoments(LINE, 9, EPSILON), worst, half, EPSILON))
+    found.append((FirstLaplaceMoments(LINE, 9, EPSILON), worst, half, EPSILON))
     moments = FirstGaussianMoments(LINE, 9, EPSILON, "1e-4")
     found.append((moments, through, Fraction(9, 2) / (2 * moments.variance), EPSILON))
     return found
@@ -135,7 +142,7 @@ def test_the_computed_loss_is_never_above_the_charged_one(place: int) -> None:
 
 def old_log_probability(mechanism: Any, noise: NDArray[np.float64]) -> Any:
     """Return log P(noise) as each mechanism wrote it down."""
-    name, e = type(mechanism).__name__, float(EPSILON)
+    name, e = type(mechanism).__name__.removeprefix("First"), float(EPSILON)
     size = np.abs(noise)
     if name == "GeometricHistogram":
         return -e * size.sum() / 2 - log(histogram_normaliser(e, 4))
@@ -188,10 +195,10 @@ def test_the_likelihood_is_that_of_the_old_formulas(place: int) -> None:
 
 
 def test_spreads_are_those_of_the_old_formulas() -> None:
-    moments = dc.BoxMoments(LINE, 9, EPSILON)
+    moments = FirstBoxMoments(LINE, 9, EPSILON)
     cells = len(moments.model.cells)
     assert moments.scale == pytest.approx(sqrt((cells + 1) * (cells + 2) / 3) / float(moments.rate), rel=1e-8)
-    laplace = dc.LaplaceMoments(LINE, 9, EPSILON)
+    laplace = FirstLaplaceMoments(LINE, 9, EPSILON)
     assert laplace.scale == pytest.approx(sqrt(2) / float(laplace.rate), rel=1e-8)
     updates = dc.LaplaceUpdates(NET, 9, EPSILON)
     p = exp(-float(updates.rate))

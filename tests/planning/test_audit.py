@@ -14,7 +14,7 @@ from discreet.as_published import HellingerLocal
 from discreet.as_published.hellinger_table import HellingerTable
 from discreet.as_published.published_laplace import RoundedLaplace
 from discreet.mechanisms.ball_draw import BallDraw
-from discreet.mechanisms.hellinger import HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
 from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
 from discreet.show.charts import audit_chart
 

@@ -15,13 +15,14 @@ from discreet.as_published.published_laplace import ClampedLaplace, RoundedLapla
 from discreet.certificates import compositions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import with_fields
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.planning.accuracy import accuracy
+from discreet.planning.beta_quantiles import mixture_quantiles
 from discreet.planning.exact_accuracy import (
-    mixture_quantiles,
     possible_outputs,
 )
 from discreet.planning.simulated_accuracy import simulated_accuracy
@@ -115,7 +116,7 @@ def test_the_table_of_distances_is_reproduced(
 def test_coverage_width_and_log_score_are_those_of_exact_summation(
     size: int, epsilon: str, covered: float, widths: tuple[float, ...], scores: tuple[float, ...]
 ) -> None:
-    found = accuracy(dc.GeometricHistogram(COIN, size, epsilon))
+    found = accuracy(dc.GeometricHistogram(COIN.with_prior(1), size, epsilon))
     assert found.plain_coverage == pytest.approx(covered, abs=6e-4)
     assert (found.plain_width, found.width, found.non_private_width) == pytest.approx(widths, abs=6e-4)
     reached = (found.plain_log_score, found.log_score, found.non_private_log_score)
@@ -135,7 +136,7 @@ def test_the_global_hellinger_mechanism_tells_almost_nothing(
     size: int, epsilon: Any, covered: float, widths: tuple[float, ...], scores: tuple[float, ...]
 ) -> None:
     """A density floored at 1e-300 would give -283 and -309 for the plain log scores of 1000 records."""
-    mechanism: Any = HellingerGlobal(COIN, size, epsilon)
+    mechanism: Any = HellingerGlobal(COIN.with_prior(1), size, epsilon)
     found = accuracy(mechanism)
     assert found.plain_coverage == pytest.approx(covered, abs=6e-4)
     assert (found.plain_width, found.width) == pytest.approx(widths, abs=6e-4)

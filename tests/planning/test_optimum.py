@@ -9,8 +9,10 @@ from scipy.optimize import linprog
 
 import discreet as dc
 from discreet.certificates.posterior_distances import Tables
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
+from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.planning.accuracy import accuracy

@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dc
 from discreet.records import ListSource, as_source
-from discreet.records.moments import CONSTANT, Indicator, Measure, MomentPlan, whole_numbers
+from discreet.records.moments import CONSTANT, Indicator, Measure, MomentPlan, Term, whole_number, whole_numbers
 from discreet.records.sums import sum_moments
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
@@ -49,6 +49,29 @@ def frames() -> dict[str, Any]:
         "source": as_source(pl.DataFrame(data)),
         "list source": ListSource(data),
     }
+
+
+def test_interactions_and_powers_are_the_same_whole_numbers_from_every_engine() -> None:
+    measured = Term(((FACTORS[0], 2), (FACTORS[1], 1)), ())  # type: ignore[arg-type]
+    crossed = Term(((FACTORS[0], 3),), (FACTORS[2],))  # type: ignore[arg-type]
+    factors = (measured, crossed, FACTORS[1])
+    plan = MomentPlan(factors, ((0, 0), (0, 1), (1, 1), (0, CONSTANT), (1, CONSTANT), (1, 2)), 2**15)
+    sums = [0] * len(plan.products)
+    data = records()
+    for x, y, ward in zip(data["x"], data["y"], data["ward"], strict=True):
+        u, v = (whole_number(value, FACTORS[k], GRID) / GRID for k, value in ((0, x), (1, y)))
+        wholes = [
+            math.floor((2 * u**2 - 1) * v * GRID + 0.5),
+            math.floor((4 * u**3 - 3 * u) * GRID + 0.5) if ward == "B" else 0,
+            round(v * GRID),
+            GRID,
+        ]
+        sums = [
+            total + wholes[first] * wholes[second] for total, (first, second) in zip(sums, plan.products, strict=True)
+        ]
+    for name, frame in frames().items():
+        found, size = sum_moments(frame, plan)
+        assert (name, found.tolist(), size) == (name, sums, 500)
 
 
 def one_by_one(data: dict[str, list[Any]]) -> list[int]:

@@ -8,6 +8,7 @@ whose guarantee is only claimed are refused.
 
 from discreet.as_published.fourier_updates import FourierUpdates
 from discreet.as_published.hellinger_local import HellingerLocal
+from discreet.as_published.hellinger_scales import PublishedHellingerGlobal, PublishedHellingerSmooth
 from discreet.as_published.hellinger_table import HellingerTable
 from discreet.as_published.laplace_updates import LaplaceUpdates
 from discreet.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
@@ -23,6 +24,8 @@ __all__ = [
     "HellingerTable",
     "LaplaceUpdates",
     "PlugInNetwork",
+    "PublishedHellingerGlobal",
+    "PublishedHellingerSmooth",
     "RoundedLaplace",
     "TruncatedLaplace",
     "adaptive_ridge",

@@ -11,6 +11,7 @@ numbers each. It need not rise with k everywhere: a scale is sought, and the one
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import log
 
 import numpy as np
 from scipy.special import logsumexp
@@ -59,7 +60,7 @@ class ScoreChanges:
         rises, falls = self._changes
         found = max(float((scale * rises - gaps).max()), float((gaps - scale * falls).max()))
         candidates = self.scores.shape[1]
-        return found + 4 * scale * (self.error + 4 * _UNIT) + 64 * _UNIT * (1 + scale + np.log(candidates))
+        return found + 4 * scale * (self.error + 4 * _UNIT) + 64 * _UNIT * (1 + scale + log(candidates))
 
     def largest_scale(self, epsilon: Fraction, proved: Fraction) -> Fraction:
         """Return a scale of six digits whose epsilon is at most this one, about the largest; or a `proved` one."""

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from discreet.command_line.screen import show_table
 from discreet.errors import SourceError
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.records import Source
 from discreet.records.bands import day_text
 from discreet.records.columns import Column

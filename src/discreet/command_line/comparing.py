@@ -14,6 +14,7 @@ from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
 from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
+from discreet.planning.planned_reading import planned_reading
 from discreet.releases.release import read_mechanism
 from discreet.show import charts
 from discreet.study import Question
@@ -28,7 +29,8 @@ def compare_mechanisms(question: Question, level: float, plot: Path | None, as_j
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:
         return show_json({"question": question.name, **ranking.document()})
-    return _show_ranking(ranking, question.label)
+    _show_ranking(ranking, question.label)
+    return say(planned_reading(question.mechanism))
 
 
 def _show_ranking(ranking: Ranking, label: str) -> None:

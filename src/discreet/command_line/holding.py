@@ -42,6 +42,7 @@ from discreet.mechanisms import with_fields
 from discreet.models.numbers import BoundedNumber
 from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.expected_accuracy import check_search
+from discreet.planning.planned_reading import planned_reading
 from discreet.planning.rehearsal import rehearsal
 from discreet.reading import Case
 from discreet.records import read
@@ -204,14 +205,15 @@ def plan(
         ]
         charts.render(charts.width_chart(points, f"{question.label}: {mechanism.size} records"), plot)
     if as_json:
-        return show_json({"question": question.name, "rows": [r.document() for r in rows], "wished": wished})
+        facts = {"question": question.name, "rows": [r.document() for r in rows], "wished": wished}
+        return show_json(facts | {"reading": planned_reading(mechanism)})
     show_table(
         f"{question.label}: what to expect, with exact counts in brackets",
         ("epsilon", "records", f"{level:.0%} width", "error", "log score"),
         [_figures(row) for row in rows],
     )
     most = max(row.width_error for row in rows)
-    say(f"Averages over made-up studies drawn from the prior; simulation error of a width at most {most:.2g}.")
+    say(f"{planned_reading(mechanism)} Simulation error of a width at most {most:.2g}.")
     if wished:
         say(*_wishes(wished, exact_text(mechanism.guarantee.epsilon), mechanism.size))
     if plot is not None:

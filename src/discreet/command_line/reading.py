@@ -60,7 +60,7 @@ _file = click.Path(path_type=Path)
 @click.option("--by", help="With --event: in each group, by the column whose levels are the groups.")
 @click.option("--pool", is_flag=True, help="With --event and --by: let small groups borrow from all others.")
 @click.option("--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and how surely.")
-@click.option("--margin", "column", help="Show the share of each level of a column, whatever the other columns are.")
+@click.option("--margin", "margin", multiple=True, help="Show and write this column alone, whatever the others are.")
 @click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
@@ -81,7 +81,7 @@ def infer(
     by: str | None,
     pool: bool,
     differ: bool,
-    column: str | None,
+    margin: Sequence[str],
     prior: str | None,
     plot: Path | None,
     table: Path | None,
@@ -99,11 +99,13 @@ def infer(
     in their units. Of a family, its parameter. Every file below is written for all of them.
 
     Where no prior was declared, shares and rates are read from their own noisy sums, and the column of means from one
-    joint reading of all cells, so that it adds up.
+    joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are of one column
+    (or of several: --margin ward --margin fall); questions about events are still asked of all columns.
 
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
-              discreet infer wards.release.json --event fall=yes --by ward --differ --margin fall
+              discreet infer wards.release.json --event fall=yes --by ward --differ
+              discreet infer wards.release.json --margin ward --plot wards.png --csv wards.csv
               discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
     """
     _check_options(event, given, by, pool or differ, synthesize, out, account)
@@ -111,29 +113,29 @@ def infer(
     for path in files:
         require_folder(path)
     documents = [read_document(path) for path in releases]
-    is_stated_alone = files == [account] and len(documents) == 1 and not (statements or event)
+    is_stated_alone = files == [account] and len(documents) == 1 and not (statements or event or margin)
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         for kind in _TOLD:
             warnings.simplefilter("always", kind)
-        posterior: Posterior = read_release(*documents, prior=_prior(prior), patience=patience)
+        whole: Posterior = read_release(*documents, prior=_prior(prior), patience=patience)
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
-        asked |= {"--differ": differ, "--margin": column}
-        answer = _answering(posterior, [option for option, value in asked.items() if value])
+        asked |= {"--differ": differ, "--margin": margin}
+        answer = _answering(whole, [option for option, value in asked.items() if value])
         answers = {
             "event": [answer["--event"](event, given, level)] if event and not by else [],
             "groups": answer["--by"](event, by, level) if by else [],
             "pooled": answer["--pool"](event, by).rows(level) if pool else [],
-            "margin": answer["--margin"](column, level) if column else [],
         }
         judged = {text: answer["--that"](text) for text in statements}
         difference = answer["--differ"](event, by) if differ else None
+        posterior: Posterior = answer["--margin"](*margin) if margin else whole
     with working("writing", as_json), warnings.catch_warnings():
         for kind in _TOLD:
             warnings.simplefilter("ignore", kind)  # a picture asks again what was asked above
         if plot is not None:
-            picture = charts.comparison_chart(posterior, event, by, level) if event and by else None
+            picture = charts.comparison_chart(whole, event, by, level) if event and by else None
             charts.render(picture or charts.posterior_chart(posterior, level), plot)
         if table is not None:
             write_csv(posterior, table, level)
@@ -148,11 +150,11 @@ def infer(
     notes = [str(warning.message) for warning in seen]
     if as_json:
         found = {name: [asdict(row) for row in rows] for name, rows in answers.items()}
-        said = {"differ": None if difference is None else difference.document()}
+        said = {"differ": None if difference is None else difference.document(), "margin": list(margin)}
         return show_json(document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes})
     show_warnings(notes)
     show_reading(posterior, level)
-    titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled", "margin": f"each level of {column}"}
+    titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled"}
     for key, title in titles.items():
         if rows := answers[key]:
             show_rows(title, rows, level)

@@ -16,7 +16,7 @@ def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | No
     """Print the rows of a reading, in a rehearsal beside the truth, and say how it was read."""
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    say(*filter(None, [posterior.reading_line]))
+    say(*filter(None, [posterior.combined, posterior.reading_line]))
     rows = posterior.rows(level)
     show_rows(posterior.heading, rows[:MOST_SHOWN], level, None if truth is None else truth[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:

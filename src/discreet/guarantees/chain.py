@@ -172,14 +172,11 @@ class Chain(ChainFace):
             raise LedgerError(f"Cannot use the ledger {str(self.place)!r}: {problem}. Nothing was published.")
 
     def _start(self, connection: "Connection", begin: str) -> None:
-        """Begin a transaction, and wait for the lock in short steps: SQLite's own steps grow to a tenth of a second.
-
-        synchronous=EXTRA puts every commit on the disk, and the directory with it, before a charge is confirmed.
-        """
+        """Begin a transaction, and wait for the lock in short steps: SQLite's own steps grow to a tenth of a second."""
         from sqlalchemy.exc import OperationalError
 
         started = time.monotonic()
-        connection.exec_driver_sql("PRAGMA synchronous = EXTRA")
+        connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
         connection.exec_driver_sql("PRAGMA busy_timeout = 1")
         while True:
             try:
@@ -252,7 +249,6 @@ def _opened_anew(path: Path) -> "Engine":
     """Return an engine that opens the file for every transaction: processes share none, a replaced one is noticed."""
     from sqlalchemy import URL, NullPool, create_engine
 
-    never_created = {"mode": "rw", "uri": "true"}  # a lost ledger is not begun anew
-    address = URL.create("sqlite", database=f"file:{quote(str(path.absolute()))}", query=never_created)
-    waits = {"timeout": LONGEST_WAIT}
-    return create_engine(address, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=waits)
+    made_before = {"mode": "rw", "uri": "true", "timeout": f"{LONGEST_WAIT:.0f}"}  # a lost ledger is not begun anew
+    address = URL.create("sqlite", database=f"file:{quote(str(path.absolute()))}", query=made_before)
+    return create_engine(address, poolclass=NullPool, isolation_level="AUTOCOMMIT")

@@ -5,10 +5,9 @@ looks at the newest entry alone, and an entry that is edited, removed or reorder
 is no secret key: whoever may write the file can rehash it, cut off its tail or put an older copy back. That can be
 noticed only from outside: by a release, which carries the hash of its charge, or by a head that somebody else keeps.
 
-The limit is enforced by an accountant that is fixed at creation, basic composition or zCDP. Both are valid filters
-even when each question depends on earlier answers. A charge is committed to disk before anything is drawn, inside a
-transaction that holds the write lock from the first read, so any number of processes may share a ledger; a crash may
-waste budget, never overspend.
+The limit is enforced by an accountant, basic composition or zCDP. Both are valid filters even if each question depends
+on earlier answers. A charge is committed to disk before anything is drawn, under a lock that is held from the first
+read, so any number of processes may share a ledger; a crash may waste budget, never overspend.
 """
 
 import os
@@ -47,8 +46,7 @@ _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no l
 class Ledger(LedgerBook):
     """A limit on the privacy that may be spent on one population, and all that has been spent so far.
 
-    Create it once with `Ledger.create`, open it afterwards with `Ledger.open`. A new ledger is a new budget: whoever
-    may create ledgers for the same people may spend more on them than any one of these allows.
+    A new ledger is a new budget: who may create ledgers for the same people may spend more than any of them allows.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -164,9 +162,8 @@ class Ledger(LedgerBook):
             paid = (charge.kind, charge.digest) == ("charge", receipt.head)
             if not paid or self._chain.outcome(connection, receipt.sequence) is not None:
                 raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
-            digests = [digest_of(text) for text in releases]
-            body: Body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases), "digests": digests}
-            append(connection, head, {**head.carried, **body})
+            body: Body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases)}
+            append(connection, head, {**head.carried, **body, "digests": [digest_of(text) for text in releases]})
             reached("record-written")
 
 

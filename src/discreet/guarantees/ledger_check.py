@@ -68,7 +68,8 @@ class _Links:
         for each in linked(number):
             if number - each == each & -each:  # nothing later leads back to that one
                 del self.marks[each]
-        self.marks[number] = entry.digest
+        if number % 2 == 0:
+            self.marks[number] = entry.digest
         self.previous = entry.digest
 
 

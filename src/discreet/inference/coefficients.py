@@ -21,4 +21,5 @@ def units_of(model: LinearRegression) -> dict[str, str]:
             found |= {f"{feature.name}={own}": f"{model.target}, {own} instead of {first}" for own in others}
         else:
             found[feature] = f"{model.target} per 1 of {feature}"
+    found |= {name: f"{model.target} per 1 of {name}" for name in model.names if name not in found}
     return {name: found[name] for name in model.names}

@@ -8,6 +8,7 @@ from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.models.model import Model
 from discreet.reading import Case, read, refusal_of
+from discreet.reading.case import widest_first
 from discreet.reading.published import Reading
 from discreet.reading.strengths import LEARNT, learnt, read_strengths, strengthened
 from discreet.releases import Release
@@ -24,6 +25,8 @@ def infer(
     patience: float = 1.0,
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
+
+    Several may be of one table, noisy counts and draws together, or of a table or graph and margins of its tables.
 
     It is the posterior that the model names: a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for
     Bayesian networks, a `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one
@@ -47,7 +50,7 @@ def infer(
     found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
     if not found:
         raise DeclarationError(f"No posterior shows a {type(readings[0]).__name__}. Nothing was read.")
-    posterior: Told = found[0](case.model, releases, readings)
+    posterior: Told = found[0](case.model, widest_first(releases), readings)
     if posterior.is_information_at_hand:
         _warn(posterior)
     return posterior.table if isinstance(prior, str) and prior == LEARNT else posterior

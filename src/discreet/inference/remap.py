@@ -16,6 +16,7 @@ from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.divergences import hellinger_rows
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.grouped import GroupedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
 
@@ -25,7 +26,7 @@ _STARTS = 2
 
 
 def weighted_tables(
-    latent: LatentCounts | PairCounts | EnumeratedCounts | DrawnCounts, cells: int
+    latent: LatentCounts | PairCounts | EnumeratedCounts | DrawnCounts | GroupedCounts, cells: int
 ) -> tuple[Counts, Floats]:
     """Return tables of true counts with their posterior probabilities: all of them if few, else exact draws."""
     if cells == 2:

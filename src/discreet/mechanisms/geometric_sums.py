@@ -84,7 +84,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=1):
         if not 0 < share < 1:
             raise DeclarationError(f"squares is a share of epsilon between 0 and 1; got {exact_text(share)}.")
         object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size", most=2**61 // model.unit))
+        object.__setattr__(self, "size", whole(size, "size", most=2**53 // model.unit))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
         object.__setattr__(self, "squares", share)
         if min(self.noise.rates) < LEAST_RATE:

@@ -1,25 +1,34 @@
-"""The Hellinger exponential mechanisms by the sensitivity they divide by: global, smooth, reciprocal.
+"""The Hellinger exponential mechanisms by the sensitivity they divide by, global, smooth or reciprocal, at their price.
 
-All choose a posterior Dirichlet(alpha + r) with P(r | k) ~ e^(-t H(k, r) / S(k)). They differ in S and t, and in what
-is known about them. `guarantee` states the best that is proved or computed, `claim` what the papers say.
+All choose a posterior Dirichlet(alpha + r) with P(r | k) ~ e^(-scale H(k, r) / S(k)). They differ in S. The scale is a
+public field and is found if it is left out: the largest whose exact loss over all neighbours keeps epsilon and delta,
+where these can be compared; beyond that the largest that is proved, by the bounds that stand with each. So what is
+declared is what is charged, at every size. Whoever reads a scale, from a document or by hand, has it certified again.
+The scales of version 1, which a proof gave and which cost about half of epsilon, or up to 1.5 of it, are in
+`hellinger_first`; the papers' own in `as_published`.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
 
-import numpy as np
 from flint import arb, ctx
 
-from discreet.arrays import Counts, Floats
+from discreet.certificates.hellinger_series import can_bound, largest_sums, series_epsilon
 from discreet.certificates.pair_bound import rounded_up, smooth_bound
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, positive, probability
+from discreet.exact import Exact, ball, exact_text, positive, probability, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_law import HellingerMechanism
+from discreet.guarantees.zcdp import pure_rho
+from discreet.mechanisms.hellinger_calibrated import ScaledHellinger, largest_scale
+from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
+    global_sensitivity_ball,
     least_sensitivity_ball,
     proved_gamma,
     published_gamma,
@@ -31,64 +40,130 @@ from discreet.models.model import Model
 
 LIPSCHITZ = ("0.25", "0.5", "1", "2")
 """Values from which a ranking chooses the Lipschitz constant of a reciprocal sensitivity."""
-_PROVED_BITS = 128
+_BITS = 128
+_DIGITS = 6
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerGlobal(HellingerMechanism, kind="HellingerGlobal", version=1):
-    """Divide by the global sensitivity: t = epsilon/2, pure epsilon-DP. The exponential mechanism as it is known.
+class CalibratedHellinger(ScaledHellinger):
+    """A Hellinger mechanism that costs what it declares: by comparison of all neighbours, or by a proof beyond that."""
+
+    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "lipschitz")
+
+    @abstractmethod
+    def proved_scale(self) -> tuple[Fraction, str]:
+        """Return a scale that keeps epsilon and delta at any size, and why."""
+
+    def _calibrate(self, given: Exact | None) -> None:
+        """Find the scale, or hold a given one against the guarantee."""
+        if given is None:
+            found = largest_scale(self) if self._enumerable else self.proved_scale()[0]
+            object.__setattr__(self, "scale", found)
+            return
+        object.__setattr__(self, "scale", positive(given, "scale"))
+        if not (self.fits(self.compared(self.scale)) if self._enumerable else self.scale <= self.proved_scale()[0]):
+            raise DeclarationError(
+                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
+                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
+            )
+
+    @property
+    def claim(self) -> Guarantee:
+        """Return what is declared."""
+        return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="as declared")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return (epsilon, delta) as declared: enumerated where all neighbours can be compared, else proved."""
+        if self._enumerable:
+            reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
+            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
+        return Guarantee(self.epsilon, self.delta, reason=self.proved_scale()[1])
+
+    def proved_pure_epsilon(self) -> Fraction:
+        """Return epsilon: the scale was held against it."""
+        return self.epsilon
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
+        return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HellingerGlobal(OneScale, CalibratedHellinger, kind="HellingerGlobal", version=2):
+    """Divide by the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
-    >>> HellingerGlobal(coin, size=100, epsilon="0.8").guarantee.epsilon < Fraction("0.43")
-    True
+    >>> HellingerGlobal(coin, size=10, epsilon=1).scale
+    Fraction(805537, 1000000)
     """
 
-    has_smooth_normaliser = True
+    delta: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon")
+    scale: Fraction
 
-    def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
-        """Return -c H(k, r), c the same for all tables."""
-        scale = float(self.scales(np.asarray(counts)[:1])[0])
-        return -scale * self._distances(np.broadcast_to(output, counts.shape), counts)
-
-    def strength(self) -> arb:
-        """Return epsilon/2."""
-        return ball(self.epsilon) / 2
+    def __init__(self, model: Categories, size: int, epsilon: Exact, scale: Exact | None = None) -> None:
+        super().__init__(model, size, epsilon)
+        self._calibrate(scale)
 
     @property
     def decay(self) -> Decay:
         """Return no decay: the largest sensitivity counts everywhere."""
         return exponential(lambda: arb(0))
 
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return epsilon: score and normaliser each change by a factor e^(epsilon/2) at most."""
-        return self.epsilon
+    def proved_scale(self) -> tuple[Fraction, str]:
+        """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows."""
+        half, usual = self.epsilon / 2, "the exponential mechanism with the global sensitivity of its score"
+        if not can_bound(self.size, len(self.model.cells)):
+            return half, f"{usual}; about half of epsilon may be unused, as its normalisers were not bounded"
+        found = self._series_scale
+        return (found, f"{usual}, its normalisers bounded by a series") if found > half else (half, usual)
 
-    @property
-    def claim(self) -> Guarantee:
-        """Return pure epsilon."""
-        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="the exponential mechanism")
+    @cached_property
+    def _series_scale(self) -> Fraction:
+        alpha = self.model.concentration
+        sums = largest_sums(tuple(alpha.tolist()), self.size)
+        with ctx.workprec(_BITS):
+            sensitivity = global_sensitivity_ball(alpha, self.size)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the enumerated pure epsilon, or the stated one where there are too many tables."""
-        if self._enumerable:
-            return self._enumerated()
-        return Guarantee(self.epsilon, reason="the exponential mechanism with the global sensitivity of its score")
+            def fits(scale: Fraction) -> bool:
+                return bool(series_epsilon(scale, sensitivity, self.candidates, sums) <= ball(self.epsilon))
+
+            low, high = self.epsilon / 4, self.epsilon
+            while high - low > high / 10**8:
+                middle = rounded_down((low + high) / 2, 12)
+                low, high = (middle, high) if fits(middle) else (low, middle)
+            found = rounded_down(low, _DIGITS)
+            return found if fits(found) else Fraction(0)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerReciprocal(HellingerMechanism, kind="HellingerReciprocal", version=1):
-    """Divide by the sensitivity whose reciprocal is Lipschitz: t = epsilon/(2 + L), pure epsilon-DP.
+class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", version=2):
+    """Divide by the sensitivity whose reciprocal is Lipschitz: pure epsilon-DP.
 
-    1/S(x) = min_x' 1/LS(x') + L d(x, x'). For c = t/S the loss is at most 2 t + t |1/S - 1/S'| <= t (2 + L).
+    1/S(x) = min_x' 1/LS(x') + L d(x, x'). For c = t/S the loss is at most 2 t + t |1/S - 1/S'| <= t (2 + L), which
+    gives the scale t = epsilon/(2 + L) where neighbours cannot be compared.
     """
 
     free_parameter = "lipschitz"
+    delta: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "lipschitz")
     lipschitz: Fraction
+    scale: Fraction
 
-    def __init__(self, model: Categories, size: int, epsilon: Exact, lipschitz: Exact = 0.5) -> None:
+    def __init__(
+        self,
+        model: Categories,
+        size: int,
+        epsilon: Exact,
+        lipschitz: Exact = 0.5,
+        scale: Exact | None = None,
+    ) -> None:
         super().__init__(model, size, epsilon)
         object.__setattr__(self, "lipschitz", positive(lipschitz, "lipschitz"))
+        self._calibrate(scale)
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
@@ -101,51 +176,34 @@ class HellingerReciprocal(HellingerMechanism, kind="HellingerReciprocal", versio
         """Return False: what bounds its normalisers is another decay."""
         return False
 
-    def strength(self) -> arb:
-        """Return epsilon/(2 + L)."""
-        return ball(self.epsilon / (2 + self.lipschitz))
-
     @property
     def decay(self) -> Decay:
         """Return 1/S growing by L a step."""
         return reciprocal(self.lipschitz)
 
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return epsilon, by the bound for one pair."""
-        return self.epsilon
-
-    @property
-    def claim(self) -> Guarantee:
-        """Return pure epsilon; the notes leave this section empty, so the claim is ours."""
-        return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="varying sensitivity, announced in the notes")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the enumerated pure epsilon, or the proved one where there are too many tables."""
-        if self._enumerable:
-            return self._enumerated()
-        return Guarantee(self.epsilon, reason="scale 1/S with |1/S - 1/S'| <= L, exponent epsilon/((2 + L) S)")
+    def proved_scale(self) -> tuple[Fraction, str]:
+        """Return epsilon/(2 + L)."""
+        reason = "scale 1/S with |1/S - 1/S'| <= L, exponent epsilon/((2 + L) S); the true loss may be about half of it"
+        return self.epsilon / (2 + self.lipschitz), reason
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1):
-    """The papers' mechanism: t = epsilon/2 and smooth sensitivity, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))).
+class HellingerSmooth(CalibratedHellinger, kind="HellingerSmooth", version=2):
+    """Divide by the smooth sensitivity of the papers, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))): epsilon and delta.
 
-    The papers claim (epsilon, delta); their proof does not hold, though no violation is known. What is proved for it is
-    (epsilon + (e^gamma - 1) ln(|R|/delta), delta), which is below (1.5 epsilon, delta).
+    Where neighbours cannot be compared two bounds hold for any scale t: (2 t + (e^gamma - 1) ln(|R|/delta), delta), and
+    pure 2 t + (t/S_min)(1 - e^-gamma). The scale is the largest for which one of them is epsilon.
     """
 
     delta: Fraction
+    scale: Fraction
 
-    def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact) -> None:
+    def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact, scale: Exact | None = None) -> None:
         super().__init__(model, size, epsilon)
         object.__setattr__(self, "delta", probability(delta, "delta"))
         if self.delta == 0:
             raise DeclarationError(f"{type(self).__name__} needs a delta above 0; HellingerReciprocal needs none.")
-
-    def strength(self) -> arb:
-        """Return epsilon/2."""
-        return ball(self.epsilon) / 2
+        self._calibrate(scale)
 
     def gamma(self) -> arb:
         """Return an enclosure of the smoothing parameter."""
@@ -158,65 +216,33 @@ class HellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1):
 
     def proved_pure_epsilon(self) -> Fraction:
         """Return 2 t + (t/S_min)(1 - e^-gamma), by the bound for one pair."""
-        with ctx.workprec(_PROVED_BITS):
+        with ctx.workprec(_BITS):
             least = least_sensitivity_ball(self.model.concentration, self.size)
             return rounded_up(smooth_bound(self.strength(), self.gamma(), least))
 
-    def proved_epsilon(self) -> Fraction:
-        """Return 2 t + (e^gamma - 1) ln(|R|/delta), with which delta is enough."""
-        with ctx.workprec(_PROVED_BITS):
-            tail = (self.candidates / ball(self.delta)).log()
-            return rounded_up(2 * self.strength() + self.gamma().expm1() * tail)
-
-    @property
-    def claim(self) -> Guarantee:
-        """Return (epsilon, delta)."""
-        reason = "the Hellinger notes; the published proof does not bound the normalisers"
-        return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason=reason)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the enumerated pure epsilon if it is no larger, else (epsilon, delta) if enumeration finds it so.
-
-        Where neither holds or can be computed: what is proved.
-        """
-        if self._enumerable:
-            if self.pure_epsilon <= self.epsilon:
-                return self._enumerated()
-            if self.delta_at(self.epsilon) <= self.delta:
-                reason = f"exact delta over all neighbouring tables of {self.size} records"
-                return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
-        return self._proved()
-
-    def _proved(self) -> Guarantee:
-        """Return the smaller of the two proved epsilons, the pure one without delta."""
-        approximate = self.proved_epsilon()
-        if self.pure_epsilon <= approximate:
-            return Guarantee(self.pure_epsilon, reason="losses of neighbours are at most 2 min(c, c') H + |c - c'|")
-        reason = "smooth sensitivity: epsilon grows by (e^gamma - 1) ln(|R|/delta) outside a set of probability delta"
-        return Guarantee(approximate, self.delta, reason=reason)
+    def proved_scale(self) -> tuple[Fraction, str]:
+        """Return the larger of the scales that the two bounds allow."""
+        with ctx.workprec(_BITS):
+            least = least_sensitivity_ball(self.model.concentration, self.size)
+            tail = self.gamma().expm1() * (self.candidates / ball(self.delta)).log()
+            outside = (ball(self.epsilon) - tail) / 2
+            pure = ball(self.epsilon) / smooth_bound(arb(1), self.gamma(), least)
+            scales = [rounded_down(float(each.lower()) * (1 - 1e-12), _DIGITS) for each in (outside, pure)]
+        reasons = (
+            "smooth sensitivity: epsilon grows by (e^gamma - 1) ln(|R|/delta) outside a set of probability delta",
+            "losses of neighbours are at most 2 min(c, c') H + |c - c'|",
+        )
+        best = scales.index(max(scales))
+        return scales[best], f"{reasons[best]}; the true loss may be about half of it"
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerSmoothProved(HellingerSmooth, kind="HellingerSmoothProved", version=1):
-    """Smooth sensitivity with constants that make (epsilon, delta) true: t = epsilon/3, e^gamma - 1 = epsilon/(3 ln).
+class HellingerSmoothProved(HellingerSmooth, kind="HellingerSmoothProved", version=2):
+    """Divide by a smooth sensitivity that suits the proof, e^gamma - 1 = epsilon/(3 ln(|R|/delta)).
 
-    ln = ln(|R|/delta); then 2 t + (e^gamma - 1) ln(|R|/delta) = epsilon.
+    Where neighbours cannot be compared, the scale is epsilon/3: 2 t + (e^gamma - 1) ln(|R|/delta) = epsilon.
     """
-
-    def strength(self) -> arb:
-        """Return epsilon/3."""
-        return ball(self.epsilon) / 3
 
     def gamma(self) -> arb:
         """Return an enclosure of the smoothing parameter."""
         return proved_gamma(self.epsilon, self.delta, self.candidates)
-
-    def proved_epsilon(self) -> Fraction:
-        """Return epsilon itself: the two terms are 2/3 and 1/3 of it."""
-        return self.epsilon
-
-    @property
-    def claim(self) -> Guarantee:
-        """Return (epsilon, delta), the papers' aim."""
-        return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="the Hellinger notes' statement")

@@ -34,8 +34,35 @@ _ROUNDS = 6
 _DIGITS = 6
 
 
+class ScaledHellinger(HellingerMechanism):
+    """P(r | k) ~ e^(-scale H(k, r) / S(k)), the scale held against epsilon and delta by comparing neighbours."""
+
+    delta: Fraction
+    scale: Fraction
+
+    def strength(self) -> arb:
+        """Return the scale."""
+        return ball(self.scale)
+
+    def compared(self, scale: Fraction) -> AdjacentPairs:
+        """Compare all neighbours under a scale, at a float no larger than epsilon."""
+        every = float(scale) / self.sensitivities(self.tables.all)
+
+        def scales(tables: Counts) -> Floats:
+            return np.asarray(every[self.tables.places(tables)])
+
+        at = (float(self.epsilon) * (1 - 1e-15),)
+        return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)
+
+    def fits(self, found: AdjacentPairs) -> bool:
+        """Tell whether a comparison of neighbours stays within epsilon and delta."""
+        if self.delta:
+            return Fraction(found.delta(0)) <= self.delta
+        return Fraction(found.epsilon) <= self.epsilon
+
+
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", version=1):
+class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=1):
     """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -68,7 +95,7 @@ class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", versio
                 f"{self.size} records in {len(model.cells)} cells are too many to compare all neighbours, on which "
                 "HellingerCalibrated rests. Use HellingerReciprocal, which is proved."
             )
-        object.__setattr__(self, "scale", _largest_scale(self) if scale is None else positive(scale, "scale"))
+        object.__setattr__(self, "scale", largest_scale(self) if scale is None else positive(scale, "scale"))
         if scale is not None and not self.fits(self.compared(self.scale)):
             raise DeclarationError(
                 f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
@@ -81,10 +108,6 @@ class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", versio
         if isinstance(model, Categories):
             yield from (cls(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS)
 
-    def strength(self) -> arb:
-        """Return the scale."""
-        return ball(self.scale)
-
     @property
     def decay(self) -> Decay:
         """Return S(x) = max_x' LS(x') e^(-smoothing d(x, x')); the global sensitivity if smoothing is 0."""
@@ -95,22 +118,6 @@ class HellingerCalibrated(HellingerMechanism, kind="HellingerCalibrated", versio
         if not self.delta:
             return self.epsilon
         return exact(f"{2.001 * float(self.scales(self.tables.all).max()):.6g}", "epsilon")
-
-    def compared(self, scale: Fraction) -> AdjacentPairs:
-        """Compare all neighbours under a scale, at a float no larger than epsilon."""
-        every = float(scale) / self.sensitivities(self.tables.all)
-
-        def scales(tables: Counts) -> Floats:
-            return np.asarray(every[self.tables.places(tables)])
-
-        at = (float(self.epsilon) * (1 - 1e-15),)
-        return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)
-
-    def fits(self, found: AdjacentPairs) -> bool:
-        """Tell whether a comparison of neighbours stays within epsilon and delta."""
-        if self.delta:
-            return Fraction(found.delta(0)) <= self.delta
-        return Fraction(found.epsilon) <= self.epsilon
 
     @property
     def claim(self) -> Guarantee:
@@ -131,18 +138,18 @@ def _at_least_zero(smoothing: Exact) -> Fraction:
     return number
 
 
-def _largest_scale(mechanism: HellingerCalibrated) -> Fraction:
+def largest_scale(mechanism: ScaledHellinger) -> Fraction:
     """Find the scale on the worst few pairs, compare all pairs there, and add the worst ones until all agree."""
     scale, active = mechanism.epsilon, np.zeros((0, 2, len(mechanism.model.cells)), dtype=np.int64)
     found = mechanism.compared(scale)
     for _ in range(_ROUNDS):
         active = np.concatenate([active, _worst(found)])
-        scale = _rounded_down(_crossing(_excess(mechanism, active, found.error), float(scale)))
+        scale = scale_rounded_down(_crossing(_excess(mechanism, active, found.error), float(scale)))
         found = mechanism.compared(scale)
         if mechanism.fits(found):
             return scale
     while not mechanism.fits(found):  # pairs that change places all the time: give some of the scale away
-        scale = _rounded_down(float(scale) * 0.99)
+        scale = scale_rounded_down(float(scale) * 0.99)
         found = mechanism.compared(scale)
     return scale
 
@@ -153,7 +160,7 @@ def _worst(found: AdjacentPairs) -> Counts:
     return np.stack([found.first[order], found.second[order]], axis=1)
 
 
-def _excess(mechanism: HellingerCalibrated, active: Counts, error: float) -> Callable[[float], float]:
+def _excess(mechanism: ScaledHellinger, active: Counts, error: float) -> Callable[[float], float]:
     """Return how far these pairs are above what is allowed, as a function of the scale."""
     alpha, epsilon, delta = mechanism.model.concentration, float(mechanism.epsilon), float(mechanism.delta)
 
@@ -179,7 +186,7 @@ def _crossing(excess: Callable[[float], float], start: float) -> float:
     return root(excess, low, high, relative=1e-9)
 
 
-def _rounded_down(scale: float) -> Fraction:
+def scale_rounded_down(scale: float) -> Fraction:
     """Return a decimal of six digits below a scale, so that it is certified again on any machine."""
     unit = Fraction(10) ** (_DIGITS - 1 - floor(log10(scale)))
     return Fraction(floor(Fraction(scale) * (1 - Fraction(1, 10**9)) * unit)) / unit

@@ -229,7 +229,7 @@ def _score_changes(choice: PosteriorChoice) -> ScoreChanges:
     """Compare the scores of all neighbours once; epsilon plays no part in them."""
     tables, pairs = all_tables(choice.size, len(choice.model.cells))
     logs = np.log(choice.candidates / choice.resolution).T
-    powers = np.asarray(choice.model.prior) - 1 + tables
+    powers = np.asarray(np.asarray(choice.model.prior) - 1 + tables, dtype=float)
     return ScoreChanges(choice._chances(tables), pairs, score_error(powers, logs))
 
 

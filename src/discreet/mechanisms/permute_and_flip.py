@@ -26,7 +26,7 @@ from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.hellinger import HellingerGlobal
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
@@ -38,7 +38,7 @@ _BITS = 63
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PermuteAndFlip(HellingerGlobal, kind="PermuteAndFlip", version=1):
+class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
     """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP."""
 
     has_smooth_normaliser = False

@@ -34,6 +34,7 @@ SLACK = 1e-9
 
 _NEGLIGIBLE = 1e-3  # of a delta: where the curve of one draw is cut off
 _MILLIONTH = 1e-6
+_LEAST_PART = 100  # no less than this part of the stated epsilon is charged: its loss is put on a lattice of such steps
 _SAME = 1 - Fraction(1, 10**6)  # an epsilon that is less by a millionth is not told apart
 
 
@@ -107,7 +108,7 @@ def least_fitting(
     """
     if not (about or fits)(most * _SAME):
         return most
-    low, high = most / 10**6, most * _SAME
+    low, high = most / _LEAST_PART, most * _SAME
     while high > low * (1 + Fraction(1, 10**7)):
         middle = Fraction(sqrt(low * high))
         low, high = (low, middle) if (about or fits)(middle) else (middle, high)

@@ -14,6 +14,8 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models.asked import Asked, Declared
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of
@@ -132,9 +134,13 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         return MadeUp(tuple(chances.tolist()), generator.multinomial(size, chances))
 
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
-        """Return the mean and the width of every cell, from exact counts."""
+        """Return the mean and the width of every cell, from exact counts; if no prior was declared, as own sums are."""
         shapes = self.concentration + statistics
-        low, high = (betaincinv(shapes, shapes.sum() - shapes, tail) for tail in tails(level))
+        if self.is_prior_declared:
+            low, high = (betaincinv(shapes, shapes.sum() - shapes, tail) for tail in tails(level))
+        else:
+            exact = Part.of(np.ones((len(shapes), 1)), 1.0 + statistics, size + 2.0)
+            low, high = ends_of(MixtureBatch([exact]), level, True)
         return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
 
     def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:

@@ -33,16 +33,17 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
-from discreet.models.moments import Bounds, Layout, Wholes, coordinates_of, measure_of
-from discreet.models.number_bounds import bounds_of
+from discreet.models.moments import Layout, Wholes
+from discreet.models.number_bounds import Bounds, bounds_of, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
 from discreet.models.regression_prior import ReaderPrior
+from discreet.models.terms import Names, checked_terms, coordinates_of, expansion, reach_of
 from discreet.records.bands import day_text
 from discreet.records.columns import Column, is_text
 from discreet.records.counting import Statistics
 from discreet.records.frames import columns_of_frame
 from discreet.records.lists import length_of
-from discreet.records.moments import Measure, whole_column
+from discreet.records.moments import whole_column
 from discreet.records.sums import sum_moments
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     only `BallDraw` needs it, and only there the prior is cut off at B. A `prior_precision` of None says that none is
     declared, which is read as 1. Without an `intercept` the line goes through the
     middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M of steps
-    from 0 to a bound.
+    from 0 to a bound. `terms` are products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all
+    parts of a product must be there too.
 
     >>> model = LinearRegression("y", ["a", "b"], {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}, noise="0.2")
     >>> model.names
@@ -83,6 +85,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     noise: Fraction | InverseGamma
     intercept: bool
     grid: int
+    terms: tuple[Names, ...] = ()
     is_prior_declared: bool = field(default=True, init=False)
 
     def __init__(
@@ -96,6 +99,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         intercept: bool = True,
         missing: Mapping[str, Exact] | None = None,
         grid: int = LARGEST_GRID,
+        terms: Sequence[Sequence[str]] = (),
     ) -> None:
         if isinstance(features, str) or not isinstance(features, Sequence):
             raise DeclarationError("features must be a sequence of columns, such as ['age', 'weight'].")
@@ -111,6 +115,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             "noise": known,
             "intercept": bool(intercept),
             "grid": whole(grid, "grid", 8, LARGEST_GRID),
+            "terms": checked_terms(terms, columns),
             "is_prior_declared": prior_precision is not None,
         }
         for name, value in values.items():
@@ -148,7 +153,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     @cached_property
     def layout(self) -> Layout:
         """Return which moments are released, and how they are read."""
-        coordinates = coordinates_of(self.features, self.ranges, self.intercept)
+        coordinates = coordinates_of(self.features, self.terms, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
         return Layout(coordinates, target, self.noise_prior is not None, self.grid)
 
@@ -177,7 +182,8 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     @property
     def reaches(self) -> dict[str, float]:
         """Return by how much the feature of each coefficient can vary: from bound to bound, or 1 for a level."""
-        return {name: 2 * self.ranges[name].half if name in self.ranges else 1.0 for name in self.names}
+        found = {each.name: reach_of(each.factor, self.ranges) for each in self.layout.coordinates}
+        return {name: found.get(name, 1.0) for name in self.names}
 
     @property
     def row_scales(self) -> tuple[float, ...]:
@@ -233,7 +239,9 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             return
         kept = Column(first.name, first.levels[:2], first.levels[0]) if isinstance(first, Column) else first
         names = [self.target, kept] if isinstance(kept, str) else [self.target]
-        yield self._changed(features=(kept,), bounds=tuple(self.ranges[n] for n in names), intercept=False, grid=1)
+        yield self._changed(
+            features=(kept,), bounds=tuple(self.ranges[n] for n in names), intercept=False, grid=1, terms=()
+        )
 
     def _changed(self, **values: object) -> "LinearRegression":
         """Return a copy with other values of some fields, which are not checked again."""
@@ -306,26 +314,20 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             raise DeclarationError(f"Moments must be whole numbers, one for each of the {len(self.cells)} products.")
         return rows.astype(np.int64)
 
+    @cached_property
+    def _expansion(self) -> Floats:
+        return expansion(self.layout.coordinates, self.ranges)
+
     def in_units(self, w: NDArray[np.float64]) -> Floats:
         """Return coefficients in the units of the table, the intercept first, for rows of w in public units.
 
-        y = m_y + h_y sum_j w_j u_j / sqrt(d), u_j = (v_j - m_j)/h_j, m the middle and h half the width of the bounds.
+        y = m_y + h_y sum_j w_j f_j / sqrt(d), m the middle and h half the width of the bounds; f_j = (v_j - m_j)/h_j
+        for a number, and a polynomial in the columns for a term.
         """
         target = self.ranges[self.target]
-        slopes = np.asarray(w, dtype=float) * (target.half / np.sqrt(self.dimension))
-        constant = np.full(slopes.shape[:-1], target.middle)
-        found = []
-        for j, coordinate in enumerate(self.layout.coordinates):
-            slope = slopes[..., j]
-            if coordinate.factor is None:
-                constant = constant + slope
-                continue
-            if isinstance(coordinate.factor, Measure):
-                own = self.ranges[coordinate.name]
-                slope = slope / own.half
-                constant = constant - slope * own.middle
-            found.append(slope)
-        return np.stack([constant, *found], axis=-1)
+        found = np.asarray(w, dtype=float) @ self._expansion * (target.half / np.sqrt(self.dimension))
+        found[..., 0] += target.middle
+        return np.asarray(found)
 
     def design(self, rows: Mapping[str, Sequence[object]] | object) -> Floats:
         """Return x in public units for rows (by column, or a frame), clipped and put on the grid as the records are."""
@@ -336,8 +338,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         size = length_of([rows[name] for name in wanted or rows])
         factors = [coordinate.factor for coordinate in self.layout.coordinates]
         columns = [
-            np.full(size, self.grid) if factor is None else whole_column(rows[factor.column], factor, self.grid)
-            for factor in factors
+            np.full(size, self.grid) if factor is None else whole_column(rows, factor, self.grid) for factor in factors
         ]
         return np.asarray(np.column_stack(columns) / (self.grid * np.sqrt(self.dimension)))
 

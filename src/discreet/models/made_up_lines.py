@@ -5,7 +5,8 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.model import MadeUp
-from discreet.models.moments import Bounds, Wholes
+from discreet.models.moments import Wholes
+from discreet.models.number_bounds import Bounds
 
 _BATCH = 50_000
 _ROOM = 0.8  # made-up lines stay within this part of the target's range

@@ -15,7 +15,7 @@ from discreet.arrays import Counts, Floats
 from discreet.documents import DocumentedModel
 from discreet.errors import DeclarationError
 from discreet.models.asked import Asked, written_name
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.on_demand import everything_registered
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics

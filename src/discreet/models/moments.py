@@ -12,53 +12,19 @@ the `reach` G = 2 M^2. Products that cannot vary (the intercept with itself, two
 not released.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats
-from discreet.records.columns import Column
-from discreet.records.moments import CONSTANT, Indicator, Measure, MomentPlan
+from discreet.models.terms import Coordinate, Kind, Shape, name_of
+from discreet.records.moments import CONSTANT, Factor, Indicator, Measure, MomentPlan, bases_of
 
 Wholes = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The public range of a column of numbers, and the number that stands for what is missing.
-
-    For a column of `dates` the numbers are days from 1970-01-01.
-    """
-
-    name: str
-    low: Fraction
-    high: Fraction
-    missing: Fraction
-    dates: bool = False
-    are_gaps_left_out: bool = False
-    """Whether records without a value are left out, so that nothing stands for it."""
-
-    @property
-    def middle(self) -> float:
-        """Return the centre of the range."""
-        return float((self.low + self.high) / 2)
-
-    @property
-    def half(self) -> float:
-        """Return half the width of the range."""
-        return float((self.high - self.low) / 2)
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """One coordinate of x: the intercept, a number or an indicator of a level."""
-
-    name: str
-    factor: Measure | Indicator | None
 
 
 @dataclass(frozen=True)
@@ -90,32 +56,46 @@ class Layout:
         return 2 * self.grid**2
 
     @cached_property
-    def _factors(self) -> tuple[Measure | Indicator, ...]:
+    def _factors(self) -> tuple[Factor, ...]:
         return (*(c.factor for c in self.coordinates if c.factor is not None), self.target)
+
+    @cached_property
+    def _shapes(self) -> tuple[Shape, ...]:
+        """Return what each factor is a product of; that of the constant stands last, at place -1."""
+        return tuple(Shape.of(factor) for factor in (*self._factors, None))
 
     @cached_property
     def _places(self) -> tuple[int, ...]:
         numbered = iter(range(len(self._factors)))
         return tuple(CONSTANT if c.factor is None else next(numbered) for c in self.coordinates)
 
-    def _product(self, first: int, second: int) -> tuple[int, int] | None:
-        """Return the product of two factors in its one form, or None if it is known."""
+    @cached_property
+    def _forms(self) -> dict[Kind | None, tuple[int, int]]:
+        """Return the one form of every product, which several pairs may have: a square, a factor alone, the first."""
+        numbers, shapes = range(len(self._factors)), self._shapes
+        alone = {shapes[k].times(shapes[CONSTANT]): (k, CONSTANT) for k in numbers}
+        found = alone | {shapes[k].times(shapes[k]): (k, k) for k in numbers}
+        for pair in combinations(numbers, 2):
+            found.setdefault(shapes[pair[0]].times(shapes[pair[1]]), pair)
+        return found
+
+    def product(self, first: int, second: int) -> tuple[int, int] | None:
+        """Return as which released number the product of two factors is known; None if it is the same in all records.
+
+        Factors are named by their places in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
+        """
         low, high = sorted((first, second))
-        if low == CONSTANT:
-            one = None if high == CONSTANT else self._factors[high]
-            return None if one is None else ((high, high) if isinstance(one, Indicator) else (high, CONSTANT))
-        one, two = self._factors[low], self._factors[high]
-        same = isinstance(one, Indicator) and isinstance(two, Indicator) and one.declared == two.declared
-        return None if same and low != high else (low, high)
+        shape = self._shapes[low].times(self._shapes[high])
+        return None if shape is None or high == CONSTANT else self._forms[shape]
 
     @cached_property
     def _square_products(self) -> dict[tuple[int, int], tuple[int, int] | None]:
         d = self.dimension
-        return {(i, j): self._product(self._places[i], self._places[j]) for i in range(d) for j in range(i, d)}
+        return {(i, j): self.product(self._places[i], self._places[j]) for i in range(d) for j in range(i, d)}
 
     @cached_property
     def _target_products(self) -> list[tuple[int, int] | None]:
-        return [self._product(place, len(self._factors) - 1) for place in self._places]
+        return [self.product(place, len(self._factors) - 1) for place in self._places]
 
     @cached_property
     def products(self) -> tuple[tuple[int, int], ...]:
@@ -124,13 +104,6 @@ class Layout:
         total = [(last, last)] if self.with_total else []
         wanted = [*self._square_products.values(), *self._target_products, *total]
         return tuple(dict.fromkeys(product for product in wanted if product is not None))
-
-    def product(self, first: int, second: int) -> tuple[int, int] | None:
-        """Return as which released number the product of two factors is known; None if it is the same in all records.
-
-        Factors are named by their places in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
-        """
-        return self._product(first, second)
 
     @cached_property
     def plan(self) -> MomentPlan:
@@ -144,13 +117,12 @@ class Layout:
 
     def _is_positive(self, first: int, second: int) -> bool:
         """Tell whether a product is never negative: a square, or a product of two indicators."""
-        both = second != CONSTANT and all(isinstance(self._factors[place], Indicator) for place in (first, second))
-        return first == second or both
+        return first == second or not (second == CONSTANT or self._shapes[first].powers or self._shapes[second].powers)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return a name for every released number."""
-        factors = [_name(factor) for factor in self._factors]
+        factors = [name_of(factor) for factor in self._factors]
         return tuple(factors[i] if j == CONSTANT else f"{factors[i]} * {factors[j]}" for i, j in self.products)
 
     @cached_property
@@ -196,34 +168,6 @@ class Layout:
         return np.array(means, dtype=np.float64) * (self.weights.astype(np.float64) * float(self.grid) ** 2 * size)
 
     def _typical(self, first: int, second: int) -> float:
-        one = self._factors[first]
-        share = 1 / len(one.declared.levels) if isinstance(one, Indicator) else 0.0
-        if first == second:
-            return share or 1 / 3
-        two = self._factors[second] if second != CONSTANT else None
-        return share / len(two.declared.levels) if isinstance(two, Indicator) else 0.0
-
-
-def _name(factor: Measure | Indicator) -> str:
-    if isinstance(factor, Measure):
-        return factor.column
-    return f"{factor.column}={factor.declared.levels[factor.place]}"
-
-
-def coordinates_of(
-    features: Sequence[str | Column], bounds: Mapping[str, Bounds], intercept: bool
-) -> tuple[Coordinate, ...]:
-    """Return the coordinates of x: the intercept, each number, and each level of a column but the first."""
-    found = [Coordinate("intercept", None)] if intercept else []
-    for feature in features:
-        if isinstance(feature, Column):
-            indicators = [Indicator(feature, place) for place in range(1, len(feature.levels))]
-            found += [Coordinate(_name(indicator), indicator) for indicator in indicators]
-        else:
-            found.append(Coordinate(feature, measure_of(bounds[feature])))
-    return tuple(found)
-
-
-def measure_of(bounds: Bounds) -> Measure:
-    """Return how a column of numbers is read."""
-    return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
+        bases = (base for factor in self._factors for base in bases_of(factor))
+        levels = {base.column: len(base.declared.levels) for base in bases if isinstance(base, Indicator)}
+        return self._shapes[first].typical(self._shapes[second], levels)

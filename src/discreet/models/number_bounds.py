@@ -1,15 +1,47 @@
 """The public bounds of a column of numbers or of dates, as somebody declares them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.models.moments import Bounds
+from discreet.records.moments import Measure
 from discreet.records.values import day_of
 
 LEAST_WIDTH = Fraction(1, 10**60)
 """Bounds closer together than this are refused: what divides by their distance must stay a float."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The public range of a column of numbers, and the number that stands for what is missing.
+
+    For a column of `dates` the numbers are days from 1970-01-01.
+    """
+
+    name: str
+    low: Fraction
+    high: Fraction
+    missing: Fraction
+    dates: bool = False
+    are_gaps_left_out: bool = False
+    """Whether records without a value are left out, so that nothing stands for it."""
+
+    @property
+    def middle(self) -> float:
+        """Return the centre of the range."""
+        return float((self.low + self.high) / 2)
+
+    @property
+    def half(self) -> float:
+        """Return half the width of the range."""
+        return float((self.high - self.low) / 2)
+
+
+def measure_of(bounds: Bounds) -> Measure:
+    """Return how a column of numbers is read."""
+    return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
 
 
 def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:

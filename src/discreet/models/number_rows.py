@@ -25,7 +25,7 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
     if "quantiles" in model.asks:
         for share in map(float, model.quantiles):
             cell = int(np.clip(np.searchsorted(below, share * total - 1e-9) - 1, 0, model.count - 1))
-            inside = bdtr(np.floor(below[1:-1]), total, share)
+            inside = bdtr(np.minimum(np.floor(below[1:-1]), total), int(total), share)
             first = int((inside < low).sum())
             last = model.count - 1 - int((inside > high).sum())
             middle, one = (edges[cell] + edges[cell + 1]) / 2, 1.0 if model.is_whole else 0.0
@@ -37,7 +37,7 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
             found += [(part, 0.0), (part, z * float(np.sqrt(part * (1 - part) / total)))]
     if "mean" in model.asks:
         middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-        mean, cell = float(counts @ middles) / total, float(counts @ widths) / total
+        mean, wide_by = float(counts @ middles) / total, float(counts @ widths) / total
         spread = float(counts @ (middles - mean) ** 2) / total
-        found += [(mean, cell), (mean, cell + z * float(np.sqrt(spread / total)))]
+        found += [(mean, wide_by), (mean, wide_by + z * float(np.sqrt(spread / total)))]
     return [(float(value), float(width)) for value, width in found]

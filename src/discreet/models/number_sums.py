@@ -24,7 +24,7 @@ from discreet.exact import Exact, whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import MadeUp
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
@@ -63,8 +63,8 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         missing: Exact | None = None,
         unit: int = UNIT,
     ) -> None:
-        if whole(unit, "unit", 2, UNIT) % 2:
-            raise DeclarationError("unit, the whole numbers that a record is divided into, is an even number.")
+        if whole(unit, "unit", 2, UNIT).bit_count() != 1:
+            raise DeclarationError("unit, the whole numbers that a record is divided into, is a power of two.")
         self._declare(column, bounds, by, missing, asks=asked_of(asks, ASKED), unit=int(unit))
         if len(self.groups) > MOST_GROUPS:
             raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")

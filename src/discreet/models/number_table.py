@@ -22,7 +22,7 @@ from discreet.exact import Exact, exact, whole
 from discreet.models.asked import Asked
 from discreet.models.contributions import one_for_each
 from discreet.models.model import MadeUp
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of, exact_shares
 from discreet.records import as_source
 from discreet.records.bands import day_text

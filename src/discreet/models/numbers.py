@@ -20,8 +20,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact
 from discreet.models.model import Model, Parameters, ReadAs
-from discreet.models.moments import Bounds, measure_of
-from discreet.models.number_bounds import bounds_of
+from discreet.models.number_bounds import Bounds, bounds_of, measure_of
 from discreet.records.bands import day_text
 from discreet.records.columns import Column, is_text
 from discreet.records.counting import Statistics

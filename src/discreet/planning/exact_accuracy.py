@@ -17,8 +17,8 @@ from functools import cached_property
 from math import ceil, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, log_expit, logit, roots_jacobi
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincinv, digamma, gammaln, roots_jacobi
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import number_of_tables
@@ -27,6 +27,8 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.divergences import kullback_leibler, log_affinities
 from discreet.mechanisms import Mechanism
+from discreet.planning.beta_quantiles import mixture_quantiles
+from discreet.planning.reader_widths import opened_widths, own_weights
 
 MOST_ENTRIES, MOST_OUTPUTS = 20_000_000, 200_000
 """A table P(z | k) with more entries or outputs is not written out; studies are made up instead."""
@@ -41,9 +43,10 @@ class ExactAccuracy:
 
     `hellinger` and `divergence` are distances of the plain reading from the exact posterior; `remapped_hellinger` is
     the least that a choice among the posteriors of n records after seeing the output can give. Log scores are nats
-    beyond the prior, widths those of intervals of the stated level, averaged over cells. The noise-aware reading
-    covers its level by construction; `plain_coverage` is what the plain one covers. `errors` holds standard errors of
-    what was simulated and is empty for exact sums; None stands for what is known from exact sums only.
+    beyond the prior, widths those of intervals of the stated level, averaged over cells; `width` is that of the reading
+    that `infer` gives by default: own sums, opened to 0 and 1, or under a declared prior all cells together. The
+    noise-aware reading covers its level by construction; `plain_coverage` is what the plain one covers. `errors` holds
+    standard errors of what was simulated and is empty for exact sums; None stands for what is known from exact sums.
     """
 
     size: int
@@ -98,7 +101,7 @@ class WrittenOut:
     """A mechanism as a table: `laws` P(z | k) and `joint` P(k, z) for all tables k (rows) and outputs z (columns)."""
 
     def __init__(self, mechanism: Mechanism, outputs: Counts) -> None:
-        self.alpha, self.size = mechanism.model.concentration, mechanism.size
+        self.alpha, self.size, self._mechanism = mechanism.model.concentration, mechanism.size, mechanism
         self._all = Tables(self.alpha, self.size)
         self.tables = self._all.all
         self.chances = np.exp(mechanism.model.log_evidence(self.tables))
@@ -191,9 +194,19 @@ class WrittenOut:
         weights = _summed_by(self.joint, self.tables[:, cell], self.size + 1)
         evidence = weights.sum(axis=0)
         seen = evidence > 1e-15 * evidence.max()
-        aware = np.diff(mixture_quantiles(weights[:, seen].T / evidence[seen, None], a, b, tails(level)))[:, 0]
+        aware = self._reader_widths(cell, weights[:, seen].T / evidence[seen, None], seen, level)
         plain, covered = self._plain_widths(cell, a, b, level)
         return plain, float(evidence[seen] @ aware), exact, covered
+
+    def _reader_widths(self, cell: int, together: Floats, seen: NDArray[np.bool_], level: float) -> Floats:
+        """Return the widths that readers of some outputs see: of the own sum by default, of the joint under a prior."""
+        if self._mechanism.model.is_prior_declared:
+            a = self.alpha[cell] + np.arange(self.size + 1.0)
+            found = mixture_quantiles(together, a, self.alpha.sum() + self.size - a, tails(level))
+            return np.asarray(np.diff(found)[:, 0])
+        if len(self.alpha) > 2:
+            together = own_weights(self._mechanism, self.outputs[seen], self.tables, self.laws[:, seen], cell)
+        return opened_widths(together, level)
 
     def _plain_widths(self, cell: int, a: Floats, b: Floats, level: float) -> tuple[float, float]:
         weights = _summed_by(self._joint_of_readings, self.tables[:, cell], self.size + 1)
@@ -225,39 +238,3 @@ def _gauss_points(alpha: Floats, size: int) -> tuple[Floats, Floats]:
         left = (left[:, None] + rest).ravel()
         weights = (weights[:, None] * share / share.sum()).ravel()
     return np.column_stack([logs, left]), weights
-
-
-def mixture_quantiles(weights: Floats, a: Floats, b: Floats, probabilities: ArrayLike) -> Floats:
-    """Return quantiles (columns) of many mixtures (rows of weights) of the same Betas, with an error below 1e-5.
-
-    All distribution functions are worked out at the same points, dense where a Beta can be narrow, and inverted between
-    them by cubics in the logit that have the right values and densities at both ends.
-    """
-    points = _logit_points(float((a + b).max()))
-    below = weights @ betainc(a[:, None], b[:, None], expit(points))
-    logs = a[:, None] * log_expit(points) + b[:, None] * log_expit(-points) - betaln(a, b)[:, None]
-    slopes = weights @ np.exp(logs)
-    return np.column_stack([_inverted(points, below, slopes, p) for p in np.atleast_1d(probabilities)])
-
-
-def _logit_points(total: float) -> Floats:
-    steps = ceil(26 * sqrt(total)) + 60
-    inner = logit(np.sin(np.linspace(0, np.pi / 2, steps + 1)[1:-1]) ** 2)
-    outer = np.arange(-40, inner[0], 0.5)
-    return np.concatenate([outer, inner, -outer[::-1]])
-
-
-def _inverted(points: Floats, below: Floats, slopes: Floats, probability: float) -> Floats:
-    """Return where each row reaches a probability, halving within its step."""
-    rows = np.arange(len(below))
-    place = np.clip((below < probability).sum(axis=1), 1, len(points) - 1)
-    width = points[place] - points[place - 1]
-    ends = below[rows, place - 1], below[rows, place]
-    rises = slopes[rows, place - 1] * width, slopes[rows, place] * width
-    low, high = np.zeros(len(rows)), np.ones(len(rows))
-    for _ in range(45):
-        t = (low + high) / 2
-        left, right = ends[0] * (1 + 2 * t) + rises[0] * t, ends[1] * (3 - 2 * t) - rises[1] * (1 - t)
-        value = (1 - t) ** 2 * left + t**2 * right
-        low, high = np.where(value < probability, t, low), np.where(value < probability, high, t)
-    return np.asarray(expit(points[place - 1] + (low + high) / 2 * width))

@@ -19,15 +19,17 @@ from discreet.inference.infer import infer
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.model import MadeUp
-from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together
+from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
 from discreet.planning.work_ahead import planning, require
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
+from discreet.reading.counts.count_sums import MANY
 from discreet.releases import simulate
 
 REPEATS = 60
 SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
+_JOINT_STUDIES, _LARGE_STUDIES, _JOINT_CELLS = 15, 3, 150  # studies whose means are read from all cells together
 _MOST_STEPS = 40
 _SEARCH_STEPS = 8  # widths that a search works out, about
 _UNDONE = "Nothing was made up."
@@ -94,10 +96,26 @@ def _studies(mechanism: Mechanism, level: float, studies: int, seed: int) -> Flo
     if not are_read_together(mechanism):
         return np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
     drawn = MadeUpTables.of(mechanism, studies, seed, _MOST_ROWS)
-    found, truth = ManyStudies.read(mechanism, drawn.outputs, drawn.places), drawn.chosen(drawn.truths)
+    truth = drawn.chosen(drawn.truths)
+    found = ManyStudies.read(mechanism, drawn.outputs, drawn.places)
     exactly = ManyStudies.known(mechanism, drawn.tables, drawn.places)
-    pairs = [(each.widths(level), abs(each.means - truth), each.log_densities(truth)) for each in (found, exactly)]
-    return np.stack([each.mean(axis=1) for both in zip(*pairs, strict=True) for each in both], axis=1)
+    pairs = [(each.widths(level), each.log_densities(truth)) for each in (found, exactly)]
+    columns = (pairs[0][0], pairs[1][0], *_errors(mechanism, drawn, truth), pairs[0][1], pairs[1][1])
+    return np.stack([each.mean(axis=1) for each in columns], axis=1)
+
+
+def _errors(mechanism: Mechanism, drawn: MadeUpTables, truth: Floats) -> tuple[Floats, Floats]:
+    """Return how far means are from the truth, privately and from exact counts.
+
+    Means are read from all cells together, which takes longer than intervals from own sums: a few studies tell what
+    the noise adds to the error.
+    """
+    alpha = mechanism.model.concentration
+    exactly = abs(drawn.chosen((alpha + drawn.tables) / (alpha.sum() + mechanism.size)) - truth)
+    few = slice(max(_JOINT_STUDIES, _JOINT_CELLS // len(alpha)) if len(alpha) <= MANY else _LARGE_STUDIES)
+    means = joint_means(mechanism, drawn.outputs[few], drawn.places[few])
+    added = float((abs(means - truth[few]) - exactly[few]).mean())
+    return exactly + added, exactly
 
 
 def _made_up(mechanism: Mechanism, number: int, seed: int, most: int) -> tuple[MadeUp, Counts]:
@@ -135,7 +153,7 @@ def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1)
     if not are_read_together(mechanism):
         return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
     drawn = MadeUpTables.of(mechanism, repeats, seed, 1)
-    return float(ManyStudies.read(mechanism, drawn.outputs, drawn.places, with_means=False).widths(level).mean())
+    return float(ManyStudies.read(mechanism, drawn.outputs, drawn.places).widths(level).mean())
 
 
 def accuracy_curve(

@@ -10,6 +10,7 @@ likely the bins are is for fresh draws to say.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from discreet.arrays import Counts, Floats
@@ -75,7 +76,7 @@ def _seen(outputs: Counts, numbers: Counts) -> Counts:
     return np.column_stack([chosen, np.diff(chosen, axis=1), outputs.sum(axis=1)])
 
 
-def _best_split(values: Counts, is_first: Counts) -> tuple[int, int] | None:
+def _best_split(values: Counts, is_first: NDArray[np.bool_]) -> tuple[int, int] | None:
     """Return the number and threshold that tell most, or nothing if no split leaves enough draws on both sides."""
     best, found = 0.0, None
     total = np.array([is_first.sum(), len(is_first) - is_first.sum()], dtype=float)

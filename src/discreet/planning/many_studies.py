@@ -6,11 +6,13 @@ where none was declared every cell from its own noisy count. Studies of other ki
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
+from discreet.inference.posteriors.table import JointLaws
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.mechanisms import Mechanism
@@ -18,11 +20,14 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.randomness import SeededBits
 from discreet.reading import Case
+from discreet.reading.case import Observed
 from discreet.reading.counts.count_sums import MANY
 from discreet.reading.counts.many_tables import ManyTables
 from discreet.reading.engines.tables import log_prior_total
 from discreet.reading.own_cells import pairs_through
 from discreet.reading.own_sums import summed_measurements
+from discreet.reading.readings import TableReading
+from discreet.reading.strengths import learnt, read_strengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,30 +66,35 @@ class ManyStudies:
     shape: tuple[int, int]
     laws: MixtureBatch
     are_opened: bool
-    means: Floats
 
     @classmethod
-    def read(cls, mechanism: Mechanism, outputs: Counts, chosen: Counts, with_means: bool = True) -> "ManyStudies":
-        """Read outputs (studies, cells) about some cells of each; without the means of own sums if they need not be."""
+    def read(cls, mechanism: Mechanism, outputs: Counts, chosen: Counts) -> "ManyStudies":
+        """Read outputs (studies, cells) about some cells of each, as intervals are read by default."""
         model, shape = mechanism.model, chosen.shape
-        pair = _own_pair(mechanism)
-        if pair is None or with_means:
-            joint = _joint(mechanism, outputs, chosen)
+        pair = own_pair(mechanism)
         if pair is None:
-            return cls(shape, joint, not model.is_prior_declared and len(model.cells) == 2, joint.mean.reshape(shape))
+            return cls(shape, _joint(mechanism, outputs, chosen), not model.is_prior_declared)
         own = np.take_along_axis(outputs, chosen, axis=1).ravel()
         rest = np.repeat(outputs.sum(axis=1), shape[1]) - own
-        first, weights = pairs_through([(np.stack([own, rest], axis=1), pair.noise)], mechanism.size)
-        laws = MixtureBatch([Part.of(weights, 1.0 + first, mechanism.size + 2.0)])
-        return cls(shape, laws, True, (joint if with_means else laws).mean.reshape(shape))
+        different, kinds = np.unique(np.stack([own, rest], axis=1), axis=0, return_inverse=True)
+        first, weights = pairs_through([(different, pair.noise)], mechanism.size)
+        kinds = kinds.ravel()
+        laws = MixtureBatch([Part.of(weights[kinds], 1.0 + first[kinds], mechanism.size + 2.0)], kinds)
+        return cls(shape, laws, True)
 
     @classmethod
     def known(cls, mechanism: Mechanism, tables: Counts, chosen: Counts) -> "ManyStudies":
-        """Read exact counts."""
-        alpha = mechanism.model.concentration
-        shapes = np.take_along_axis(alpha + tables, chosen, axis=1)
-        laws = MixtureBatch([Part.of(np.ones((chosen.size, 1)), shapes.ravel(), alpha.sum() + mechanism.size)])
-        return cls(chosen.shape, laws, False, laws.mean.reshape(chosen.shape))
+        """Read exact counts in the same way."""
+        declared, alpha = mechanism.model.is_prior_declared, mechanism.model.concentration
+        shapes = np.take_along_axis((alpha if declared else 1) + tables, chosen, axis=1)
+        total = (float(alpha.sum()) if declared else 2.0) + mechanism.size
+        laws = MixtureBatch([Part.of(np.ones((chosen.size, 1)), shapes.ravel(), total)])
+        return cls(chosen.shape, laws, not declared)
+
+    @property
+    def means(self) -> Floats:
+        """Return the means of the same laws."""
+        return np.asarray(self.laws.mean.reshape(self.shape))
 
     def widths(self, level: float) -> Floats:
         """Return the widths of all intervals."""
@@ -96,20 +106,35 @@ class ManyStudies:
         return self.laws.log_density(np.clip(truths, 1e-12, 1 - 1e-12).ravel()).reshape(self.shape)
 
 
+def joint_means(mechanism: Mechanism, outputs: Counts, chosen: Counts) -> Floats:
+    """Return the means that readers of some outputs see: all cells read together, so that they add up."""
+    if len(mechanism.model.cells) <= MANY:
+        return np.asarray(_joint(mechanism, outputs, chosen).mean.reshape(chosen.shape))
+    found = []
+    for output, places in zip(outputs, chosen, strict=True):
+        case = Case(mechanism.model, mechanism.size, (Observed(mechanism, output, "planned"),))
+        readings = [cast(TableReading, each) for each in read_strengths(learnt(case))]
+        found.append(JointLaws(readings).cells(places.tolist()).mean)
+    return np.array(found)
+
+
 def are_read_together(mechanism: Mechanism) -> bool:
-    """Tell whether made-up studies of a mechanism can be read at once: few cells, all alike, through product noise."""
+    """Tell whether intervals of made-up studies can be read at once: all cells alike, through product noise.
+
+    Cells that are read from their own noisy counts may be many.
+    """
     case = Case.before(mechanism)
     if not isinstance(mechanism.model, Categories) or not case.is_measured or len(case.measurements) != 1:
         return False
     (measurement,) = case.measurements
     places, cells = measurement.of.single_cells, len(mechanism.model.cells)
     is_whole = places is not None and np.array_equal(places, np.arange(cells))
-    plain = is_whole and measurement.noise.is_product and len(measurement.noise.blocks) == 1 and cells <= MANY
-    undeclared = not mechanism.model.is_prior_declared and cells > 2
-    return plain and not (undeclared and _own_pair(mechanism) is None)
+    if not is_whole or not measurement.noise.is_product or len(measurement.noise.blocks) != 1:
+        return False
+    return cells <= MANY if mechanism.model.is_prior_declared or cells == 2 else own_pair(mechanism) is not None
 
 
-def _own_pair(mechanism: Mechanism) -> Measurement | None:
+def own_pair(mechanism: Mechanism) -> Measurement | None:
     """Return what is measured of one cell and of all others, if cells are read from their own sums."""
     model = mechanism.model
     if model.is_prior_declared or len(model.cells) == 2:
@@ -119,8 +144,6 @@ def _own_pair(mechanism: Mechanism) -> Measurement | None:
 
 
 def _planned(mechanism: Mechanism) -> Case:
-    from discreet.reading.case import Observed
-
     zeros = np.zeros(len(mechanism.model.cells), dtype=np.int64)
     return Case(mechanism.model, mechanism.size, (Observed(mechanism, zeros, "planned"),))
 

@@ -8,7 +8,8 @@ from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots
 
 from discreet.arrays import Counts, Floats
 from discreet.exact import whole
-from discreet.mathematics.distributions import BetaMixture
+from discreet.inference.posteriors.laws import OwnLaws
+from discreet.mathematics.distributions import BetaMixture, Interval
 from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
@@ -16,6 +17,7 @@ from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.randomness import SeededBits
 from discreet.reading import Case, read
 from discreet.reading.case import Observed
+from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 
 _TRUTH = 1e9  # the prior of a reader who is told the truth
@@ -70,10 +72,20 @@ def _study(
         "non_private_log_score": kullback_leibler(alpha + table, alpha),
         "log_score": score,
         "plain_width": high - low,
-        "width": aware.interval(level).width,
+        "width": _reader_interval(mechanism, output, aware, cell, level).width,
         "non_private_width": known.interval(level).width,
         "plain_coverage": float(known.cdf(high) - known.cdf(low)),
     }
+
+
+def _reader_interval(mechanism: Mechanism, output: Counts, together: BetaMixture, cell: int, level: float) -> Interval:
+    """Return the interval of a cell that `infer` gives by default: of its own sum, opened, if no prior was declared."""
+    if mechanism.model.is_prior_declared:
+        return together.interval(level)
+    sums = OwnSums(Case(mechanism.model, mechanism.size, (_observed(mechanism, output),)))
+    if sums.refusal is not None:
+        return together.interval(level)
+    return OwnLaws(sums, mechanism.size).share(np.array([cell])).interval(level)
 
 
 def _gain(law: BetaMixture, alpha: Floats) -> float:
@@ -110,5 +122,9 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
 
 def reading_of(mechanism: Mechanism, output: Counts, model: Categories) -> TableReading:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
-    observed = Observed(mechanism, np.asarray(output, dtype=np.int64), "planned")
-    return cast(TableReading, read(Case(model, mechanism.size, (observed,))))  # what engines for Categories give
+    case = Case(model, mechanism.size, (_observed(mechanism, output),))
+    return cast(TableReading, read(case))  # what engines for Categories give
+
+
+def _observed(mechanism: Mechanism, output: Counts) -> Observed:
+    return Observed(mechanism, np.asarray(output, dtype=np.int64), "planned")

@@ -9,7 +9,7 @@ long arrays counts more.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from math import inf
@@ -22,7 +22,7 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Choice, Draw, Evidence
 from discreet.mechanisms.quantities import Measurement
-from discreet.models.model import ModelT
+from discreet.models.model import Model, ModelT
 from discreet.on_demand import everything_registered
 from discreet.reading.likelihoods import Likely
 from discreet.reading.published import Published, Reading
@@ -41,6 +41,8 @@ class Observed(Likely):
     mechanism: Mechanism
     output: Counts | None
     label: str
+    is_margin: bool = field(default=False, kw_only=True)
+    """Whether it is about other tables than the case's, which are margins of them."""
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Observed":
@@ -82,10 +84,14 @@ class Case(Generic[ModelT]):
     def of(cls, releases: Sequence[Published], prior: object = None, patience: float = 1.0) -> "Case":
         """Check releases that shall be read together, under the declared prior or the reader's own."""
         _check(releases)
+        releases = widest_first(releases)
         first = releases[0]
         if not isinstance(patience, int | float) or not 0 < patience < inf:
             raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was read.")
-        observed = tuple(Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label) for r in releases)
+        observed = tuple(
+            Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not _is_same(r, first))
+            for r in releases
+        )
         if prior is None or not hasattr(first.model, "with_prior"):
             return Case(first.model, first.mechanism.size, observed, prior, patience=patience)
         from discreet.reading.strengths import model_under  # which reads what stands here
@@ -113,6 +119,11 @@ class Case(Generic[ModelT]):
         return tuple(each.draw for each in self.observed if each.draw is not None)
 
     @property
+    def of_own_tables(self) -> "Case[ModelT]":
+        """Return the case without outputs about margins."""
+        return replace(self, observed=tuple(each for each in self.observed if not each.is_margin))
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         """Return all that was chosen."""
         return tuple(each.evidence for each in self.observed if isinstance(each.evidence, Choice))
@@ -130,14 +141,35 @@ def _check(releases: Sequence[Published]) -> None:
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published) or len(set(map(id, releases))) < len(releases):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
-    first = releases[0]
-    for other in releases[1:]:
-        facts = [(type(r.model), r.model.counted, r.mechanism.size, r.simulated) for r in (first, other)]
-        if facts[0] != facts[1]:
+    first = widest_first(releases)[0]
+    for other in releases:
+        facts = [(r.mechanism.size, r.simulated) for r in (first, other)]
+        if facts[0] != facts[1] or not (_is_same(other, first) or _are_margins(other.model, first.model)):
             raise DeclarationError(
-                f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records: "
-                "their columns, levels, graphs or sizes differ, or only one of them is simulated."
+                f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records, "
+                "or a table and margins of it: their columns, levels, graphs or sizes differ, or only one of them is "
+                "simulated."
             )
+
+
+def _is_same(one: Published, two: Published) -> bool:
+    """Tell whether two releases are about the same counts."""
+    return type(one.model) is type(two.model) and one.model.counted == two.model.counted
+
+
+def widest_first(releases: Sequence[Published]) -> list[Published]:
+    """Return releases in an order in which the tables of the first hold those of all others, if there is one."""
+    for place, release in enumerate(releases):
+        others = [other for other in releases if not _is_same(other, release)]
+        if all(_are_margins(other.model, release.model) for other in others):
+            return [release, *releases[:place], *releases[place + 1 :]]
+    return list(releases)
+
+
+def _are_margins(model: Model, around: Model) -> bool:
+    """Tell whether every table of a model is a margin of a table of another one."""
+    wide = [set(table) for table in around.tables]
+    return bool(model.tables) and all(any(set(table) <= each for each in wide) for table in model.tables)
 
 
 @dataclass(frozen=True)
@@ -195,6 +227,8 @@ class Engine(ABC):
     """The models whose cases it reads."""
 
     exactness: ClassVar[Exactness] = Exactness.EXACT
+    reads_margins: ClassVar[bool] = False
+    """Whether it reads releases of other tables too, which are margins of the case's."""
 
     def __init_subclass__(cls, place: int | None = None) -> None:
         super().__init_subclass__()
@@ -270,4 +304,6 @@ def engines_of(case: Case) -> list[Engine]:
     """Return the engines that read cases of this model, in the order of the places that they state."""
     everything_registered()
     known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
-    return [kind() for kind, _ in known if isinstance(case.model, kind.models)]
+    has_margins = any(each.is_margin for each in case.observed)
+    fitting = [kind for kind, _ in known if kind.reads_margins or not has_margins]
+    return [kind() for kind in fitting if isinstance(case.model, kind.models)]

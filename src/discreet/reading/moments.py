@@ -5,11 +5,11 @@ A reader has z = (A, b) + u with noise u of a public law. So the true moments ar
     p(u | z) ~ P(u) 1[z - u possible] L(z - u),    L(A, b) = N(b; 0, A A / l + sigma^2 A),
 
 l the precision of the prior. It is exact given A: it needs no approximation of the moments of the records. With unknown
-noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d) is a further factor, and sigma^2 with its prior
-InverseGamma(a, c) is drawn from InverseGamma(a + (n - d)/2, c + q/2), by one more normal number, and weighed: q = y'y -
-b'(A + s l I)^-1 b is about what is left over by the coefficients' posterior mean, s a first guess of sigma^2. Noise is
-made of standard normal numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of the
-same records.
+noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d) is a further factor. sigma^2 has the prior
+InverseGamma(a, c) and is drawn from InverseGamma(a + (n - d)/2, c + q/2), by one more normal number, and weighed: q =
+y'y - b'(A + s l I)^-1 b is about what the coefficients' posterior mean leaves over, s a first guess of sigma^2. Noise
+is made of standard normal numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of
+the same records.
 """
 
 from dataclasses import dataclass

@@ -10,23 +10,27 @@ from discreet.reading.counts.pair_rows import pair_rows
 from discreet.reading.own_sums import summed_measurements
 
 
-def own_cells(case: Case[Categories], places: Counts | None = None) -> tuple[Counts, Floats] | None:
-    """Return the first count of each cell's window and the probabilities in it, of all cells or of some places.
+def own_cells(case: Case[Categories], places: Counts | None = None) -> tuple[Counts, Floats, Counts] | None:
+    """Return the first count of the window of each cell (or of some), the probabilities in it, and the kind of each.
 
-    Each is read from its own noisy count and from the sum of all others, as `OwnSums` reads one group. Nothing is
-    returned where cells are not alike, or where nothing but noisy counts of all cells would do.
+    Each is read from its own noisy count and from the sum of all others, as `OwnSums` reads one group. Cells with the
+    same noisy counts are of one kind, which is read once. Nothing is returned where the noise of cells is not alike,
+    or where nothing but noisy counts of all cells would do.
     """
     cells = len(case.model.cells)
     summed = summed_measurements(case, np.minimum(np.arange(cells), 1))
     if not summed or any(len(each.noise.blocks) != 1 for each in case.measurements):
         return None
     wanted = np.arange(cells) if places is None else places
-    noisy = []
-    for measurement, pair in zip(case.measurements, summed, strict=True):
-        values = np.empty(cells, dtype=np.int64)
-        values[measurement.of.single_cells] = measurement.values
-        noisy.append((np.stack([values[wanted], values.sum() - values[wanted]], axis=1), pair.noise))
-    return pairs_through(noisy, case.size)
+    values = np.empty((cells, len(summed)), dtype=np.int64)
+    for number, measurement in enumerate(case.measurements):
+        values[measurement.of.single_cells, number] = measurement.values
+    different, kinds = np.unique(values[wanted], axis=0, return_inverse=True)
+    rests = values.sum(axis=0) - different
+    pairs = [np.stack(pair, axis=1) for pair in zip(different.T, rests.T, strict=True)]
+    first, weights = pairs_through(list(zip(pairs, (each.noise for each in summed), strict=True)), case.size)
+    kinds = kinds.ravel()
+    return first[kinds], weights[kinds], kinds
 
 
 def pairs_through(noisy: list[tuple[Counts, NoiseLaw]], total: int) -> tuple[Counts, Floats]:

@@ -17,6 +17,7 @@ likely as any other.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 import numpy as np
 from scipy.special import gammaln
@@ -29,8 +30,7 @@ from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts
-from discreet.reading.counts.latent_counts import LatentCounts
-from discreet.reading.counts.pair_rows import PairCounts
+from discreet.reading.counts.grouped import JointCounts
 from discreet.reading.drawn import coarse
 from discreet.reading.engines.enumeration import EnumerationEngine, table_likelihoods
 from discreet.reading.engines.tables import TablesEngine
@@ -44,7 +44,7 @@ _KEPT = 256  # partitions whose reading is remembered
 class Parts:
     """The true counts behind some parts: part j holds the counts at `places[j]`, and its prior parameter is 1."""
 
-    counts: LatentCounts | PairCounts | EnumeratedCounts
+    counts: JointCounts
     places: tuple[Counts, ...]
 
 
@@ -57,6 +57,8 @@ class OwnSums:
     @cached_property
     def refusal(self) -> str | None:
         """Tell why groups have no law of their own, or nothing if they have."""
+        if any(each.is_margin for each in self._case.observed):
+            return "releases of different tables are read together, not sum by sum"
         cells = len(self._case.model.cells)
         labels = np.minimum(np.arange(cells), 1)
         if all(_collapsed(each, labels) is not None for each in self._case.observed) or self._is_listed:
@@ -80,8 +82,8 @@ class OwnSums:
             self._known[key] = self._read(groups)
         return self._known[key]
 
-    def cells(self, places: Counts) -> tuple[Counts, Floats] | None:
-        """Return windows of counts of single cells and their probabilities, if cells are alike; else nothing."""
+    def cells(self, places: Counts) -> tuple[Counts, Floats, Counts] | None:
+        """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else nothing."""
         from discreet.reading.own_cells import own_cells  # which stands on what is here
 
         return own_cells(self._case, places)
@@ -92,10 +94,8 @@ class OwnSums:
         for number, group in enumerate(groups):
             labels[group] = number
         number = int(labels.max()) + 1
-        observed = [_collapsed(each, labels) for each in self._case.observed]
-        if any(each is None for each in observed):
+        if (case := collapsed_case(self._case, _model(number), labels)) is None:
             return self._listed(labels, number)
-        case = Case(_model(number), self._case.size, tuple(each for each in observed if each is not None))
         return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))
 
     def _listed(self, labels: Counts, number: int) -> Parts:
@@ -144,6 +144,13 @@ class _SummedDraw(Draw):
 
 def _model(parts: int) -> Categories:
     return Categories("part", levels=tuple(range(parts)), prior=1, outside=0)
+
+
+def collapsed_case(case: Case[Categories], model: Categories, labels: Counts) -> Case[Categories] | None:
+    """Return a case about parts of the cells, the cells of a model; nothing if their likelihood is no product."""
+    observed = [_collapsed(each, labels) for each in case.observed]
+    kept = tuple(each for each in observed if each is not None)
+    return Case(model, case.size, kept, patience=inf) if len(kept) == len(observed) else None
 
 
 def _collapsed(observed: Observed, labels: Counts) -> Observed | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.model import Model
-from discreet.reading.case import Case, Exactness, engine_for, read
+from discreet.reading.case import Case, Engine, Exactness, engine_for, read
 from discreet.reading.published import Published, Reading
 
 NEGLIGIBLE = 35.0
@@ -55,18 +55,18 @@ def learnt(case: Case) -> list[Case]:
     return [replace(case, model=model) for model in case.model.proposals(is_known)]
 
 
-def read_strengths(cases: Sequence[Case]) -> list[Reading]:
-    """Read a case under each of several priors, but for those that have no share of the evidence.
+def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Reading]:
+    """Read a case under each of several priors, but for those that have no share of the evidence; `by` some engine.
 
     They are gone through by falling upper bounds of their evidence. Where a bound lies 35 nats below the best evidence
     a prior's share is below e^-35, and it is not read: its evidence is given as nothing, with the best one's counts.
     """
-    bounds = [-inf if (engine := engine_for(case)) is None else engine.log_bound(case) for case in cases]
+    bounds = [-inf if (engine := by or engine_for(case)) is None else engine.log_bound(case) for case in cases]
     found: dict[int, Any] = {}
     for place in sorted(range(len(cases)), key=lambda place: -bounds[place]):
         best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)
         if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
-            found[place] = read(cases[place])
+            found[place] = read(cases[place]) if by is None else by.read(cases[place])
         else:
             found[place] = replace(best, model=cases[place].model, log_evidence=-inf)
     return [found[place] for place in range(len(cases))]

@@ -15,7 +15,7 @@ class BatchSource(CountedBatches):
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
-        names = list(dict.fromkeys(factor.column for factor in plan.factors))
+        names = list(dict.fromkeys(factor.column for factor in plan.bases))
         self.require(names)
         return answered(lambda: moments_of(self.batches(names), plan), "sum them")
 

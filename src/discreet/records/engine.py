@@ -24,7 +24,7 @@ from discreet.records.columns import Column
 from discreet.records.counting import Cluster, clusters, count_codes, margins
 from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number, placed
 from discreet.records.grouped_sums import GroupPlan
-from discreet.records.moments import Factor, Indicator, Measure, MomentPlan, Wholes, moments_of
+from discreet.records.moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
 
@@ -157,11 +157,11 @@ class EngineSource:
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
-        require_columns({factor.column for factor in plan.factors}, self.names())
+        require_columns({base.column for base in plan.bases}, self.names())
         return answered(lambda: self._sum(plan), "sum them")
 
     def _sum(self, plan: MomentPlan) -> tuple[Wholes, int]:
-        self._refuse_moments_of_others(f.column for f in plan.factors if isinstance(f, Measure) and f.dates)
+        self._refuse_moments_of_others(f.column for f in plan.bases if isinstance(f, Measure) and f.dates)
         with self._lock:
             return moments_of(self._batches(plan), plan)
 
@@ -178,10 +178,10 @@ class EngineSource:
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
-        place = placed(value, (measure.low, measure.high), missing, unit)
-        inner = f"SELECT {codes}{place} AS a FROM {table}"
-        square = f"((2 * a - {unit}) * (2 * a - {unit}) + {unit // 2}) // {unit}"
-        sums = f"coalesce(sum(a), 0)::BIGINT AS a, coalesce(sum({square}), 0)::BIGINT AS b, count(a) AS known"
+        place = placed("v", (measure.low, measure.high), missing, unit)
+        inner = f"SELECT {codes}{place} AS a FROM (SELECT *, {value} AS v FROM {table})"
+        square = f"floor((2 * a - {unit}) * (2 * a - {unit}) / {unit}::DOUBLE + 0.5::DOUBLE)"  # exact: a power of two
+        sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
         query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
@@ -190,13 +190,14 @@ class EngineSource:
         shape = tuple(len(column.levels) for column in plan.groups)
         cells = np.ravel_multi_index(places, shape) if places else np.zeros(len(found["a"]), dtype=np.intp)
         totals = np.zeros((plan.cells, 3), dtype=np.int64)
-        np.add.at(totals, cells, np.column_stack([np.ma.getdata(found[name]) for name in ("a", "b", "known")]))
+        parts = [np.ma.getdata(found[name]).astype(np.int64) for name in ("a", "b", "known")]
+        np.add.at(totals, cells, np.column_stack(parts))
         return totals, int(np.ma.getdata(found["records"]).sum())
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
         """Give the codes and numbers that the factors are made of, as the engine streams them."""
-        columns = dict.fromkeys(f.declared for f in plan.factors if isinstance(f, Indicator))
-        measured = dict.fromkeys((f.column, f.dates) for f in plan.factors if isinstance(f, Measure))
+        columns = dict.fromkeys(f.declared for f in plan.bases if isinstance(f, Indicator))
+        measured = dict.fromkeys((f.column, f.dates) for f in plan.bases if isinstance(f, Measure))
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
         selected = [coding.small for coding in codings.values()] + list(numbers.values())
@@ -239,7 +240,7 @@ def _text(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes | bytearray) else value
 
 
-def _raw(factor: Factor) -> "_Raw":
+def _raw(factor: Base) -> "_Raw":
     """Return what must be known of a record for a factor: the code of a column, or its number."""
     return factor.declared if isinstance(factor, Indicator) else (factor.column, factor.dates)
 
@@ -251,5 +252,5 @@ class _Numbers:
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())))
 
-    def raw(self, factor: Factor) -> Array:
+    def raw(self, factor: Base) -> Array:
         return self._columns[_raw(factor)]

@@ -100,16 +100,16 @@ def number(name: str, dates: bool, kind: str) -> str:
 def placed(value: str, bounds: tuple[float, float], missing: float | None, unit: int) -> str:
     """Return an expression for the place of a number between its bounds, 0 to `unit`, by the steps of `moments`.
 
-    What is no number has the place of `missing`, or is null if that is None.
+    It is a whole number held by a float. What is no number has the place of `missing`, or is null if that is None.
     """
     low, high = bounds
     scale = float(np.float64(unit) / (high - low))
-    near = f"abs({value}) <= {LARGEST_WHOLE}::DOUBLE"
-    given = f"CASE WHEN {near} THEN {value} {'' if missing is None else f'ELSE {missing!r}::DOUBLE '}END"
-    clipped = f"greatest(least({given}, {high!r}::DOUBLE), {low!r}::DOUBLE)"
-    known = f"{given} IS NOT NULL" if missing is None else "true"
+    given = f"CASE WHEN abs({value}) <= {LARGEST_WHOLE}::DOUBLE THEN {value} END"
+    known = given if missing is None else f"coalesce({given}, {missing!r}::DOUBLE)"
+    clipped = f"greatest(least(({known}), {high!r}::DOUBLE), {low!r}::DOUBLE)"
     steps = f"floor(({clipped} - ({low!r}::DOUBLE)) * {scale!r}::DOUBLE + 0.5::DOUBLE)"
-    return f"CASE WHEN {known} THEN greatest(0, least({unit}, TRY_CAST({steps} AS BIGINT))) END"
+    inside = f"greatest(least({steps}, {unit}::DOUBLE), 0::DOUBLE)"
+    return inside if missing is not None else f"CASE WHEN ({known}) IS NOT NULL THEN {inside} END"
 
 
 def identifier(name: str) -> str:

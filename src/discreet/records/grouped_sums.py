@@ -22,7 +22,7 @@ from discreet.records.source import Batch
 from discreet.records.values import LARGEST_WHOLE
 
 UNIT = 2**16
-"""U unless declared otherwise, the steps from one bound to the other: what one record adds at most; an even number."""
+"""U unless declared otherwise, the steps from one bound to the other: what one record adds at most; a power of two."""
 
 _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
@@ -51,8 +51,8 @@ class GroupPlan:
 
     @property
     def most_records(self) -> int:
-        """Return how many records can be summed, and noise added, without leaving 64 bits."""
-        return 2**61 // self.unit
+        """Return how many records can be summed so that floats hold every sum exactly."""
+        return 2**53 // self.unit
 
 
 def squared(places: Wholes, unit: int = UNIT) -> Wholes:

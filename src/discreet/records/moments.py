@@ -6,10 +6,12 @@ the whole number, so whatever a record holds and however an engine rounds, |a| <
 such numbers. They are exact, so no sum depends on the order of the rows, and replacing one record moves each sum by at
 most the range of its product.
 
-A value that is missing, no number, or 2^53 or more away from zero is replaced by a declared constant.
+A value that is missing, no number, or 2^53 or more away from zero is replaced by a declared constant. An interaction
+or a power of columns becomes a whole number of its own in the same way, from the whole numbers of its columns, before
+it is multiplied with anything.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,7 +55,29 @@ class Indicator:
         return self.declared.name
 
 
-Factor = Measure | Indicator
+Base = Measure | Indicator
+
+
+@dataclass(frozen=True)
+class Term:
+    """A column that is made of others, by each record alone: M T_k(a/M) ... rounded, times indicators, clamped last.
+
+    T_k is the Chebyshev polynomial of the power k of a column of numbers: T_1(u) = u, T_2(u) = 2 u^2 - 1, T_(k+1)(u) =
+    2 u T_k(u) - T_(k-1)(u). From -1 to 1 it goes as far as a column can.
+    """
+
+    powers: tuple[tuple[Measure, int], ...]
+    indicators: tuple[Indicator, ...]
+
+
+Factor = Measure | Indicator | Term
+
+
+def bases_of(factor: Factor) -> tuple[Base, ...]:
+    """Return the columns that a factor is made of."""
+    if isinstance(factor, Term):
+        return (*(measure for measure, _ in factor.powers), *factor.indicators)
+    return (factor,)
 
 
 @dataclass(frozen=True)
@@ -63,6 +87,11 @@ class MomentPlan:
     factors: tuple[Factor, ...]
     products: tuple[tuple[int, int], ...]
     grid: int
+
+    @property
+    def bases(self) -> tuple[Base, ...]:
+        """Return every column that is read, once."""
+        return tuple(dict.fromkeys(base for factor in self.factors for base in bases_of(factor)))
 
     @property
     def most_records(self) -> int:
@@ -76,7 +105,7 @@ class Numbered(Protocol):
     def __len__(self) -> int:
         """Return the number of records."""
 
-    def raw(self, factor: Factor) -> NDArray[np.generic]:
+    def raw(self, factor: Base) -> NDArray[np.generic]:
         """Return numbers for a measure, codes for an indicator."""
 
 
@@ -100,7 +129,7 @@ def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
         return np.fmax(places, -grid, out=places)
 
 
-def whole_number(value: object, factor: Factor, grid: int) -> int:
+def whole_number(value: object, factor: Base, grid: int) -> int:
     """Return the whole number of one value: the plain way, for whoever wants to check the others."""
     if isinstance(factor, Indicator):
         return grid if factor.declared.code(value) == factor.place else 0
@@ -108,11 +137,34 @@ def whole_number(value: object, factor: Factor, grid: int) -> int:
     return int(whole_numbers(np.array([np.nan if number is None else number], dtype=float), factor, grid)[0])
 
 
-def whole_column(values: Sequence[object], factor: Factor, grid: int) -> Wholes:
-    """Return the whole number of every value of a list."""
+def whole_column(rows: Mapping[str, Sequence[object]], factor: Factor, grid: int) -> Wholes:
+    """Return the whole number of a factor in every one of some rows, given by column."""
+    if isinstance(factor, Term):
+        return _combined({b: whole_column(rows, b, grid) for b in bases_of(factor)}, factor, grid).astype(np.int64)
+    values = rows[factor.column]
     if isinstance(factor, Indicator):
         return np.array([factor.declared.code(value) == factor.place for value in values], dtype=np.int64) * grid
     return whole_numbers(numbers_of(values, factor.dates), factor, grid)
+
+
+def _combined(wholes: Mapping[Base, NDArray[np.generic]], term: Term, grid: int) -> Floats:
+    """Return a term from the whole numbers of its columns."""
+    (first, *_) = wholes.values()
+    product = np.ones(len(first))
+    for measure, power in term.powers:
+        product *= chebyshev(np.asarray(wholes[measure], dtype=np.float64) / grid, power)
+    placed = np.floor(product * grid + 0.5)
+    for indicator in term.indicators:
+        placed *= np.asarray(wholes[indicator]) == grid
+    return np.fmax(np.fmin(placed, grid, out=placed), -grid, out=placed)
+
+
+def chebyshev(values: Floats, power: int) -> Floats:
+    """Return T_k of numbers in [-1, 1], by its recursion."""
+    before, now = np.ones_like(values), values
+    for _ in range(power - 1):
+        before, now = now, 2 * values * now - before
+    return now
 
 
 def numbers_of(values: Sequence[object], dates: bool) -> Floats:
@@ -129,23 +181,29 @@ def moments_of(batches: Iterable[Numbered], plan: MomentPlan) -> tuple[Wholes, i
         records += len(batch)
         if records > plan.most_records:
             raise SourceError(f"At most {plan.most_records} records can be summed with a grid of {plan.grid}.")
-        raw = [batch.raw(factor) for factor in plan.factors]
+        raw = {base: batch.raw(base) for base in plan.bases}
         for start in range(0, len(batch), _BLOCK):
-            total += _squares([column[start : start + _BLOCK] for column in raw], plan)
+            total += _squares({base: column[start : start + _BLOCK] for base, column in raw.items()}, plan)
     first, second = (np.array([pair[k] for pair in plan.products], dtype=np.intp) for k in (0, 1))
     return total[first, second], records
 
 
-def _squares(raw: list[NDArray[np.generic]], plan: MomentPlan) -> Wholes:
+def _squares(raw: Mapping[Base, NDArray[np.generic]], plan: MomentPlan) -> Wholes:
     """Return the sums of all products in a block; floats hold them exactly as long as they stay below 2^53."""
-    rows = np.empty((len(raw) + 1, len(raw[0])))
-    for row, column, factor in zip(rows, raw, plan.factors, strict=False):
-        if isinstance(factor, Measure):
-            row[:] = _placed(np.asarray(column, dtype=np.float64), factor, plan.grid)
-        else:
-            np.multiply(column == factor.place, plan.grid, out=row)
+    wholes = {base: _whole(column, base, plan.grid) for base, column in raw.items()}
+    (first, *_) = wholes.values()
+    rows = np.empty((len(plan.factors) + 1, len(first)))
+    for row, factor in zip(rows, plan.factors, strict=False):
+        row[:] = _combined(wholes, factor, plan.grid) if isinstance(factor, Term) else wholes[factor]
     rows[-1] = plan.grid  # the constant, at place -1
     if plan.grid**2 * rows.shape[1] >= 2**53:
-        wholes = rows.astype(np.int64)
-        return wholes @ wholes.T
+        exact = rows.astype(np.int64)
+        return exact @ exact.T
     return (rows @ rows.T).astype(np.int64)
+
+
+def _whole(column: NDArray[np.generic], base: Base, grid: int) -> Floats:
+    """Return the whole numbers of a column that an engine handed out, as floats."""
+    if isinstance(base, Measure):
+        return _placed(np.asarray(column, dtype=np.float64), base, grid)
+    return np.asarray(np.multiply(column == base.place, grid, dtype=np.float64))

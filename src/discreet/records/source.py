@@ -11,7 +11,7 @@ from discreet.arrays import Counts, Floats
 from discreet.records.arrays import Array
 from discreet.records.columns import Column
 from discreet.records.counting import Codes
-from discreet.records.moments import Factor, Indicator, MomentPlan, Wholes
+from discreet.records.moments import Base, Indicator, MomentPlan, Wholes
 
 if TYPE_CHECKING:
     from discreet.records.grouped_sums import GroupPlan
@@ -55,7 +55,7 @@ class Batch(ABC):
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
         """Return the values of some records as they are, for the data holder's eyes only."""
 
-    def raw(self, factor: Factor) -> Array:
+    def raw(self, factor: Base) -> Array:
         """Return numbers for a measure, codes for an indicator."""
         if isinstance(factor, Indicator):
             return self.codes(factor.declared)

@@ -81,7 +81,7 @@ class SparkSource:
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
-        names = self._required(factor.column for factor in plan.factors)
+        names = self._required(base.column for base in plan.bases)
 
         def sums(batches: Iterator[Batch]) -> Iterator[Totals]:
             found, records = moments_of(batches, plan)

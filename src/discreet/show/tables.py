@@ -29,6 +29,7 @@ def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float]
         "mechanism": type(first.mechanism).__name__,
         "level": level,
         "method": posterior.method,
+        "combined": posterior.combined or None,
         "information": posterior.information,
         "log_evidence": posterior.log_evidence,
         "rows": rows_with_truth(posterior.rows(level), truth),

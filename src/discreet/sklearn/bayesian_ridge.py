@@ -31,10 +31,11 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     is missing or no number counts as the middle of its range. `norm_bound` says how large coefficients may well be: in
     public units (docs/regression.md) each has the prior N(0, norm_bound^2), which is not cut off. The variance of the
     noise is unknown and has an Inverse-Gamma prior. `ledger` is what the release is charged to; left out, a ledger of
-    this epsilon is made for this fit alone: every further fit spends as much again.
+    this epsilon is made for this fit alone: every further fit spends as much again. `terms` are products of features by
+    place: (0, 0) is the square of the first, (0, 1) its interaction with the second.
 
-    After `fit`: `coef_` and `intercept_` (posterior means, in the units of the table), `release_` (public, may be
-    stored and shared), `posterior_` (what it says, with intervals).
+    After `fit`: `coef_` and `intercept_` (posterior means, in the units of the table; terms follow features),
+    `release_` (public, may be stored and shared), `posterior_` (what it says, with intervals).
     """
 
     def __init__(
@@ -44,19 +45,22 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         target_bounds: Sequence[Exact],
         norm_bound: Exact = 1.0,
         ledger: Ledger | None = None,
+        terms: Sequence[Sequence[int]] = (),
     ) -> None:
         self.epsilon = epsilon
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.norm_bound = norm_bound
         self.ledger = ledger
+        self.terms = terms
 
     def fit(self, X: object, y: object) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
         """Publish noisy moments of these records and read the release. Whatever the values are, this does not fail."""
         table, targets = labelled(self, X, y)
         names, size = names_of(self.n_features_in_), len(targets)
         precision = 1 / positive(self.norm_bound, "norm_bound") ** 2
-        model = LinearRegression(_TARGET, names, self._bounds(names), prior_precision=precision)
+        bounds, terms = self._bounds(names), self._terms(names)
+        model = LinearRegression(_TARGET, names, bounds, prior_precision=precision, terms=terms)
         if size <= model.dimension:
             raise DeclarationError(
                 f"X has {size} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."
@@ -69,6 +73,14 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_, *slopes = self.posterior_.mean.values()
         self.coef_ = np.array(slopes)
         return self
+
+    def _terms(self, names: list[str]) -> list[tuple[str, ...]]:
+        places = range(len(names))
+        if not isinstance(self.terms, Sequence) or not all(
+            isinstance(term, Sequence) and all(place in places for place in term) for term in self.terms
+        ):
+            raise DeclarationError("terms are products of features by place, such as [(0, 0), (0, 1)].")
+        return [tuple(names[place] for place in term) for term in self.terms]
 
     def _bounds(self, names: list[str]) -> dict[str, Sequence[Exact]]:
         if isinstance(self.feature_bounds, str) or not isinstance(self.feature_bounds, Iterable):

@@ -15,7 +15,7 @@ from discreet.guarantees import Evidence, Unit
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.asked import Declared
 from discreet.models.model import Model
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.planning.suggest import suggest
 from discreet.reading import why_unreadable
 from discreet.records.columns import Column

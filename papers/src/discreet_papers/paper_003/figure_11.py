@@ -12,7 +12,7 @@ def run(quick: bool) -> Outcome:
     """Compare all neighbouring data sets on all candidates."""
     rows: list[Row] = []
     for size in QUICK_SIZES if quick else SIZES:
-        mechanism = dc.HellingerSmooth(model_of((1, 1)), size, EPSILON, DELTA)
+        mechanism = dc.as_published.PublishedHellingerSmooth(model_of((1, 1)), size, EPSILON, DELTA)
         found = mechanism.neighbours((float(EPSILON),))
         row: Row = {"size": size, "epsilon_over_all_data": float(found.losses.max())}
         row["epsilon_at_balanced_data"] = float(found.losses[size // 2])

@@ -15,8 +15,8 @@ def mechanisms(size: int) -> dict[str, Any]:
     """Return what the papers state as epsilon = 1, for a coin."""
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     return {
-        "global sensitivity": dc.HellingerGlobal(coin, size, EPSILON),
-        "smooth sensitivity": dc.HellingerSmooth(coin, size, EPSILON, DELTA),
+        "global sensitivity": dc.as_published.PublishedHellingerGlobal(coin, size, EPSILON),
+        "smooth sensitivity": dc.as_published.PublishedHellingerSmooth(coin, size, EPSILON, DELTA),
         "exponent epsilon/S, as in the tables": dc.HellingerTable(coin, size, EPSILON),
         "local sensitivity": dc.HellingerLocal(coin, size, EPSILON),
         "calibrated (ours)": dc.HellingerCalibrated(coin, size, EPSILON, 0),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.exact import exact_text
-from discreet.models.moments import Bounds
+from discreet.models.number_bounds import Bounds
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 

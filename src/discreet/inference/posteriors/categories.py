@@ -45,7 +45,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     subject = "a table of categories"
     is_information_at_hand = True
-    answers = GroupPosterior.answers | {"probability_that", "pooled"}
+    answers = GroupPosterior.answers | {"probability_that", "pooled", "margin"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
@@ -73,6 +73,12 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         found.laws = found.joint
         found.__dict__.pop("cell_laws", None)
         return found
+
+    def margin(self, *columns: str) -> "CategoriesPosterior":
+        """Return the posterior of one column, or of some, whatever the others are: `posterior.margin("country")`."""
+        from discreet.inference.posteriors.margins import margin_of  # which stands on what is here
+
+        return margin_of(self, columns)
 
     @property
     def reading_line(self) -> str:

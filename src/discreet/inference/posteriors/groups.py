@@ -11,13 +11,12 @@ from discreet.errors import LittleInformationWarning
 from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.posteriors.events import column_named
 from discreet.inference.posteriors.laws import OwnLaws
-from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.table import TablePosterior
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch
-from discreet.mathematics.distributions.summaries import summaries
 from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
-from discreet.records.columns import Column, level_text
+from discreet.records.columns import Column
 
 _WIDE = 0.75  # an interval of a share that is wider is mostly the prior's, whose own is 0.9
 
@@ -25,7 +24,7 @@ _WIDE = 0.75  # an interval of a share that is wider is mostly the prior's, whos
 class GroupPosterior(TablePosterior):
     """What is known about groups of cells, each read from its own noisy sum where no prior was declared."""
 
-    answers = TablePosterior.answers | {"differ", "margin"}
+    answers = TablePosterior.answers | {"differ"}
 
     @cached_property
     def own_laws(self) -> OwnLaws | None:
@@ -37,14 +36,6 @@ class GroupPosterior(TablePosterior):
     def cell_laws(self) -> MixtureBatch:
         """Return the laws of all cells."""
         return self.laws.cells(range(len(self.model.cells)))
-
-    def margin(self, column: str, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for the share of each level of a column, whatever the others are, from its own sum."""
-        own = column_named(self.columns, column)
-        groups = self._groups(own)
-        found = summaries([self.laws.share(places) for places in groups], level)
-        names = [f"{column}={level_text(known)}" for known in own.levels]
-        return tuple(Row(name, "", *figures, PROBABILITY) for name, figures in zip(names, found, strict=True))
 
     def _groups(self, column: Column) -> list[Counts]:
         """Return the places of the cells of each level of a column."""

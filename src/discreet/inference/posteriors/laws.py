@@ -116,8 +116,8 @@ class OwnLaws(Laws):
         """Return the laws of single cells, all at once where cells are alike."""
         if (found := self._sums.cells(np.asarray(places, dtype=np.int64))) is None:
             return super().cells(places)
-        first, weights = found
-        return MixtureBatch([Part.of(weights, 1.0 + first, self._size + 2.0)])
+        first, weights, kinds = found
+        return MixtureBatch([Part.of(weights, 1.0 + first, self._size + 2.0)], kinds)
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two, from three sums."""

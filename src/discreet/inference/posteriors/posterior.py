@@ -141,6 +141,17 @@ class Posterior(ABC, Generic[ModelT]):
         """Say in one line how means and intervals were read, to stand above the rows; nothing if that is plain."""
         return ""
 
+    @property
+    def combined(self) -> str:
+        """Say which releases were read together; nothing if there is one."""
+        if len(self.releases) == 1:
+            return ""
+        each = [
+            f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in r.model.declared_columns)})"
+            for r in self.releases
+        ]
+        return f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
+
     def doubts(self) -> tuple[Warning, ...]:
         """Return what a reader is warned of at once, beside having learnt little."""
         return ()
@@ -202,7 +213,9 @@ class Posterior(ABC, Generic[ModelT]):
         return heading_of(self.releases, self.size)
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [self.reading_line, screen_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL)]))
+        return "\n".join(
+            filter(None, [self.combined, self.reading_line, screen_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL)])
+        )
 
     def _repr_html_(self) -> str:
         """Return the table of rows for a notebook; everything in it is text and nothing else."""

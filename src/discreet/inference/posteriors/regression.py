@@ -25,6 +25,7 @@ from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.models.linear_regression import LinearRegression
+from discreet.models.terms import written
 from discreet.reading.moment_reading import MomentReading
 from discreet.releases import Release
 
@@ -145,6 +146,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
                 columns.append((feature, bounds_in_words(model.ranges[feature])))
             else:
                 columns.append((feature.name, f"{levels_in_words(feature)}; compared with {feature.levels[0]}"))
+        columns += [(written(term), "made of the columns above, for each record alone") for term in model.terms]
         noise = "with a prior for its variance" if model.noise_prior is not None else "of known variance"
         return Account(
             question=f"how does {target} depend on the other columns? It is answered by a linear regression from "

@@ -21,6 +21,9 @@ from discreet.mathematics.distributions.proportions import Proportion, Proportio
 _STEPS = 100  # enough for halving alone
 _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
 
+TIED = 1e-9
+"""Log densities that differ by less are taken for equal: a flat law holds both ends, however it is rounded."""
+
 
 class Interval(NamedTuple):
     """A range that holds a stated share of a distribution.
@@ -188,7 +191,7 @@ class Share(BetaMixture):
 
     def _holds_zero(self, level: float) -> bool:
         at_zero = float(self.weights[self.a == 1] @ self.b[self.a == 1])
-        return at_zero > 0 and float(self.log_density(self.quantile(level))) <= np.log(at_zero)
+        return at_zero > 0 and float(self.log_density(self.quantile(level))) <= np.log(at_zero) + TIED
 
 
 @dataclass(frozen=True, init=False)

@@ -188,13 +188,15 @@ class MixtureBatch:
     (0.05, 0.95)
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Part], kinds: Counts | None = None) -> None:
+        """Rows of one of the `kinds` (whole numbers) are known to be alike: quantiles are searched once for each."""
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
-        self.count = len(parts[0].weights)
+        self.count, self._kinds = len(parts[0].weights), kinds
 
     def rows(self, places: Counts) -> "MixtureBatch":
         """Return some rows."""
-        return MixtureBatch([part.rows(places) for part in self.parts])
+        kinds = None if self._kinds is None else self._kinds[places]
+        return MixtureBatch([part.rows(places) for part in self.parts], kinds)
 
     def row(self, place: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
@@ -246,10 +248,10 @@ class MixtureBatch:
         """Return the densities at 0 and at 1 of rows whose parameters are 1 or more: Beta(1, b) has b at 0."""
         zero, one = np.zeros(self.count), np.zeros(self.count)
         for part in self.parts:
-            a = part.start[:, None] + np.arange(part.weights.shape[1])
-            b = part.total[:, None] - a
-            zero += np.where(a == 1, part.weights * b, 0.0).sum(axis=1)
-            one += np.where(b == 1, part.weights * a, 0.0).sum(axis=1)
+            for density, a in ((zero, np.ones(self.count)), (one, part.total - 1)):  # the only Betas with one there
+                steps = a - part.start
+                rows = np.flatnonzero((steps >= 0) & (steps < part.weights.shape[1]) & (steps == np.rint(steps)))
+                density[rows] += part.weights[rows, steps[rows].astype(np.int64)] * (part.total[rows] - 1)
         return zero, one
 
     def quantile(self, probability: float) -> Floats:
@@ -271,6 +273,11 @@ class MixtureBatch:
 
         Where a quantile is above 1/2 the law is turned around.
         """
+        if self._kinds is not None:
+            _, firsts, kinds = np.unique(self._kinds, return_index=True, return_inverse=True)
+            if len(firsts) < self.count:
+                once = MixtureBatch([part.rows(firsts) for part in self.parts]).logit_quantiles(probabilities)
+                return once[0][:, kinds], once[1][:, kinds]
         shape = len(probabilities), self.count
         found, steps = np.empty(shape), np.zeros(shape, dtype=np.int64)
         block = max(1, _BLOCK // max(part.weights.shape[1] for part in self.parts))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import BetaMixture, Share
+from discreet.mathematics.distributions.dirichlet import TIED, BetaMixture, Share
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 
 _ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
@@ -56,7 +56,7 @@ def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Fl
             (near,) = np.nonzero(at >= 1 - level)
             if near.size:
                 rows = batch.rows(near)
-                ends[near[rows.log_density(rows.quantile(probability)) <= np.log(at[near])]] = end
+                ends[near[rows.log_density(rows.quantile(probability)) <= np.log(at[near]) + TIED]] = end
     return low, high
 
 

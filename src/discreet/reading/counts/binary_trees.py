@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.counts import splits
+from discreet.reading.counts.contradictions import require_agreement
 from discreet.reading.counts.row_windows import TOO_FAR, RowWindows
 from discreet.reading.counts.splits import split_by_totals
 from discreet.reading.counts.states import represented
@@ -288,6 +289,7 @@ def first_settings(variables: Sequence[BinaryTable], size: int) -> _Settings:
                 news[variable.parent] += _margins(values.sum(axis=1), variances.sum(axis=1), rate, size)
     windows, centres = [], []
     for own in news:
+        require_agreement(own)
         total = sum(information for _, information, _ in own) or 1.0
         centre = float(np.clip(sum(v * i for v, i, _ in own) / total, 0, size))
         half = 9 / np.sqrt(total) + 45 / (sum(rate for _, _, rate in own) or 45.0 / size) + 2

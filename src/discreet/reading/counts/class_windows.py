@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
+from discreet.reading.counts.contradictions import require_agreement, require_total
 from discreet.reading.counts.row_windows import LogBound, RowWindows
 from discreet.reading.counts.states import States, represented
 from discreet.reading.counts.windows import Seen, Windowed
@@ -137,6 +138,9 @@ def class_windows(
     news = [[_row_news(seen) for row in rows for seen in row] for rows in features]
     for y, own in enumerate(news):
         own += [(float(seen.values[y]), float(seen.information[y]), float(1 / seen.reach[y])) for seen in classes]
+    for own in news:
+        require_agreement(own)
+    require_total(news, size)
     totals = [sum(information for _, information, _ in own) for own in news]
     middles = [sum(v * i for v, i, _ in own) / total for own, total in zip(news, totals, strict=True)]
     spread = sum(1 / total for total in totals)

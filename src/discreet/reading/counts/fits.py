@@ -7,12 +7,14 @@ it, and decide by the likelihood itself.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.quantities import Measurement
+from discreet.models.model import Model
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,6 +27,11 @@ class Fit(ABC):
 
     sharpness: float = 0.0
     """By how much one record may change the logarithm of a single number's likelihood, about."""
+
+    @property
+    def parts(self) -> "tuple[Fit, ...]":
+        """Return the fits of which it is the sum."""
+        return (self,)
 
     @abstractmethod
     def log_likelihood(self, counts: Counts) -> Floats:
@@ -80,6 +87,11 @@ class SummedFit(Fit):
         self._parts = tuple(parts)
         self.sharpness = max(part.sharpness for part in parts)
 
+    @property
+    def parts(self) -> tuple[Fit, ...]:
+        """Return the fits of all outputs."""
+        return self._parts
+
     def log_likelihood(self, counts: Counts) -> Floats:
         """Return the sum."""
         return np.asarray(sum(part.log_likelihood(counts) for part in self._parts))
@@ -92,6 +104,44 @@ class SummedFit(Fit):
         """Return the directions of all parts."""
         found = [part.directions(counts) for part in self._parts]
         return np.concatenate([rows for rows, _ in found]), np.concatenate([known for _, known in found])
+
+
+class MarginFit(Fit):
+    """What outputs about margins say about the counts of the tables around them."""
+
+    def __init__(self, fit: Fit, margins: "csr_array") -> None:
+        self._fit, self._margins, self.sharpness = fit, margins, fit.sharpness
+
+    def log_likelihood(self, counts: Counts) -> Floats:
+        """Return that of the margins."""
+        return self._fit.log_likelihood(self._margins @ counts)
+
+    def slope(self, counts: Floats) -> Floats:
+        """Return the slope by each margin, at every count that is in it."""
+        return np.asarray(self._margins.T @ self._fit.slope(self._margins @ counts))
+
+    def directions(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return what is known of the margins, as sums of counts."""
+        rows, known = self._fit.directions(self._margins @ counts)
+        return np.asarray(rows @ self._margins), known
+
+
+def margins_of(model: Model, around: Model) -> "csr_array":
+    """Return the matrix of 0 and 1 from the counts of a model's tables to those of tables that are margins of them."""
+    from scipy.sparse import csr_array, vstack
+
+    sizes = [prod(len(column.levels) for column in table) for table in around.tables]
+    starts, parts = np.cumsum([0, *sizes]), []
+    for table in model.tables:
+        place = next(n for n, each in enumerate(around.tables) if set(table) <= set(each))
+        wide = around.tables[place]
+        codes = np.unravel_index(np.arange(sizes[place]), [len(column.levels) for column in wide])
+        shape = [len(column.levels) for column in table]
+        rows = np.ravel_multi_index([codes[wide.index(column)] for column in table], shape)
+        columns = starts[place] + np.arange(sizes[place])
+        ones = np.ones(len(rows), dtype=np.int64)
+        parts.append(csr_array((ones, (rows, columns)), shape=(prod(shape), int(starts[-1]))))
+    return csr_array(vstack(parts))
 
 
 def linear_map(apply: Callable[[Counts], Counts], cells: int) -> "csr_array":

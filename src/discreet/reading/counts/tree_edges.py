@@ -20,13 +20,18 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet.arrays import Counts, Floats
+from discreet.errors import DiscreetError
 from discreet.mathematics.tilting import tilted_to
+from discreet.reading.case import MOST_OPERATIONS
 from discreet.reading.counts.row_counts import groups
+from discreet.reading.counts.row_windows import TOO_FAR
 from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
 
 BLOCK = 2_000_000
 """So many numbers of one kind are held at a time."""
 _ROUNDING = 4e-16  # of a transform, beside the largest number
+_MOST_COUNTS = 20_000_000  # of a window: tables that contradict each other have no narrow one
+_MOST_PRODUCTS = MOST_OPERATIONS / 20  # numbers of all transforms of an edge
 _DIRECT = 200_000  # products of two rows up to which they are summed one by one, where no digits are lost
 
 
@@ -59,6 +64,8 @@ class EdgeRow:
         self.totals, self.first = totals, np.clip(low - reach, 0, totals)
         self.last = np.clip(high + reach, 0, totals)
         self.width = int((self.last - self.first).max()) + 1
+        if max(int(self.last.max() - self.first.min()), int(totals.max() - totals.min())) > _MOST_COUNTS:
+            raise DiscreetError(TOO_FAR)
         self.steepest = 0.9 / max(float(each.reach.max()) for each in seen)
         self._alpha = alpha
         self._yes = _cell(alpha, seen, 1, int(self.first.min()) - 1, int(self.last.max()) + 1)
@@ -110,6 +117,8 @@ class Edge:
         totals = (size - above.counts, above.counts)
         self._rows = [EdgeRow(alpha, own, total, margin) for own, total in zip(seen, totals, strict=True)]
         self._length = int(next_fast_len(sum(row.width for row in self._rows) - 1, real=True))
+        if self._length * len(above.values) > _MOST_PRODUCTS:
+            raise DiscreetError(TOO_FAR)
         self._constants = np.sum([log_prior_constant_of(float(alpha.sum()), total) for total in totals], axis=0)
         self._is_direct = self._rows[0].width * self._rows[1].width <= _DIRECT
         self._tilt = 0.0 if self._is_direct else self._tilted(centre, min(row.steepest for row in self._rows))

@@ -1,16 +1,20 @@
 """Any graph, through any evidence with a likelihood: chains through normal coordinates of its tables."""
 
+from math import prod
+
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.mechanisms.evidence import Choice
+from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Exactness, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
-from discreet.reading.counts.choice_fit import ChoiceFit
+from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit
 from discreet.reading.counts.cliques import Parents, clique_cells, cliques
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
-from discreet.reading.counts.fits import Fit, MeasuredFit, SummedFit
+from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit, margins_of
 from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
@@ -30,6 +34,7 @@ class CountsEngine(Engine, place=50):
 
     models = (Network,)
     exactness = Exactness.SAMPLED
+    reads_margins = True
 
     def misfit(self, case: Case) -> str | None:
         """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""
@@ -79,12 +84,28 @@ def target_of(case: Case[Network]) -> Target:
     return Target(coordinates, fit_of(case), maximal, alphas, _Start.of(case))
 
 
-def fit_of(case: Case[Network]) -> Fit:
-    """Return what all outputs say about the cells of the maximal families."""
-    parts: list[Fit] = [MeasuredFit(case.measurements, case.model.cells)] if case.measurements else []
-    parts += [DrawnFit(rows, case.model) for draw in case.draws for rows in draw.rows]
-    parts += [ChoiceFit(choice) for choice in case.choices]
+def fit_of(case: Case) -> Fit:
+    """Return what all outputs say about the cells of the case's tables."""
+    parts: list[Fit] = []
+    for observed in case.observed:
+        model = observed.mechanism.model if observed.is_margin else case.model
+        found = _fits(observed, model, case.size)
+        margins = margins_of(model, case.model) if observed.is_margin else None
+        parts += found if margins is None else [MarginFit(each, margins) for each in found]
     return parts[0] if len(parts) == 1 else SummedFit(parts)
+
+
+def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
+    """Return what an output says about the cells of a model's own tables."""
+    cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
+    if isinstance(observed.evidence, Choice):
+        choice = observed.evidence
+        if not choice.chooser.has_smooth_normaliser:
+            return [ChoiceFit(choice)]
+        return [InterpolatedFit(choice, np.array(choice.chooser.model.concentration, dtype=float), size)]
+    if observed.draw is not None:
+        return [DrawnFit(rows, model) for rows in observed.draw.rows]
+    return [MeasuredFit(observed.measurements, cells)]
 
 
 def unreadable(observed: Observed) -> str | None:
@@ -112,7 +133,8 @@ class _Start:
     @classmethod
     def of(cls, case: Case[Network]) -> "_Start | None":
         """Return where chains may start, if every variable was measured."""
-        parts = noisy_parts(case.measurements, case.size) if case.measurements else None
+        own = case.of_own_tables.measurements
+        parts = noisy_parts(own, case.size) if own else None
         if parts is None or {v.name for v in case.model.variables} - {name for part in parts for name in part.names}:
             return None
         return cls(ApproximateCounts(fit(case.model, case.size, parts), case.model))

@@ -15,14 +15,12 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Exactness, Observed, Work
-from discreet.reading.counts.choice_fit import CHECKED, MOST_CELLS, NODES, ChoiceFit, InterpolatedFit
+from discreet.reading.counts.choice_fit import CHECKED, MOST_CELLS, NODES, InterpolatedFit
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
-from discreet.reading.counts.drawn_fit import DrawnFit
-from discreet.reading.counts.fits import Fit, MeasuredFit, SummedFit
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
-from discreet.reading.engines.counts import operations_of, unreadable
+from discreet.reading.engines.counts import fit_of, operations_of, unreadable
 from discreet.reading.readings import TableReading
 
 MOST_COORDINATES = 2_000
@@ -41,6 +39,7 @@ class SampledTablesEngine(Engine, place=30):
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
+    reads_margins = True
 
     def misfit(self, case: Case) -> str | None:
         """Refuse wide tables, and outputs whose likelihood is not known in numbers."""
@@ -105,15 +104,9 @@ def target_of(case: Case[Categories]) -> tuple[Target, list[InterpolatedFit]]:
     """Return what chains sample, and the fits in it whose sums are interpolated."""
     alpha = np.array(case.model.concentration, dtype=float)
     cells = len(alpha)
-    parts: list[Fit] = [MeasuredFit(case.measurements, cells)] if case.measurements else []
-    parts += [DrawnFit(rows, case.model) for draw in case.draws for rows in draw.rows]
-    interpolated = [
-        InterpolatedFit(choice, alpha, case.size) for choice in case.choices if choice.chooser.has_smooth_normaliser
-    ]
-    parts += [ChoiceFit(choice) for choice in case.choices if not choice.chooser.has_smooth_normaliser]
-    parts += interpolated
+    fit = fit_of(case)
+    interpolated = [part for part in fit.parts if isinstance(part, InterpolatedFit)]
     coordinates = Coordinates((cells,), ((),), [alpha.tolist()], case.size)
-    fit = parts[0] if len(parts) == 1 else SummedFit(parts)
     start = _Start(alpha, interpolated[0].candidate) if interpolated else None
     return Target(coordinates, fit, [0], [alpha], start), interpolated
 

@@ -1,0 +1,40 @@
+"""The papers' own scales: e^(-epsilon H / (2 S)), S the global or the smooth sensitivity, with what they truly cost.
+
+The papers write n + 1 for the number of candidates in gamma = ln(1 - epsilon / (2 ln(delta / (2 (n + 1))))), which is
+right for two cells only; so it stands here. `guarantee` is what is computed or proved, `claim` what the papers say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal, FirstHellingerSmooth
+from discreet.mechanisms.hellinger_sensitivity import published_gamma
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.models.model import Model
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PublishedHellingerGlobal(FirstHellingerGlobal, kind="PublishedHellingerGlobal", version=1):
+    """P(r | k) ~ e^(-epsilon H(k, r) / (2 GS)): it costs about half of epsilon, where neighbours can be compared."""
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give nothing: `HellingerGlobal` uses all of epsilon."""
+        return iter(())
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PublishedHellingerSmooth(FirstHellingerSmooth, kind="PublishedHellingerSmooth", version=1):
+    """P(r | k) ~ e^(-epsilon H(k, r) / (2 S(k))), S smooth with n + 1 in gamma, whatever the number of cells."""
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give nothing: `HellingerSmooth` uses all of epsilon."""
+        return iter(())
+
+    def gamma(self) -> arb:
+        """Return an enclosure of the papers' smoothing parameter."""
+        return published_gamma(self.epsilon, self.delta, self.size + 1)

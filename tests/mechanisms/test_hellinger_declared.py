@@ -1,0 +1,154 @@
+"""Hellinger mechanisms cost what they declare: by comparison, by the series, and by what is proved beyond both."""
+
+from fractions import Fraction
+from itertools import pairwise
+from math import comb, exp, sqrt
+
+import numpy as np
+import pytest
+from flint import arb
+from scipy.special import gammaln
+
+import discreet as dc
+from discreet.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
+from discreet.certificates import compositions
+from discreet.certificates.hellinger_series import _coefficients, _concave_above, largest_sums, series_epsilon
+from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
+from discreet.mechanisms.hellinger_first import FirstHellingerGlobal, FirstHellingerSmooth
+from discreet.mechanisms.hellinger_sensitivity import global_sensitivity_ball
+from discreet.releases.release import mechanism_document, read_mechanism
+
+
+def table_of(*prior: float) -> dc.Categories:
+    return dc.Categories("x", levels=tuple(range(len(prior))), outside=0, prior=prior)
+
+
+def affinities(alpha: tuple[float, ...], size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all tables and the affinities of all pairs, by differences of log gammas."""
+    tables = np.array(list(compositions(size, len(alpha))))
+    a = np.array(alpha) + tables
+    logs = gammaln((a[:, None] + a) / 2).sum(axis=-1) - (gammaln(a).sum(-1)[:, None] + gammaln(a).sum(-1)) / 2
+    return tables, np.exp(np.minimum(0.0, logs))
+
+
+def slow_epsilon(alpha: tuple[float, ...], size: int, scale: float) -> float:
+    """Return the largest log ratio over all neighbours and candidates of P ~ e^(-scale H / GS)."""
+    tables, overlap = affinities(alpha, size)
+    distances = np.sqrt(np.maximum(0.0, 1 - overlap))
+    np.fill_diagonal(distances, 0.0)
+    near = np.abs(tables[:, None] - tables).sum(axis=-1) == 2
+    logs = -scale / distances[near].max() * distances
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    first, second = np.nonzero(near)
+    return float(np.abs(logs[first] - logs[second]).max())
+
+
+CASES = [
+    (HellingerGlobal, {}),
+    (HellingerReciprocal, {}),
+    (HellingerSmooth, {"delta": "1e-3"}),
+    (HellingerSmoothProved, {"delta": "1e-3"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "more"), CASES)
+@pytest.mark.parametrize(("prior", "size", "epsilon"), [((1, 1), 12, "0.5"), ((0.3, 2, 1), 6, 2), ((1,) * 4, 600, 1)])
+def test_what_is_declared_is_charged(
+    kind: type[dc.Mechanism],
+    more: dict[str, str],
+    prior: tuple[float, ...],
+    size: int,
+    epsilon: object,
+    tmp_path: object,
+) -> None:
+    mechanism = kind(table_of(*prior), size, epsilon, **more)  # type: ignore[call-arg]
+    assert mechanism.guarantee.epsilon == Fraction(str(epsilon))
+    ledger = dc.Ledger.create(f"{tmp_path}/one.ledger", epsilon=3, delta="0.01")
+    ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism))
+    assert ledger.spent.epsilon == Fraction(str(epsilon))  # type: ignore[attr-defined]
+    assert read_mechanism(mechanism_document(mechanism)) == mechanism
+
+
+@pytest.mark.parametrize(("prior", "size", "epsilon"), [((1, 1), 9, 1), ((1, 1, 1), 5, 1), ((0.5, 2, 1), 4, "0.4")])
+def test_the_global_scale_uses_all_of_epsilon(prior: tuple[float, ...], size: int, epsilon: object) -> None:
+    mechanism = HellingerGlobal(table_of(*prior), size, epsilon)  # type: ignore[arg-type]
+    found = slow_epsilon(tuple(map(float, prior)), size, float(mechanism.scale))
+    assert float(mechanism.epsilon) * (1 - 2e-5) <= found <= float(mechanism.epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(8, 0.5), (8, 2.0), (20, 1.0)])
+def test_the_series_lies_above_what_is_enumerated(size: int, epsilon: float) -> None:
+    alpha = (1.0, 1.0, 1.0)
+    sums, candidates = largest_sums(alpha, size), comb(size + 2, 2)
+    bound = series_epsilon(Fraction(epsilon), global_sensitivity_ball(np.array(alpha), size), candidates, sums)
+    assert slow_epsilon(alpha, size, epsilon) <= float(bound.lower()) * (1 + 1e-12)
+
+
+def test_sums_of_affinities_are_bounded_for_every_table() -> None:
+    for alpha, size in (((1.0, 1.0, 1.0), 12), ((0.3, 2.0, 1.0), 9), ((1.0,) * 4, 6)):
+        _, overlap = affinities(alpha, size)
+        bounds = largest_sums(alpha, size)
+        for j, bound in enumerate(bounds[:8], start=1):
+            assert (overlap**j).sum(axis=1).max() <= bound
+        assert all(one >= two for one, two in pairwise(bounds))
+
+
+def test_the_coefficients_are_those_of_the_exponential() -> None:
+    for k in (0.5, 3.0):
+        weights = [float(a) for a in _coefficients(arb(k), 80)]
+        assert min(weights) >= 0
+        assert sum(weights) <= exp(k)
+        for b in (0.1, 0.6):
+            assert sum(a * b**j for j, a in enumerate(weights)) == pytest.approx(exp(k * (1 - sqrt(1 - b))), rel=1e-9)
+
+
+def test_a_concave_hull_lies_above_its_points_and_touches_them() -> None:
+    generator = np.random.default_rng(3)
+    values = np.cumsum(generator.random(30) * (generator.random(30) < 0.5))
+    hull = np.array([_concave_above(values, float(place)) for place in range(30)])
+    assert (hull >= values - 1e-12).all()
+    assert (np.diff(hull, 2) <= 1e-12).all()
+    assert np.isclose(hull, values).sum() >= 2
+
+
+@pytest.mark.parametrize(("epsilon", "gain"), [("0.5", 1.982), (1, 1.979), (2, 1.967), (5, 1.735)])
+def test_six_hundred_records_in_four_cells_use_nearly_all_of_epsilon(epsilon: object, gain: float) -> None:
+    mechanism = HellingerGlobal(table_of(1, 1, 1, 1), 600, epsilon)  # type: ignore[arg-type]
+    assert float(mechanism.scale / (mechanism.epsilon / 2)) == pytest.approx(gain, abs=1e-3)
+    assert mechanism.guarantee.evidence is dc.Evidence.PROVED
+    with pytest.raises(dc.DeclarationError, match="scale"):
+        HellingerGlobal(table_of(1, 1, 1, 1), 600, epsilon, scale=mechanism.scale * Fraction(101, 100))  # type: ignore[arg-type]
+
+
+def test_where_nothing_is_compared_nor_bounded_the_difference_is_said() -> None:
+    mechanism = HellingerGlobal(table_of(1, 1, 1, 1), 100_000, 1)
+    assert mechanism.scale == Fraction(1, 2)
+    assert "unused" in mechanism.guarantee.reason
+
+
+def test_the_smooth_scale_beyond_comparison_keeps_one_of_the_two_bounds() -> None:
+    mechanism = HellingerSmooth(table_of(1, 1, 1, 1), 600, 1, "1e-8")
+    first = FirstHellingerSmooth(table_of(1, 1, 1, 1), 600, 1, "1e-8")
+    assert first.guarantee.epsilon > Fraction(5, 4)
+    t, gamma = float(mechanism.scale), float(mechanism.gamma().mid())
+    outside = 2 * t + (exp(gamma) - 1) * np.log(mechanism.candidates / 1e-8)
+    assert min(outside, float(mechanism.proved_pure_epsilon())) <= 1 + 1e-5
+    assert min(outside, float(mechanism.proved_pure_epsilon())) >= 1 - 1e-4
+
+
+def test_the_papers_scales_have_their_true_figure() -> None:
+    coin = table_of(1, 1)
+    assert float(PublishedHellingerGlobal(coin, 100, "0.8").guarantee.epsilon) == pytest.approx(0.4231, abs=1e-4)
+    smooth = PublishedHellingerSmooth(coin, 90, "0.8", "5e-4")
+    assert smooth.neighbours().losses.max() == pytest.approx(0.425352581839, abs=1e-11)
+    assert float(smooth.gamma().mid()) == float(FirstHellingerSmooth(coin, 90, "0.8", "5e-4").gamma().mid())
+    three = PublishedHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4")
+    assert float(three.gamma().mid()) == pytest.approx(np.log(1 - 0.8 / (2 * np.log(5e-4 / 20))), rel=1e-12)
+    assert float(FirstHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4").gamma().mid()) < float(three.gamma().mid())
+
+
+def test_version_one_keeps_its_scale() -> None:
+    first = FirstHellingerGlobal(table_of(1, 1), 10, 1)
+    assert float(first.guarantee.epsilon) == pytest.approx(0.632751, abs=1e-6)
+    assert "version" not in mechanism_document(first)
+    assert read_mechanism(mechanism_document(first)) == first

@@ -1,0 +1,41 @@
+"""The ledger at full size: 10,000 racing charges, and 1,000 processes killed, in a file and on a server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import discreet as dc
+import postgresql_server
+from discreet.guarantees import chain
+from ledger_trials import check_after_kills, killed, race
+
+SEED = 2_500_000  # of the random moments
+KILLS = 1000
+
+
+@pytest.fixture(params=["file", "server"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "file":
+        yield str(tmp_path / "l.db")
+        return
+    if not postgresql_server.is_here():
+        pytest.skip(postgresql_server.WHY_MISSING)
+    with postgresql_server.running() as server:
+        yield server.place()
+
+
+def test_ten_thousand_racing_charges_take_exactly_the_room_for_a_thousand(place: str) -> None:
+    race(place, processes=8, attempts=1250, room=1000)
+    print("\n10,000 racing charges of 8 processes, room for 1,000: exactly 1,000, sums exact, chain intact")
+
+
+def test_a_thousand_kills_lose_nothing(place: str) -> None:
+    dc.Ledger.create(place, epsilon="1000")
+    given: dict[str, str] = {}
+    for number in range(KILLS):
+        point = chain.POINTS[number % len(chain.POINTS)] if number % 2 else None
+        given |= killed(place, f"process {number}", SEED + number, point)
+    charges, releases = check_after_kills(place, given)
+    print(f"\n{KILLS} kills: {charges} charges, {releases} releases, {len(given)} given before the kill, none lost")
+    assert charges >= releases >= len(given)
