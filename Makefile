@@ -7,18 +7,19 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
 
+# Two workers on two cores: linear algebra stays on one thread in each, as threads would only wait for each other.
 test: .venv/installed-dev
-	$(BIN)/pytest -q -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
 validate: .venv/installed-dev
-	$(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 
 # As validate, with many more repeats; it may be interrupted, and goes on where it stopped. Results are kept as JSON,
 # stamped with the commit, in validation/results; the last two lines make the figures of docs/calibration.md of them.
 validate-full: .venv/installed-dev
-	DISCREET_VALIDATION=full $(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
+	DISCREET_VALIDATION=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 	$(BIN)/python validation/calibration_page.py collect
 	$(BIN)/python validation/calibration_page.py write

@@ -41,7 +41,6 @@ def collected() -> dict[str, Any]:
     return {
         "fixed truths": list(truths.values()),
         "ranks": [ranked(each) for each in files("ranks")],
-        "regression": [regressed(each) for each in files("regression")],
     }
 
 
@@ -53,17 +52,6 @@ def ranked(found: Entry) -> Entry:
         share, error = coverage(places)
         entry["data sets"] = len(places)
         entry[name] = {"covers": round(share, 4), "error": round(error, 4), "p": float(f"{uniformity(places):.3g}")}
-    return entry
-
-
-def regressed(found: Entry) -> Entry:
-    """Return how often the coefficients of one setting are covered, read both ways."""
-    entry: Entry = {name: found[name] for name in ("setting", "seed", "commit")}
-    for name in ("aware", "plug-in"):
-        inside = np.mean([each[name] for each in found["repeats"]], axis=1)
-        entry["data sets"] = len(inside)
-        error = float(inside.std(ddof=1) / np.sqrt(len(inside)))
-        entry[name] = {"covers": round(float(inside.mean()), 4), "error": round(error, 4)}
     return entry
 
 
@@ -105,23 +93,12 @@ def ranks(results: dict[str, Any]) -> str:
     return table(["read", "data sets", "`infer` covers, %", "ranks, p", "plug-in covers, %", "ranks, p"], rows)
 
 
-def regressions(results: dict[str, Any]) -> str:
-    """Return coverage of regressions, which are read by draws."""
-    rows = []
-    for entry in results["regression"]:
-        aware, naive = entry["aware"], entry["plug-in"]
-        shown = f"{percent(aware['covers'])} ± {percent(aware['error'])}"
-        rows.append([entry["setting"], str(entry["data sets"]), shown, percent(naive["covers"])])
-    return table(["coefficients", "data sets", "`infer` covers, %", "plug-in covers, %"], rows)
-
-
 def tables(results: dict[str, Any]) -> dict[str, str]:
     """Return the tables of the page, by the name that stands above each."""
     return {
         "margins": fixed_truths(results, "margins"),
         "cells": fixed_truths(results, "cells"),
         "ranks": ranks(results),
-        "regression": regressions(results),
     }
 
 
