@@ -13,10 +13,10 @@ import discreet as dc
 from discreet.documents import DocumentedMechanism, Kinds, canonical_json
 from discreet.guarantees.chain import digest_of
 from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import BallDraw, HellingerGlobal, MaximumPosterior, NetworkMaximum, NetworkSampling
 from discreet.models import Statistics
 from discreet.releases.release import mechanism_document, model_document, read_mechanism
-from discreet.releases.release_face import Signature
 from discreet.releases.strict_reading import read_model
 
 WARDS = dc.Categories("ward", levels=("A", "B", "C"), prior=0.5, outside="A")

@@ -127,7 +127,7 @@ def test_a_margin_is_read_together_with_the_tables_around_it() -> None:
 def test_tables_that_do_not_hold_each_other_are_refused() -> None:
     network, size, _ = CASES["chain"]
     outside = dc.Categories(("a", "c"), levels={"a": TWO, "c": TWO}, prior=1, outside={"a": 0, "c": 0})
-    releases = [
+    releases: list[Any] = [
         dc.simulate(dc.FamilyHistograms(network, size, 1), [3, 1, 1, 2, 2, 2, 1, 2], dc.SeededBits(1)),
         dc.simulate(dc.GeometricHistogram(outside, size, 1), [3, 1, 1, 2], dc.SeededBits(1)),
     ]

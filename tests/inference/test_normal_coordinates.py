@@ -37,7 +37,7 @@ def test_any_other_stick_has_its_law_once_it_is_weighted(total: int, a: float, b
     quantiles = (np.arange(50_000) + 0.5) / 50_000
     x = ndtri(quantiles)[None]
     found, weights = Stick(a, b).whole(np.full_like(x, total), x)
-    mass = np.bincount(found[0].astype(int), np.exp(weights[0]), minlength=total + 1) / x.size
+    mass = np.bincount(found[0].astype(int), np.exp(np.asarray(weights)[0]), minlength=total + 1) / x.size
     np.testing.assert_allclose(mass, betabinom(total, a, b).pmf(np.arange(total + 1)), atol=1e-4, rtol=2e-2)
     assert mass.sum() == pytest.approx(1, abs=1e-4)
 

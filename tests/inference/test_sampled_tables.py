@@ -1,5 +1,8 @@
 """Tables of categories read by chains: against the sum over all tables."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,7 +14,7 @@ from discreet.reading.engines.sampled_tables import SampledTablesEngine
 
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=1, outside="a")
 FOUR = dc.Categories("x", levels=("a", "b", "c", "d"), prior=1, outside="a")
-KINDS = {
+KINDS: dict[str, Callable[[], Any]] = {
     "Hellinger": lambda: HellingerGlobal(THREE, 30, 8),
     "maximum": lambda: MaximumPosterior(THREE, 30, 6, resolution=8),
     "truncated draw of two cells": lambda: dc.PosteriorSampling.truncated(

@@ -1,5 +1,6 @@
 """What releases are evidence of: all kinds of mechanisms, by the likelihood that they state themselves."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, product
 from math import inf
@@ -112,7 +113,11 @@ def test_noise_without_a_density_is_evidence_that_no_likelihood_is_asked_of() ->
     (part,) = mechanism.evidence(output)  # type: ignore[misc]
     assert isinstance(part, Measurement)
     assert not part.noise.has_density
-    for ask in (lambda: mechanism.log_likelihood(output, output), lambda: part.log_likelihood(output)):
+    asks: list[Callable[[], object]] = [
+        lambda: mechanism.log_likelihood(output, output),
+        lambda: part.log_likelihood(output),
+    ]
+    for ask in asks:
         with pytest.raises(DeclarationError, match="no density in closed form"):
             ask()
 

@@ -8,7 +8,7 @@ from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.models.model import Model
 from discreet.reading import Case, read, refusal_of
-from discreet.reading.case import widest_first
+from discreet.reading.case import in_order
 from discreet.reading.published import Reading
 from discreet.reading.strengths import LEARNT, learnt, read_strengths, strengthened
 from discreet.releases import Release
@@ -50,7 +50,7 @@ def infer(
     found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
     if not found:
         raise DeclarationError(f"No posterior shows a {type(readings[0]).__name__}. Nothing was read.")
-    posterior: Told = found[0](case.model, widest_first(releases), readings)
+    posterior: Told = found[0](case.model, in_order(releases), readings)
     if posterior.is_information_at_hand:
         _warn(posterior)
     return posterior.table if isinstance(prior, str) and prior == LEARNT else posterior

@@ -5,7 +5,6 @@ from discreet.reading.case import (
     MOST_OPERATIONS,
     Case,
     Engine,
-    Exactness,
     Work,
     engine_for,
     read,
@@ -13,6 +12,7 @@ from discreet.reading.case import (
     why_unreadable,
 )
 from discreet.reading.exactness import exactness_of, why_not_exact
+from discreet.reading.published import Exactness
 
 __all__ = [
     "MOST_NUMBERS",

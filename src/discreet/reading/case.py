@@ -9,8 +9,7 @@ long arrays counts more.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import ClassVar, Generic
@@ -20,12 +19,12 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.evidence import Choice, Draw, Evidence
+from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Measurement
-from discreet.models.model import Model, ModelT
+from discreet.models.model import ModelT
 from discreet.on_demand import everything_registered
 from discreet.reading.likelihoods import Likely
-from discreet.reading.published import Published, Reading
+from discreet.reading.published import Exactness, Published, Reading
 
 MOST_OPERATIONS = 2e11
 """A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
@@ -83,13 +82,12 @@ class Case(Generic[ModelT]):
     @classmethod
     def of(cls, releases: Sequence[Published], prior: object = None, patience: float = 1.0) -> "Case":
         """Check releases that shall be read together, under the declared prior or the reader's own."""
-        _check(releases)
-        releases = widest_first(releases)
+        releases = in_order(releases)
         first = releases[0]
         if not isinstance(patience, int | float) or not 0 < patience < inf:
             raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was read.")
         observed = tuple(
-            Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not _is_same(r, first))
+            Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not are_same(r, first))
             for r in releases
         )
         if prior is None or not hasattr(first.model, "with_prior"):
@@ -119,57 +117,28 @@ class Case(Generic[ModelT]):
         return tuple(each.draw for each in self.observed if each.draw is not None)
 
     @property
-    def of_own_tables(self) -> "Case[ModelT]":
-        """Return the case without outputs about margins."""
-        return replace(self, observed=tuple(each for each in self.observed if not each.is_margin))
-
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        """Return all that was chosen."""
-        return tuple(each.evidence for each in self.observed if isinstance(each.evidence, Choice))
-
-    @property
     def is_measured(self) -> bool:
         """Tell whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)
 
 
-def _check(releases: Sequence[Published]) -> None:
-    """Refuse what is no release, the same one twice, and releases of different records."""
+def are_same(one: Published, two: Published) -> bool:
+    """Tell whether two releases are about the same counts."""
+    return one is two or (type(one.model) is type(two.model) and one.model.counted == two.model.counted)
+
+
+def in_order(releases: Sequence[Published]) -> list[Published]:
+    """Return releases, the one with the widest table first; refuse what is no release, or does not belong together."""
     if not releases or not all(hasattr(r, "mechanism") and hasattr(r, "receipt") for r in releases):
         raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published) or len(set(map(id, releases))) < len(releases):
         raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
-    first = widest_first(releases)[0]
-    for other in releases:
-        facts = [(r.mechanism.size, r.simulated) for r in (first, other)]
-        if facts[0] != facts[1] or not (_is_same(other, first) or _are_margins(other.model, first.model)):
-            raise DeclarationError(
-                f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records, "
-                "or a table and margins of it: their columns, levels, graphs or sizes differ, or only one of them is "
-                "simulated."
-            )
+    if len(releases) == 1:
+        return list(releases)
+    from discreet.reading.together import widest_first  # which few readers need
 
-
-def _is_same(one: Published, two: Published) -> bool:
-    """Tell whether two releases are about the same counts."""
-    return type(one.model) is type(two.model) and one.model.counted == two.model.counted
-
-
-def widest_first(releases: Sequence[Published]) -> list[Published]:
-    """Return releases in an order in which the tables of the first hold those of all others, if there is one."""
-    for place, release in enumerate(releases):
-        others = [other for other in releases if not _is_same(other, release)]
-        if all(_are_margins(other.model, release.model) for other in others):
-            return [release, *releases[:place], *releases[place + 1 :]]
-    return list(releases)
-
-
-def _are_margins(model: Model, around: Model) -> bool:
-    """Tell whether every table of a model is a margin of a table of another one."""
-    wide = [set(table) for table in around.tables]
-    return bool(model.tables) and all(any(set(table) <= each for each in wide) for table in model.tables)
+    return widest_first(releases)
 
 
 @dataclass(frozen=True)
@@ -203,14 +172,6 @@ class Work:
         """Say how somebody who can wait, and has the memory, allows this."""
         needed = 1.01 * max(self.operations / MOST_OPERATIONS, self.numbers / MOST_NUMBERS)
         return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."
-
-
-class Exactness(Enum):
-    """How well a case is read, the best way first."""
-
-    EXACT = "exact"
-    SAMPLED = "sampled"
-    APPROXIMATE = "approximate"
 
 
 class Engine(ABC):

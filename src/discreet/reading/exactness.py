@@ -1,7 +1,8 @@
 """How well a release will be read, and why not exactly: asked when something is planned."""
 
 from discreet.mechanisms import Mechanism
-from discreet.reading.case import Case, Exactness, engine_for, engines_of
+from discreet.reading.case import Case, engine_for, engines_of
+from discreet.reading.published import Exactness
 
 
 def exactness_of(mechanism: Mechanism) -> Exactness | None:

@@ -1,9 +1,18 @@
 """What a reader has of a release (how it was made, what was drawn, under which name), and what a reading gives."""
 
+from enum import Enum
 from typing import Protocol
 
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model
+
+
+class Exactness(Enum):
+    """How well a case is read, the best way first."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    APPROXIMATE = "approximate"
 
 
 class Published(Protocol):

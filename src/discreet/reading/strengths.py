@@ -11,8 +11,8 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.model import Model
-from discreet.reading.case import Case, Engine, Exactness, engine_for, read
-from discreet.reading.published import Published, Reading
+from discreet.reading.case import Case, Engine, engine_for, read
+from discreet.reading.published import Exactness, Published, Reading
 
 NEGLIGIBLE = 35.0
 """Nats below the best evidence at which a prior is not read: its share is below e^-35 = 6e-16."""

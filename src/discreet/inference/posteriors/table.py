@@ -54,7 +54,7 @@ class JointLaws(JointAnswers):
         found = np.zeros(len(self.readings[0].model.cells))
         for share, reading in self.weighed:
             alpha, laws = reading.model.concentration, reading.counts.marginals
-            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1])
+            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1], dtype=float)
             found += share * np.einsum("ij,ij->i", laws, of(a, float(alpha.sum() + reading.counts.total)))
         return found
 

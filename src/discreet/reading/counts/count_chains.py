@@ -10,6 +10,7 @@ shares nothing but step and metric with the others, so what their means differ b
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -46,7 +47,11 @@ class CountChains:
         """Return the tables, the prior's log density and the log likelihood."""
         found, weights = self._coordinates.whole(q)
         tables = [table.astype(np.int64) for table in self._coordinates.in_order(found)]
-        return tables, weights - 0.5 * np.einsum("ij,ij->j", q, q), self._fit.log_likelihood(self._cells(tables))
+        return (
+            tables,
+            weights - 0.5 * np.einsum("ij,ij->j", q, q),
+            self._fit.log_likelihood(cast(Counts, self._cells(tables))),
+        )
 
     def _cells(self, tables: Sequence[Floats] | Sequence[Counts]) -> Floats:
         return np.concatenate([tables[v].reshape(-1, tables[v].shape[-1]) for v in self._maximal])

@@ -77,4 +77,4 @@ def _picked(logs: Floats, generator: np.random.Generator) -> Counts:
         return np.arange(len(logs))
     edges = np.cumsum(np.exp(logs - logsumexp(logs)))
     marks = (np.arange(len(logs)) + generator.random()) / len(logs) * edges[-1]
-    return np.minimum(np.searchsorted(edges, marks), len(logs) - 1)
+    return np.asarray(np.minimum(np.searchsorted(edges, marks), len(logs) - 1), dtype=np.int64)

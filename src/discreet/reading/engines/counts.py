@@ -1,14 +1,16 @@
 """Any graph, through any evidence with a likelihood: chains through normal coordinates of its tables."""
 
 from math import prod
+from typing import cast
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.mechanisms.evidence import Choice
+from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
-from discreet.reading.case import Case, Engine, Exactness, Observed, Work
+from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit
 from discreet.reading.counts.cliques import Parents, clique_cells, cliques
@@ -18,6 +20,7 @@ from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit,
 from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
+from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
 MOST_CELLS = 20_000
@@ -102,9 +105,9 @@ def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
         choice = observed.evidence
         if not choice.chooser.has_smooth_normaliser:
             return [ChoiceFit(choice)]
-        return [InterpolatedFit(choice, np.array(choice.chooser.model.concentration, dtype=float), size)]
+        return [InterpolatedFit(choice, np.array(cast(Categories, model).concentration, dtype=np.float64), size)]
     if observed.draw is not None:
-        return [DrawnFit(rows, model) for rows in observed.draw.rows]
+        return [DrawnFit(rows, cast("Network | Categories", model)) for rows in observed.draw.rows]
     return [MeasuredFit(observed.measurements, cells)]
 
 
@@ -133,7 +136,7 @@ class _Start:
     @classmethod
     def of(cls, case: Case[Network]) -> "_Start | None":
         """Return where chains may start, if every variable was measured."""
-        own = case.of_own_tables.measurements
+        own = [part for each in case.observed if not each.is_margin for part in each.measurements]
         parts = noisy_parts(own, case.size) if own else None
         if parts is None or {v.name for v in case.model.variables} - {name for part in parts for name in part.names}:
             return None

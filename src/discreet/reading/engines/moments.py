@@ -16,9 +16,10 @@ from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformat
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.case import MOST_OPERATIONS, Case, Engine, Exactness, Work
+from discreet.reading.case import MOST_OPERATIONS, Case, Engine, Work
 from discreet.reading.moment_reading import MomentReading
 from discreet.reading.moments import MomentTarget
+from discreet.reading.published import Exactness
 from discreet.reading.tempering import EACH, ISLANDS, Particles
 
 DRAWS, MOST_DRAWS = 4096, 32768

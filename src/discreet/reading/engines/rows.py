@@ -1,9 +1,10 @@
 """Graphs whose tables are too many cells for chains, row by row: an approximation, for tables with any noise."""
 
 from discreet.models.network import Network
-from discreet.reading.case import Case, Engine, Exactness, Work
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.rows import ApproximateCounts
+from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
 

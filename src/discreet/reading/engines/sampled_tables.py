@@ -13,14 +13,16 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
+from discreet.mechanisms.evidence import Choice
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Exactness, Observed, Work
+from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.choice_fit import CHECKED, MOST_CELLS, NODES, InterpolatedFit
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.engines.counts import fit_of, operations_of, unreadable
+from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 
 MOST_COORDINATES = 2_000
@@ -46,12 +48,16 @@ class SampledTablesEngine(Engine, place=30):
         cells = len(case.model.cells)
         if cells > MOST_COORDINATES:
             return f"chains go through at most {MOST_COORDINATES} cells; this table has {cells}"
-        if cells > MOST_CELLS and any(choice.chooser.has_smooth_normaliser for choice in case.choices):
+        if cells > MOST_CELLS and any(choice.chooser.has_smooth_normaliser for choice in _choices(case.observed)):
             return (
                 f"the sums over all candidates are interpolated for at most {MOST_CELLS} cells; this table has "
                 f"{cells}: publish noisy counts, which are read at any size"
             )
-        slow = [c for c in case.choices if not c.chooser.has_smooth_normaliser and c.cost.operations > _MOST_CANDIDATES]
+        slow = [
+            c
+            for c in _choices(case.observed)
+            if not c.chooser.has_smooth_normaliser and c.cost.operations > _MOST_CANDIDATES
+        ]
         if slow:
             return (
                 f"the likelihood is a sum over all candidates of {case.size} records in {cells} cells, too many to ask "
@@ -65,7 +71,9 @@ class SampledTablesEngine(Engine, place=30):
         cells = len(case.model.cells)
         chains, moves = chains_for(cells), WARM + longest_for(cells)
         each = sum(map(_operations, case.observed))
-        sums = sum(choice.chooser.has_smooth_normaliser for choice in case.choices) * (2 * NODES + 3 * CHECKED)
+        sums = sum(choice.chooser.has_smooth_normaliser for choice in _choices(case.observed)) * (
+            2 * NODES + 3 * CHECKED
+        )
         steps = 1.0 + min(cells, 30)
         words = f"running chains through a table of {cells} cells"
         operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells)) + _SUM * sums
@@ -96,7 +104,7 @@ class SampledTablesEngine(Engine, place=30):
 
 
 def _operations(observed: Observed) -> float:
-    choices = Case(observed.mechanism.model, 0, (observed,)).choices
+    choices = _choices([observed])
     return _WEIGHT if any(choice.chooser.has_smooth_normaliser for choice in choices) else operations_of(observed)
 
 
@@ -154,3 +162,8 @@ def _evidence(target: Target, read: SampledTables, seed: int) -> float:
     chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
     logs = chains.weights + chains.fits - proposal
     return float(logsumexp(logs) - np.log(_PROPOSED))
+
+
+def _choices(observed: Sequence[Observed]) -> list[Choice]:
+    """Return all that was chosen."""
+    return [each.evidence for each in observed if isinstance(each.evidence, Choice)]
