@@ -58,14 +58,6 @@ NETWORKS = [
 SETTINGS = [Setting(name, seed, partial(read, mechanism)) for seed, (name, mechanism) in enumerate(NETWORKS, start=341)]
 
 
-REFUSED = pytest.mark.xfail(
-    reason="data set 12 of seed 347 is refused as if its noise were impossible", raises=dc.DiscreetError, strict=True
-)
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [pytest.param(each, id=each.name, marks=[REFUSED] if "three levels" in each.name else []) for each in SETTINGS],
-)
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_true_conditional_probabilities_rank_uniformly(setting: Setting) -> None:
     judge("ranks", setting)

@@ -125,6 +125,66 @@ def test_windows_and_whole_laws_of_totals_agree() -> None:
     assert found.totals == pytest.approx([1200, 8000], rel=1e-9)
 
 
+def slow_log_law(places: Any, chances: Floats, size: int) -> Floats:
+    """Add records one by one, in logarithms: nothing is rounded away, however small."""
+    law = np.zeros(1)
+    for _ in range(size):
+        longer = np.full(len(law) + int(places.max()), -np.inf)
+        for place, chance in zip(places, chances, strict=True):
+            if chance > 0:
+                reached = slice(int(place), int(place) + len(law))
+                longer[reached] = np.logaddexp(longer[reached], law + np.log(chance))
+        law = longer
+    return law
+
+
+MEASURED = dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2)
+SADDLES = [
+    (MEASURED, [-1.2, 0.0, 4.0, 7.7, 12.0, 16.0, 19.0, 20.0, 21.2], 387.0),
+    (dc.Poisson("falls", most=6, shape=4, rate=3), [0.001, 0.05, 0.6, 3.0, 12.0, 40.0], 70.0),
+    (dc.Exponential("wait", high=8, bands=16, shape=4, rate=4), [0.001, 0.1, 0.5, 3.0, 20.0], 70.0),
+]
+
+
+@pytest.mark.parametrize(("model", "parameters", "near"), SADDLES, ids=lambda value: getattr(value, "name", None))
+def test_totals_far_from_what_they_should_be_keep_their_digits(
+    model: Any, parameters: list[float], near: float
+) -> None:
+    """Records outside the range stand for one value, so the law of the total is far from normal for most of these."""
+    totals, size, width = RecordTotals(model, 50), 50, 12.0
+    places, unit = record_totals._lattice(model)
+    found = totals.log_expectations(
+        np.array(parameters), lambda s: -(((s - near) / width) ** 2) / 2, lambda s: (near - s) / width**2
+    )
+    for row, chances in enumerate(model.level_probabilities(np.array(parameters))):
+        law = slow_log_law(places, chances, size)
+        numbers = totals.ends[0] + float(unit) * np.arange(len(law))
+        products = law - ((numbers - near) / width) ** 2 / 2
+        told = float(np.logaddexp.reduce(products))
+        assert found.logs[row] == pytest.approx(told, abs=1e-9 * (1 + abs(told)))
+        assert found.totals[row] == pytest.approx(float(np.exp(products - told) @ numbers), rel=1e-8)
+
+
+@pytest.mark.parametrize(("middle", "seed"), [(6.5, 1), (7.5, 2), (10.5, 3), (12.5, 4), (13.5, 5)])
+def test_a_draw_of_a_mean_is_read_around_itself(middle: float, seed: int) -> None:
+    """A draw of 7.8 was read as 21.2 once: where next to nothing was likely, rounding was taken for a likelihood."""
+    chances = MEASURED.level_probabilities(np.array([middle]))[0]
+    counts = np.random.default_rng(seed).multinomial(100, chances)
+    mechanism = dc.PosteriorSampling.tempered(MEASURED, size=100, epsilon=2, delta="1e-4")
+    release = dc.simulate(mechanism, counts, dc.SeededBits(seed))
+    drawn = float(mechanism.parameters(np.array(release.counts)).mean())
+    posterior = dc.infer(release)
+    assert posterior.mean == pytest.approx(drawn, abs=0.5)
+    assert 0.2 < posterior.sd < 0.6
+
+
+def test_records_that_say_nothing_leave_the_prior() -> None:
+    """One band, whose middle is the prior mean: every record stands for the same number, and so all totals are one."""
+    model = dc.NormalMean("height", low=0, high=20, variance=4, bands=1)
+    posterior = dc.infer(release_of(model, [90, 10]))
+    assert (posterior.mean, posterior.sd) == (pytest.approx(10, abs=1e-3), pytest.approx(2, rel=1e-3))
+
+
 def test_what_is_due_to_privacy_is_told() -> None:
     counts = [60, 90, 40, 10]
     weak, strong = (

@@ -60,7 +60,7 @@ def read_parameter(model: ReadableFamily, size: int, draws: Sequence[Draw], prio
     kernel = DrawKernel(draws, totals.ends)
     edges = _edges(totals, kernel, prior)
     middles = (edges[:-1] + edges[1:]) / 2
-    told = totals.log_expectations(middles, kernel, kernel.peak_near)
+    told = totals.log_expectations(middles, kernel, kernel.slope)
     masses = np.asarray(prior.log_mass(edges[:-1], edges[1:]))
     log_evidence = float(logsumexp(told.logs + masses))
     weights = np.exp(told.logs + masses - log_evidence)
@@ -79,7 +79,7 @@ class DrawKernel:
     """log prod P(cell of the draw | total), a spline over the totals that count; -infinity elsewhere."""
 
     def __init__(self, draws: Sequence[Draw], ends: tuple[float, float]) -> None:
-        self._draws, (low, high) = draws, ends
+        self._draws, low, high = draws, ends[0], max(ends[1], ends[0] + 1.0)  # one value: one total, and a spline
         for _ in range(_ROUNDS):
             self.totals = np.linspace(low, high, _KNOTS)
             self.logs = self._exact(self.totals)
@@ -102,9 +102,9 @@ class DrawKernel:
             return self._exact(totals)
         return np.where(inside, self._spline(totals), -np.inf)
 
-    def peak_near(self, mean: float, spread: float) -> float:
-        """Return where this times a normal law is largest, about."""
-        return float(self.totals[(self.logs - ((self.totals - mean) / spread) ** 2 / 2).argmax()])
+    def slope(self, totals: Floats) -> Floats:
+        """Return how the log likelihood changes with the total; beyond those that count, as at the last of them."""
+        return np.asarray(self._spline(np.clip(totals, self.totals[0], self.totals[-1]), 1))
 
     def smoothed(self, mean: Floats, spread: Floats) -> Floats:
         """Return log E g(total) for totals that are normal, and no narrower than the knots."""

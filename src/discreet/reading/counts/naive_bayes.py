@@ -137,25 +137,34 @@ Certified = tuple[list[ClassReading], WindowSums, list[Windowed], float]
 
 
 def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int) -> Certified:
-    """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left."""
+    """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
+
+    A weight that rounding hides stands at what may be hidden, which can be far too much: only where weights are known
+    does a total that lies in the tail of them say that windows are too narrow. So cutting comes before widening.
+    """
     for _ in range(_ROUNDS):
         counts = ClassCounts(classes, own)
         if not np.isfinite(counts.logs).any(axis=1).all():
             break
         row = WindowSums(counts, size, size, float(size))
-        if row.errors[0] > _BEYOND:  # what lies beyond, or a total that lies beyond all of them
-            wider = [each.wider() for each in classes]
-            if all(new.log_weights.first == old.log_weights.first for new, old in zip(wider, classes, strict=True)):
-                break
-            classes = wider
-            continue
-        chances = row.marginals(size)
-        errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
-        if sum(errors) <= _ERROR:
-            return classes, row, _known(chances, classes), float(row.errors[0]) + sum(errors)
-        pairs = zip(classes, errors, strict=True)
-        classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
+        if row.errors[0] < 1 and row.outside <= _BEYOND:
+            chances = row.marginals(size)
+            errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
+            if sum(errors) > _ERROR:
+                pairs = zip(classes, errors, strict=True)
+                classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
+                continue
+            if row.errors[0] <= _BEYOND:
+                return classes, row, _known(chances, classes), float(row.errors[0]) + sum(errors)
+        wider = [each.wider() for each in classes]
+        if all(_ends(new) == _ends(old) for new, old in zip(wider, classes, strict=True)):
+            break
+        classes = wider
     raise DiscreetError(TOO_FAR)
+
+
+def _ends(reading: ClassReading) -> tuple[int, int]:
+    return reading.log_weights.first, reading.log_weights.last
 
 
 def _known(chances: Sequence[Windowed], classes: Sequence[ClassReading]) -> list[Windowed]:

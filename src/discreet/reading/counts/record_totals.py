@@ -9,7 +9,7 @@ expansion to the order 1/n is used, whose error is of the order of the cubed ske
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, gcd, inf, lcm, log2
+from math import ceil, gcd, inf, lcm, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,18 @@ from discreet.arrays import Floats
 from discreet.models.readable_family import ReadableFamily
 
 LogKernel = Callable[[Floats], Floats]
-Peak = Callable[[float, float], float]
-"""Where a kernel times a normal law of this mean and standard deviation is largest, about."""
+Slope = Callable[[Floats], Floats]
+"""How the log of a kernel changes with the total, at some totals; it falls from left to right (log-concave)."""
 
 _LONGEST = 1 << 16
 _DEVIATIONS = 24.0
 _MOST_SKEWED = 0.1
 _STANDARD = np.linspace(-9.0, 9.0, 801)
 _LARGEST_LATTICE = 10_000_000
-_NOTHING = 1e-30  # probabilities below this are left out
-_NEAR = 4.0  # standard deviations within which the law of the total has its digits without a tilt
+_NOTHING = 1e-15  # beside the largest: probabilities below this are left out, as a transform rounds them
 _STEEPEST = 600.0  # of the log of the tilt, from the least to the largest value
+_TILT = 0.01  # of one over the largest possible standard deviation of the total: how exactly a tilt is found
+_AT_ONCE = 1 << 20  # probabilities of levels that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +78,24 @@ class RecordTotals:
         mean, variance = self._cumulants(self._model.level_probabilities(parameters))[:2]
         return self._start + self._unit * mean, self._unit * np.sqrt(np.maximum(variance, 0.25))
 
-    def log_expectations(self, parameters: Floats, log_kernel: LogKernel, peak: Peak | None = None) -> "Expectations":
+    def log_expectations(self, parameters: Floats, log_kernel: LogKernel, slope: Slope | None = None) -> "Expectations":
         """Return what is expected of a function g of the total, given log g, at each parameter.
 
-        `peak(mean, spread)` says about where g times the law of the total is largest. Where that is far from the mean
-        the law is tilted there, so that sums keep their digits: E g = M^n E_tilted[g e^(-lambda total)].
+        With the slope of log g, which must fall, the law of the total is tilted to the saddle point, where its mean m
+        has (log g)'(m) = lambda. As g e^(-lambda total) is largest there, sums keep their digits however far that is
+        from where the total would be: E g = M^n E_tilted[g e^(-lambda total)].
         """
-        chances = self._model.level_probabilities(parameters)
-        found = np.array([self._expected(row, log_kernel, peak) for row in chances])
+        pieces = min(len(parameters), 1 + len(parameters) * len(self._places) // _AT_ONCE)
+        parts = [self._all_expected(part, log_kernel, slope) for part in np.array_split(parameters, pieces)]
+        found = np.concatenate(parts)
         return Expectations(found[:, 0], found[:, 1])
+
+    def _all_expected(self, parameters: Floats, log_kernel: LogKernel, slope: Slope | None) -> Floats:
+        chances = self._model.level_probabilities(parameters)
+        tilts = np.zeros(len(chances)) if slope is None else self._saddle_points(chances, slope)
+        tilted, log_scales = self._tilted(chances, tilts)
+        rows = zip(tilted, tilts.tolist(), log_scales.tolist(), strict=True)
+        return np.array([self._expected(row, tilt, log_scale, log_kernel) for row, tilt, log_scale in rows])
 
     def _cumulants(self, chances: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the first four cumulants of the total, in units of the lattice: n times those of one record."""
@@ -94,8 +104,7 @@ class RecordTotals:
         second, third, fourth = (np.sum(chances * gaps**order, axis=-1) for order in (2, 3, 4))
         return self._size * mean, self._size * second, self._size * third, self._size * (fourth - 3 * second**2)
 
-    def _expected(self, chances: Floats, log_kernel: LogKernel, peak: Peak | None) -> tuple[float, float]:
-        tilted, tilt, log_scale = self._tilted(chances, peak)
+    def _expected(self, tilted: Floats, tilt: float, log_scale: float, log_kernel: LogKernel) -> tuple[float, float]:
         mean, variance, third, fourth = (float(cumulant) for cumulant in self._cumulants(tilted))
         spread = np.sqrt(max(variance, 0.25))
         length = 1 << ceil(log2(min(self._last + 1, _DEVIATIONS * spread + 64)))
@@ -103,7 +112,7 @@ class RecordTotals:
             places, weights = self._transformed(tilted, mean, length)
         else:
             places, weights = _edgeworth(mean, spread, third / spread**3, fourth / spread**4)
-        inside = (places >= 0) & (places <= self._last) & (weights > _NOTHING)
+        inside = (places >= 0) & (places <= self._last) & (weights > _NOTHING * weights.max())
         places, weights = places[inside], weights[inside]
         totals = self._start + self._unit * places
         logs = log_kernel(totals) - tilt * (places - mean)
@@ -114,26 +123,28 @@ class RecordTotals:
         expected = max(float(products.sum()), 1e-300)
         return top + log_scale - tilt * mean + float(np.log(expected)), float(products @ totals) / expected
 
-    def _tilted(self, chances: Floats, peak: Peak | None) -> tuple[Floats, float, float]:
-        """Return the law of a record tilted to where it matters, the tilt, and n log M; as it is if that is near."""
-        mean, variance = (float(cumulant) for cumulant in self._cumulants(chances)[:2])
-        spread = np.sqrt(max(variance, 0.25))
-        if peak is None:
-            return chances, 0.0, 0.0
-        place = (peak(self._start + self._unit * mean, self._unit * spread) - self._start) / self._unit
-        if abs(place - mean) <= _NEAR * spread:
-            return chances, 0.0, 0.0
-        wanted = float(np.clip(place / self._size, 1e-9, self._places.max() * (1 - 1e-9)))
+    def _saddle_points(self, chances: Floats, slope: Slope) -> Floats:
+        """Return for each law of a record (rows) the tilt lambda, per place, with (log g)'(mean total) = lambda.
+
+        The mean rises with lambda and the slope falls with the mean, so halving finds the one place where they meet.
+        """
+        low = np.full(len(chances), -_STEEPEST / max(1.0, float(self._places.max())))
+        high = -low
+        for _ in range(ceil(log2(_STEEPEST * sqrt(self._size) / _TILT))):
+            middle = (low + high) / 2
+            means = self._size * (self._tilted(chances, middle)[0] @ self._places)
+            is_low = self._unit * slope(self._start + self._unit * means) > middle
+            low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+        return np.asarray((low + high) / 2)
+
+    def _tilted(self, chances: Floats, tilts: Floats) -> tuple[Floats, Floats]:
+        """Return laws of a record (rows), each multiplied by e^(lambda place) / M, and n log M."""
         with np.errstate(divide="ignore"):
-            logs = np.log(chances)
-        low, high = -_STEEPEST / self._places.max(), _STEEPEST / self._places.max()
-        for _ in range(100):
-            tilt = (low + high) / 2
-            terms = logs + tilt * self._places
-            tilted = np.exp(terms - terms.max())
-            tilted /= tilted.sum()
-            low, high = (tilt, high) if float(tilted @ self._places) < wanted else (low, tilt)
-        return tilted, tilt, self._size * float(terms.max() + np.log(np.exp(terms - terms.max()).sum()))
+            terms = np.log(chances) + tilts[:, None] * self._places
+        tops = terms.max(axis=1, keepdims=True)
+        weights = np.exp(terms - tops)
+        sums = weights.sum(axis=1, keepdims=True)
+        return weights / sums, self._size * (tops + np.log(sums))[:, 0]
 
     def _transformed(self, chances: Floats, mean: float, length: int) -> tuple[Floats, Floats]:
         """Return places of the lattice and their probabilities; what lies outside the window is folded into it."""
