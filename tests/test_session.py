@@ -33,6 +33,7 @@ WARDS = dc.Categories(
 )
 DATA = {"ward": ["A", "A", "B", "B", "B"], "fall": ["no", "yes", "no", "no", "yes"]}
 MECHANISM = PosteriorSampling(WARDS, size=5, epsilon="0.1", delta="0.07", grid_bits=40)
+COST = MECHANISM.guarantee.epsilon  # the least epsilon that is certified for the declared delta
 
 
 @pytest.fixture(autouse=True)
@@ -46,16 +47,20 @@ def session_on(path: Path) -> QuerySession:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> dc.Ledger:
-    return dc.Ledger.create(tmp_path / "l.db", epsilon="0.3", delta="0.9")
+    return dc.Ledger.create(tmp_path / "l.db", epsilon=3 * COST, delta="0.9")
+
+
+def test_a_draw_costs_what_is_certified_and_not_more_than_was_declared() -> None:
+    assert 0 < COST <= Fraction(1, 10)
 
 
 def test_every_draw_is_charged_and_the_last_one_is_refused(ledger: dc.Ledger) -> None:
     session = session_on(ledger.path)
     draws = [session.draw() for _ in range(3)]
-    assert ledger.spent.epsilon == Fraction(3, 10)
+    assert ledger.spent.epsilon == 3 * COST
     with pytest.raises(dc.BudgetError, match="already spent"):
         session.draw()
-    assert ledger.spent.epsilon == Fraction(3, 10)
+    assert ledger.spent.epsilon == 3 * COST
     assert len({draw.release.output for draw in draws}) == 3
 
 
@@ -77,7 +82,7 @@ def test_a_request_is_drawn_once(ledger: dc.Ledger) -> None:
     session = session_on(ledger.path)
     first, again = session.draw(request="monday"), session.draw(request="monday")
     assert first.release.output == again.release.output
-    assert ledger.spent.epsilon == Fraction(1, 10)
+    assert ledger.spent.epsilon == COST
 
 
 def test_asking_pays_for_one_draw_and_nonsense_for_none(ledger: dc.Ledger) -> None:
@@ -96,7 +101,7 @@ def test_asking_pays_for_one_draw_and_nonsense_for_none(ledger: dc.Ledger) -> No
     for query in wrong:
         with pytest.raises(QueryError):
             session.ask(query)
-    assert ledger.spent.epsilon == Fraction(1, 10)
+    assert ledger.spent.epsilon == COST
 
 
 def _fails(_: Any) -> float:
@@ -154,7 +159,7 @@ def _race(path: Path, wins: "multiprocessing.Queue[int]") -> None:
 
 
 def test_eight_processes_share_room_for_exactly_ten_draws(tmp_path: Path) -> None:
-    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", delta="0.9")
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon=10 * COST, delta="0.9")
     wins: multiprocessing.Queue[int] = FORK.Queue()
     processes = [FORK.Process(target=_race, args=(ledger.path, wins)) for _ in range(8)]
     for process in processes:
