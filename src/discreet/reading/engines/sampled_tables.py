@@ -30,7 +30,7 @@ MOST_COORDINATES = 2_000
 
 _SUM = 3e7  # operations of one sum over candidates that is bounded, not listed
 _WEIGHT = 1e4  # operations of the weight of one candidate
-_MOST_CANDIDATES = 1e7  # operations of one likelihood of a choice
+_MOST_CANDIDATES = 2e6  # operations of one likelihood of a choice
 _ERROR = 0.01  # of an interpolated logarithm: beyond, the reader is warned
 _PROPOSED = 4_000
 _FEW_COORDINATES = 20  # up to here the evidence is worked out
