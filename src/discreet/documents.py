@@ -130,6 +130,7 @@ class Documented:
     def __init_subclass__(cls, kind: str | None = None, version: int = 1) -> None:
         super().__init_subclass__()
         cls.document_kind, cls.document_version = cls.__name__ if kind is None else kind, version
+        cls.__name__ = cls.document_kind  # words never name a version: they say what its users asked for
         if kind is not None:
             cls.kinds.register(cls)
 

@@ -73,8 +73,12 @@ def test_the_second_form_saves_what_the_first_would_lose() -> None:
     for _ in range(60):
         s, t = np.round(10 ** generator.uniform(-1.3, 3, 2), 3)
         power, epsilon = round(float(generator.uniform(0.05, 1)), 3), round(float(generator.uniform(0.01, 4)), 3)
-        certified = certified_draw_delta(F(epsilon), F(float(s)), F(float(t)), F(power))
-        assert posterior_draw_delta(epsilon, s, t, power) == pytest.approx(certified, abs=2e-12)
+        given = F(epsilon), F(float(s)), F(float(t)), F(power)
+        with ctx.workprec(1000):
+            true = _enclosed(*(ball(number) for number in given))
+        assert true.rel_accuracy_bits() > 60
+        assert posterior_draw_delta(epsilon, s, t, power) == pytest.approx(float(true.mid()), abs=2e-12)
+        assert float(true.lower()) <= certified_draw_delta(*given) <= float(true.upper()) * (1 + 1e-10) + 2.0**-200
     assert posterior_draw_delta(4, 0.05, 0.05, 0.1) == pytest.approx(0.0684, abs=1e-4)
 
 

@@ -12,6 +12,8 @@ import pytest
 import discreet as dc
 from discreet.certificates import PrivacyLoss, enumerate_neighbours
 from discreet.mechanisms.ball_draw import BallDraw
+from discreet.mechanisms.first_charges import FirstBoxMoments, FirstMaximumPosterior
+from discreet.mechanisms.first_gaussian_moments import FirstGaussianMoments
 from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.zero_sum_law import normaliser
 
@@ -106,7 +108,10 @@ def test_an_epsilon_is_called_exact_only_where_it_was_computed() -> None:
     assert "an upper bound, the true number may be smaller" in str(large)
     small = dc.verify(dc.MaximumPosterior(COIN, 20, 1))
     assert small.exact
-    assert small.epsilon < 0.2
+    assert 1 - 1e-5 < small.epsilon < 1  # its scale is the largest that epsilon allows, but for rounding
+    first = dc.verify(FirstMaximumPosterior(COIN, 20, 1))
+    assert first.exact
+    assert first.epsilon < 0.2
     group = dc.Release(dc.GeometricHistogram(COIN, 10, 1), (5, 5), "x", dc.Unit("one row", 3), simulated=True)
     assert not dc.verify(group).exact
     assert dc.verify(group).epsilon == 3
@@ -155,13 +160,21 @@ def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) ->
 
 def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
     model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
-    for mechanism in (dc.BoxMoments(model, 100, 1), BallDraw(model, 100, 1)):
+    for mechanism in (FirstBoxMoments(model, 100, 1), BallDraw(model, 100, 1)):
         certificate = dc.verify(mechanism)
         assert certificate.evidence is dc.Evidence.PROVED
         assert certificate.checks[0].startswith("not recomputed")
         assert certificate.checks[-1].startswith("by proof alone, for all that was not compared")
-    bell = dc.verify(dc.GaussianMoments(model, 100, 1, "1e-6"))
-    assert bell.checks[0].startswith("not recomputed")
+    box = dc.verify(dc.BoxMoments(model, 100, 1))  # the law of its loss is finer than what any epsilon = 1 allows
+    assert box.evidence is dc.Evidence.PROVED
+    assert box.checks[0] == "recomputed from the parameters: privacy loss at most 1"
+    assert box.loss.delta_at(Fraction(1, 2)) < 0.9 * PrivacyLoss.worst_case(Fraction(1)).delta_at(Fraction(1, 2))
+    assert box.checks[-1].startswith("by proof alone, for all that was not compared")
+    first = dc.verify(FirstGaussianMoments(model, 100, 1, "1e-6"))
+    assert first.checks[0].startswith("not recomputed")
+    bell = dc.verify(dc.GaussianMoments(model, 100, 1, "1e-6"))  # by its exact curve, which tells more than rho
+    assert bell.checks[0].startswith("recomputed from the parameters: delta at epsilon = 1 at most 9.999")
+    assert not first.exact
     assert not bell.exact
 
 
