@@ -196,7 +196,7 @@ epsilon = "10"
 ledger = "budget.ledger"
 [questions.opinions]
 columns = ["opinion"]
-mechanism = "HellingerGlobal"
+mechanism = "HellingerReciprocal"
 epsilon = "6"
 """
 
@@ -206,7 +206,7 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
     (tmp_path / "opinions.csv").write_text("opinion\n" + "a\nb\n" * 300)
     path.write_text(OPINIONS)
     study = dc.Study(path)
-    assert "at most 200000 can be listed" in str(study.question("opinions").refusal)
+    assert "a sum over all candidates of 600 records in 4 cells" in str(study.question("opinions").refusal)
     for publish in (lambda: study.publish("opinions"), study.publish_all):
         with pytest.raises(dc.PublishError, match="declare reading = 'none' in"):
             publish()
@@ -217,7 +217,7 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
     path.write_text(OPINIONS + 'reading = "none"\n')
     declared = dc.Study(path)
     assert declared.question("opinions").refusal is None
-    assert "listed" in str(declared.question("opinions").no_posterior)
+    assert "a sum over all candidates" in str(declared.question("opinions").no_posterior)
     assert declared.publish("opinions").reading == "none"
 
 
