@@ -206,7 +206,7 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
     (tmp_path / "opinions.csv").write_text("opinion\n" + "a\nb\n" * 300)
     path.write_text(OPINIONS)
     study = dc.Study(path)
-    assert "a sum over all candidates" in str(study.question("opinions").refusal)
+    assert "a sum over all candidates of 600 records in 4 cells" in str(study.question("opinions").refusal)
     for publish in (lambda: study.publish("opinions"), study.publish_all):
         with pytest.raises(dc.PublishError, match="declare reading = 'none' in"):
             publish()

@@ -87,14 +87,14 @@ class Kinds:
         """Tell whether documents may name this very class, not just one that it inherits from."""
         return made in (self.newest.get(kind_of(made)), self.earlier.get((kind_of(made), version_of(made))))
 
-    def _knows(self, kind: str, version: object) -> bool:
+    def _knows(self, kind: str, version: int) -> bool:
         """Tell whether this version of a kind was met already; each has a file of its own."""
         return kind in self.newest and (version == version_of(self.newest[kind]) or (kind, version) in self.earlier)
 
     def named(self, document: Mapping[str, object]) -> "type[Documented]":
         """Return the class that a document names, or refuse it in words."""
         kind, version = document.get("kind"), document.get("version", 1)
-        if isinstance(kind, str) and not self._knows(kind, version):
+        if isinstance(kind, str) and not (type(version) is int and self._knows(kind, version)):
             everything_registered()
         newest = self.newest.get(kind) if isinstance(kind, str) else None
         if newest is None:

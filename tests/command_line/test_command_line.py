@@ -244,7 +244,7 @@ def test_the_limit_is_raised_with_a_reason_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["init", "check", "plan", "rehearse", "publish", "infer", "verify", "ledger", "completion"]
+    "command", ["init", "check", "plan", "rehearse", "publish", "infer", "verify", "key", "ledger", "completion"]
 )
 def test_every_command_has_help_with_an_example(command: str) -> None:
     output = run(command, "--help").output
@@ -330,15 +330,12 @@ def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path)
 UNREADABLE = """
 [questions.opinions]
 columns = ["ward", "fall"]
-mechanism = "HellingerGlobal"
+mechanism = "HellingerReciprocal"
 epsilon = "2"
 """
 
 
-def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_declared(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("discreet.reading.engines.enumeration.most_tables", lambda cells: 100)
+def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_declared(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY + UNREADABLE)
     for words in (("publish", "study.toml", "--ask", "opinions"), ("publish", "study.toml", "--batch")):
         assert "nothing was charged" in " ".join(run(*words, code=1).stderr.split())

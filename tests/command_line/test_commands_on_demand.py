@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from discreet.command_line import commands, main
 
 CONTEXT = click.Context(main)
-OURS = ["check", "completion", "infer", "init", "ledger", "plan", "publish", "rehearse", "verify"]
+OURS = ["check", "completion", "infer", "init", "key", "ledger", "plan", "publish", "rehearse", "verify"]
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:

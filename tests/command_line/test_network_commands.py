@@ -2,6 +2,7 @@
 
 import csv
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,11 @@ def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
     assert row["count_sd"] == other.count_sd()
     assert row["class_sd"] is None
     (cube,) = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "2")["rows"]
-    classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 80, "0.2")  # a tenth of epsilon
+    planned = dc.Study("study.toml").question("signs").mechanism
+    as_json("publish", "study.toml", "--ask", "signs")
+    assert dc.Release.from_json(Path("signs.release.json").read_text()).mechanism == planned
+    assert planned.class_epsilon == Fraction("0.772")  # 193/500 of epsilon, by the rule for one feature
+    classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 80, "0.772")
     noise = classes.noise.sample(20_000, dc.SeededBits(1))[:, 0]
     assert cube["class_sd"] == pytest.approx(noise.std(), rel=0.03)
     assert "counts of the classes themselves" in run("plan", "study.toml", "--ask", "signs").output

@@ -17,6 +17,7 @@ from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
+from discreet.models.model import Model
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")
@@ -26,6 +27,10 @@ BAYES = dc.Network.naive_bayes("y", ["a", "b"], levels={"y": (0, 1, 2), "a": (0,
 ITEMS = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1)}, outside=0)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
 BALL = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=1, norm_bound=1)
+GROUPS = dc.Column("g", ("a", "b"), outside="a")
+SUMS = dc.NumberSums("x", (0, 1), by=GROUPS, unit=2)
+CELLS = dc.NumberTable("x", (0, 4), 4, by=GROUPS)
+ORDERED = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 SIZE = 4
 MEASURED: dict[str, Additive] = {
     "GeometricHistogram": dc.GeometricHistogram(TABLE, SIZE, 1),
@@ -43,6 +48,9 @@ MEASURED: dict[str, Additive] = {
     "BoxMoments": dc.BoxMoments(LINE, SIZE, 1),
     "LaplaceMoments": dc.LaplaceMoments(LINE, SIZE, 1),
     "GaussianMoments": dc.GaussianMoments(LINE, SIZE, 1, "1e-3"),
+    "GeometricSums": dc.GeometricSums(SUMS, SIZE, 1, squares="1/2"),
+    "TreeTable": dc.TreeTable(CELLS, SIZE, 1, blocks=2),
+    "PathTable": dc.PathTable(ORDERED, SIZE, 1),
 }
 OTHERS: dict[str, Mechanism] = {
     "RoundedLaplace": RoundedLaplace(TABLE, SIZE, 1, 2, 3),
@@ -83,9 +91,12 @@ def some_counts(mechanism: Mechanism, seed: int = 0) -> NDArray[np.int64]:
     return np.asarray(rows[generator.integers(0, len(rows), SIZE)].sum(axis=0))
 
 
-def rows_of_records(model: dc.Categories | dc.Network) -> NDArray[np.int64]:
-    """Return the counts of each possible single record."""
-    if isinstance(model, dc.Categories):
+def rows_of_records(model: Model) -> NDArray[np.int64]:
+    """Return the counts or sums of each possible single record."""
+    if isinstance(model, dc.NumberSums):
+        records = product((0.0, 0.5, 1.0, "gap"), "ab")
+        return np.array([model.rehearse({"x": [value], "g": [group]}) for value, group in records])
+    if not isinstance(model, dc.Network):
         return np.eye(len(model.cells), dtype=np.int64)
     names = [variable.name for variable in model.variables]
     rows = []

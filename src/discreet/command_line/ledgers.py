@@ -50,9 +50,10 @@ class _WithDefault(click.Group):
 
 @click.group(cls=_WithDefault)
 def ledger() -> None:
-    """Show what has been spent, and check the whole chain; or one of the commands below.
+    """Show what has been spent, and check the whole chain.
 
     BOOK is a ledger's file, its server's address (postgresql://...), or a study file. `discreet ledger BOOK` is `show`.
+    Each of the commands below takes --json.
 
     \b
     Example:  discreet ledger study.db --html budget.html --since 2026-01
@@ -217,11 +218,12 @@ def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> N
 @book
 @witness
 @click.option("--key", type=click.Path(path_type=Path), help="The holder's private key, to sign the head.")
+@as_json
 @helpful
-def head(book: str, witness: Path | None, key: Path | None) -> None:
+def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:
     """Print the head of a ledger as a document, signed if a key is given; with --witness, file it in a folder.
 
-    Whoever keeps it can later tell that the ledger has only grown.
+    Whoever keeps it can later tell that the ledger has only grown. It is JSON, with --json or without.
 
     \b
     Example:  discreet ledger head study.db --key office.key --witness /mnt/notary

@@ -26,8 +26,8 @@ _TAILS = (0.05, 0.95)
 class Grouped:
     """Weights of draws, in `groups` groups of as many draws each, one after the other; values have draws as rows.
 
-    >>> Grouped.equal(8, 4).effective_size(np.arange(8.0))
-    1.0
+    >>> round(Grouped.equal(8, 4).effective_size(np.arange(8.0)), 2)
+    3.15
     """
 
     weights: Floats

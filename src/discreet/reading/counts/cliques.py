@@ -60,7 +60,7 @@ def cliques(levels: tuple[int, ...], parents: Parents) -> tuple[Clique, ...]:
     """Return the tables of all variables in an order in which they can be filled, parents first.
 
     >>> [(clique.variable, clique.context, clique.home) for clique in cliques((2, 2, 2), ((), (), (0, 1)))]
-    [(0, (), None), (1, (0,), 0), (2, (), 1)]
+    [(1, (), None), (0, (1,), 0), (2, (), 1)]
     """
     return tuple(_filled(_best_order(levels, parents)[1][::-1], levels, parents))
 
