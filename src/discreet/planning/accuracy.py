@@ -40,7 +40,7 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
         return WrittenOut(mechanism, outputs).accuracy(level)
     if (why := why_not_exact(mechanism)) is not None:
         raise DeclarationError(
-            f"What a reader would learn from {type(mechanism).__name__} is not known exactly: {why}. How far its output goes "
-            "from the exact posterior, discreet.planning.distance_accuracy may tell."
+            f"What a reader would learn from {type(mechanism).__name__} is not known exactly: {why}. How far its "
+            "output goes from the exact posterior, discreet.planning.distance_accuracy may tell."
         )
     return simulated_accuracy(mechanism, level, repeats, seed)
