@@ -52,6 +52,16 @@ def test_the_smooth_stick_has_the_slope_that_it_says_and_can_be_turned_round(a: 
     np.testing.assert_allclose(Stick(a, b).normal(r)[inside], x[inside], atol=1e-5)
 
 
+@pytest.mark.parametrize(("a", "b"), [(2, 1e3), (1e3, 2), (1e3, 1e9), (1e9, 1e3), (1e9, 1e9), (1e9, 1e-6), (0.5, 1e7)])
+def test_shares_of_very_strong_priors_are_quantiles_up_to_the_far_ends(a: float, b: float) -> None:
+    x = np.linspace(-8.4, 8.4, 85)
+    r, slope = Stick(a, b).share(x)
+    assert np.isfinite(slope).all()
+    assert (np.diff(r) >= 0).all()
+    inside = (r > 1e-300) & (r < 1 - 1e-3)
+    np.testing.assert_allclose(Stick(a, b).normal(r)[inside], x[inside], atol=2e-4)
+
+
 def test_a_small_coupling_is_the_quantile_of_the_hypergeometric_law() -> None:
     generator = np.random.default_rng(1)
     s = generator.integers(0, 120, size=10_000).astype(float)

@@ -182,11 +182,14 @@ def test_every_posterior_becomes_a_frame(kind: str, backend: str | None, posteri
         *("mean", "median", "low", "high", "sd"),
         "share_due_to_privacy",
         "unit",
+        "monte_carlo_error",
     ]
     assert frame["high"].to_list() == [row.high for row in rows]
     assert frame["unit"].to_list() == [row.unit for row in rows]
     unknown = sum(row.share_due_to_privacy is None for row in rows)
     assert frame["share_due_to_privacy"].null_count() == unknown
+    exact = sum(row.monte_carlo_error is None for row in rows)
+    assert frame["monte_carlo_error"].null_count() == exact
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models import Categories
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.simulated_accuracy import simulated_accuracy
-from discreet.reading import why_unreadable
+from discreet.reading import why_not_exact
 
 _REPEATS = 200
 
@@ -38,9 +38,9 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
         )
     if (outputs := possible_outputs(mechanism)) is not None:
         return WrittenOut(mechanism, outputs).accuracy(level)
-    if (why := why_unreadable(mechanism)) is not None:
+    if (why := why_not_exact(mechanism)) is not None:
         raise DeclarationError(
-            f"What a reader would learn from {type(mechanism).__name__} is not known: {why}. How far its output goes "
-            "from the exact posterior, discreet.planning.distance_accuracy may tell."
+            f"What a reader would learn from {type(mechanism).__name__} is not known exactly: {why}. How far its "
+            "output goes from the exact posterior, discreet.planning.distance_accuracy may tell."
         )
     return simulated_accuracy(mechanism, level, repeats, seed)

@@ -20,7 +20,7 @@ from discreet.planning.accuracy import accuracy
 from discreet.planning.distance_accuracy import distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.optimum import can_optimise, optimum
-from discreet.reading import why_unreadable
+from discreet.reading import why_not_exact
 
 LITTLE, SMALL_SHARE = 0.2, 0.1
 
@@ -151,10 +151,10 @@ def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction)
 
 
 def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Ranked:
-    if why_unreadable(mechanism) is not None and possible_outputs(mechanism) is None:
+    if why_not_exact(mechanism) is not None and possible_outputs(mechanism) is None:
         known = distance_accuracy(mechanism, repeats)
         words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"
-        raise DeclarationError(f"No log score: there are too many tables to read it; {words}.")
+        raise DeclarationError(f"No log score: there are too many tables to read it exactly; {words}.")
     found, chosen = accuracy(mechanism, level, repeats), mechanism.free_parameter
     name = kind if chosen is None else f"{kind}({chosen}={float(getattr(mechanism, chosen)):.4g})"
     return Ranked(name, mechanism, found, _warning(found))

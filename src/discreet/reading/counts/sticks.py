@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import betainc, betaincinv, betaln, gammaln, log_ndtr, ndtr
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, gammaln, log_ndtr, ndtr
 
 from discreet.arrays import Floats
 from discreet.mathematics.digits import log_gamma_ratio
@@ -26,6 +26,8 @@ FAR = 8.5
 _STEP = 1 / 64  # of the grid on which quantiles of Beta laws are tabulated
 _PLAIN = 12  # up to here Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out for whole b
 _TINY = 1e-280
+_OFF = 1e-6  # of a chance, relative: beyond, an inverse has failed
+_HALVINGS = 64
 
 
 @dataclass(frozen=True)
@@ -142,13 +144,36 @@ class _Interpolated:
 def _log_quantiles(a: float, b: float, sign: int) -> _Interpolated:
     """Return log of the quantile of Beta(a, b) at Phi(sign x), as a function of x."""
     x = np.linspace(-FAR, FAR, int(2 * FAR / _STEP) + 1)
-    chances, logs = ndtr(sign * x), log_ndtr(sign * x)
-    r, rest = betaincinv(a, b, chances), betaincinv(b, a, ndtr(-sign * x))
-    lower = r < 0.5  # from the nearer end, for digits
+    below, above, logs = ndtr(sign * x), ndtr(-sign * x), log_ndtr(sign * x)
+    lower = np.where(
+        below < above, below <= betainc(a, b, 0.5), above >= betainc(b, a, 0.5)
+    )  # the nearer end, for digits
+    r, rest = np.full_like(x, 0.5), np.full_like(x, 0.5)
+    r[lower] = _quantiles(a, b, below[lower], above[lower])
+    rest[~lower] = _quantiles(b, a, above[~lower], below[~lower])
     tail = (logs + np.log(a) + betaln(a, b)) / a  # Beta's mass near zero is r^a / (a B(a, b))
-    values = np.where(r > _TINY, np.log(np.maximum(r, _TINY)), np.minimum(tail, np.log(_TINY)))
-    values = np.where(lower, values, np.log1p(-np.minimum(rest, 0.9)))
-    rests = np.where(lower, np.log1p(-np.minimum(r, 0.9)), np.log(np.maximum(rest, _TINY)))
+    near = np.where(r > _TINY, np.log(np.maximum(r, _TINY)), np.minimum(tail, np.log(_TINY)))
+    values = np.where(lower, near, np.log1p(-rest))
+    rests = np.where(lower, np.log1p(-r), np.log(np.maximum(rest, _TINY)))
     density = a * values + (b - 1) * rests - betaln(a, b)  # times r
     slopes = sign * np.exp(-0.5 * x * x - 0.5 * np.log(2 * np.pi) - density)
     return _Interpolated(values, slopes * _STEP)
+
+
+def _quantiles(a: float, b: float, below: Floats, above: Floats) -> Floats:
+    """Return quantiles of Beta(a, b), at most 1/2, with these chances below and above; by halving if inverses fail."""
+    from_below = below < above
+
+    def off(r: Floats) -> Floats:
+        return np.where(from_below, betainc(a, b, r) / below - 1, 1 - betaincc(a, b, r) / above)
+
+    found = np.where(from_below, betaincinv(a, b, below), betainccinv(a, b, above))
+    failed = (found > _TINY) & ~(np.abs(off(found)) < _OFF)
+    if failed.any():
+        low, high = np.full_like(found, np.log(_TINY)), np.full_like(found, np.log(0.5))
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            is_short = off(np.exp(middle)) < 0
+            low, high = np.where(is_short, middle, low), np.where(is_short, high, middle)
+        found = np.where(failed, np.exp((low + high) / 2), found)
+    return np.asarray(found)
