@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import discreet as dc
-from discreet.mechanisms import BallDraw, HellingerGlobal
+from discreet.mechanisms import BallDraw
 from discreet.show.statement import MOST_ROWS, statement, statement_html
 
 FALLS = dc.Categories(
@@ -171,7 +171,7 @@ def test_a_charged_release_names_entry_and_hash(published: dc.Release, ledger: d
     assert f"Fingerprint of the release: {published.digest}" in text
     assert "pure epsilon at most 2, 2 times that of one record" in text
     assert "Compared, at the real size of 100 records" in text
-    assert "ledger chain of 3 entries intact" in text
+    assert "the newest of 3 entries stands on entry 2 and its record" in text
     assert "It is proved: noise of norm" in text
     assert "SIMULATED" not in text.upper()
     assert "**100 records**" in text
@@ -329,11 +329,11 @@ def test_any_label_and_any_level_stay_what_they_are(text: str) -> None:
 
 def test_a_release_that_nobody_can_read_has_a_statement_that_says_so() -> None:
     opinions = dc.Categories("opinion", levels=tuple("abcd"), outside="d")
-    mechanism = HellingerGlobal(opinions, size=600, epsilon=6)
+    mechanism = dc.mechanisms.HellingerReciprocal(opinions, size=600, epsilon=6)
     release = dc.simulate(mechanism, [300, 300, 0, 0], dc.SeededBits(73), label="opinions")
     text = statement(replace(release, reading="none"), None)
     assert "**There is no posterior, as the holder declared when it was published (reading = 'none')**" in text
-    assert "at most 200000 can be listed" in text
+    assert "a sum over all candidates of 600 records in 4 cells" in text
     assert "**opinion** (a, b, c, d)" in text
     assert "**There is no posterior**" in statement(release, None)
     with pytest.raises(dc.DeclarationError, match="has no posterior, as its holder declared"):
