@@ -250,7 +250,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     def privacy_loss(self) -> PrivacyLoss:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the whole curve."""
         if self.least:
-            return PrivacyLoss.worst_case(self.epsilon)
+            return PrivacyLoss.worst_case(self.cost)
         return dominating_loss(self._curve, float(self.delta) / 10, self.cost).loss
 
     @cached_property

@@ -270,7 +270,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     def privacy_loss(self) -> PrivacyLoss:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the exact curve."""
         if self.least:
-            return PrivacyLoss.worst_case(self.epsilon)
+            return PrivacyLoss.worst_case(self.cost)
         return certified_loss(*self._facts, self.draws, self.cost, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
