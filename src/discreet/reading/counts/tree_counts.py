@@ -182,9 +182,14 @@ class TreeCounts(TableCounts):
         return drawn
 
 
+BEYOND = 10**300
+"""More work than anybody has: numbers of operations end here, before floats do."""
+
+
 def products(size: int, parent_levels: int, levels: int) -> float:
     """Return how many products of two numbers all convolutions of one edge add, if the child has children too."""
-    return comb(size + parent_levels - 1, parent_levels - 1) * ((size + 1.0) ** (levels - 1) / 2) ** 2
+    found = comb(size + parent_levels - 1, parent_levels - 1) * (size + 1) ** (2 * levels - 2)
+    return min(found, BEYOND) / 4
 
 
 def _pick(weights: Floats, count: int, generator: np.random.Generator) -> Counts:

@@ -4,7 +4,7 @@ import numpy as np
 
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
-from discreet.reading.counts.tree_counts import TreeCounts, TreeNode, products
+from discreet.reading.counts.tree_counts import BEYOND, TreeCounts, TreeNode, products
 from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.reading.readings import NetworkReading
 
@@ -38,7 +38,7 @@ class TreesEngine(Engine, place=40):
             for parent in above[name]:
                 parent_levels, levels = model.shape((parent, name))
                 operations = _EACH * products(size, parent_levels, levels)
-                states = max((size + 1.0) ** (levels - 1), (size + 1.0) ** (parent_levels - 1))
+                states = float(min((size + 1) ** (max(levels, parent_levels) - 1), BEYOND))
                 words = (
                     f"exactly reading {name!r} given {parent!r} for {size} records, as {name!r} has children too "
                     "(variables in the middle of a tree need two levels, and at most about 4,000 records),"
