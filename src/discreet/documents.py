@@ -71,8 +71,8 @@ class Kinds:
         self.earlier: dict[tuple[str, int], type[Documented]] = {}
 
     def register(self, made: "type[Documented]") -> None:
-        """Add a class under its kind and version."""
-        kind, version = made.document_kind, made.document_version
+        """Add a class under its kind and version; in words, all versions of a kind have its one name."""
+        made.__name__, kind, version = made.document_kind, made.document_kind, made.document_version
         known = self.newest.get(kind)
         if known is not None and version_of(known) < version:
             self.earlier[kind, version_of(known)] = known
@@ -130,7 +130,6 @@ class Documented:
     def __init_subclass__(cls, kind: str | None = None, version: int = 1) -> None:
         super().__init_subclass__()
         cls.document_kind, cls.document_version = cls.__name__ if kind is None else kind, version
-        cls.__name__ = cls.document_kind  # words never name a version: they say what its users asked for
         if kind is not None:
             cls.kinds.register(cls)
 
