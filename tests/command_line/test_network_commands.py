@@ -213,6 +213,7 @@ def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
     planned = dc.Study("study.toml").question("signs").mechanism
     as_json("publish", "study.toml", "--ask", "signs")
     assert dc.Release.from_json(Path("signs.release.json").read_text()).mechanism == planned
+    assert isinstance(planned, dc.CubeCounts)
     assert planned.class_epsilon == Fraction("0.772")  # 193/500 of epsilon, by the rule for one feature
     classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 80, "0.772")
     noise = classes.noise.sample(20_000, dc.SeededBits(1))[:, 0]

@@ -17,7 +17,6 @@ from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
-from discreet.models.model import Model
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")
@@ -91,7 +90,7 @@ def some_counts(mechanism: Mechanism, seed: int = 0) -> NDArray[np.int64]:
     return np.asarray(rows[generator.integers(0, len(rows), SIZE)].sum(axis=0))
 
 
-def rows_of_records(model: Model) -> NDArray[np.int64]:
+def rows_of_records(model: dc.Categories | dc.Network | dc.NumberSums | dc.NumberTable) -> NDArray[np.int64]:
     """Return the counts or sums of each possible single record."""
     if isinstance(model, dc.NumberSums):
         records = product((0.0, 0.5, 1.0, "gap"), "ab")
