@@ -134,7 +134,8 @@ class SampledTables(TableCounts):
 
     def _warn(self) -> None:
         found = self.agreement
-        if found.r_hat > _BAD_R_HAT or min(found.bulk, found.tail) < _BAD_SIZE or self.accepted < _BAD_SHARE:
+        is_stuck = self.accepted < _BAD_SHARE and not self._target.nudges  # turned coordinates go on without moves
+        if found.r_hat > _BAD_R_HAT or min(found.bulk, found.tail) < _BAD_SIZE or is_stuck:
             warnings.warn(
                 f"After {WARM + len(self._kept)} moves the chains do not agree as they should: {self._figures}. Take "
                 "intervals for rough ones.",

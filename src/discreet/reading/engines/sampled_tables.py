@@ -77,7 +77,8 @@ class SampledTablesEngine(Engine, place=30):
         steps = 1.0 + min(cells, 30)
         words = f"running chains through a table of {cells} cells"
         operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells)) + _SUM * sums
-        return Work(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2)
+        steps_of_counts = float(cells * (case.size + 1))  # marginal laws, which hold every count between two draws
+        return Work(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
 
     def read(self, case: Case[Categories]) -> TableReading:
         """Return draws of the table; where sums are interpolated, they are refined until checks are good."""
