@@ -189,7 +189,7 @@ BEYOND = 10**300
 def products(size: int, parent_levels: int, levels: int) -> float:
     """Return how many products of two numbers all convolutions of one edge add, if the child has children too."""
     found = comb(size + parent_levels - 1, parent_levels - 1) * (size + 1) ** (2 * levels - 2)
-    return min(found, BEYOND) / 4
+    return float(min(found, BEYOND) / 4)
 
 
 def _pick(weights: Floats, count: int, generator: np.random.Generator) -> Counts:
