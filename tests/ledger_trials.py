@@ -33,7 +33,7 @@ def race(place: str, processes: int, attempts: int, room: int) -> None:
     racing = [FORK.Process(target=_race, args=(place, attempts, won)) for _ in range(processes)]
     for process in racing:
         process.start()
-    assert sum(won.get(timeout=1800) for _ in racing) == room
+    assert sum(won.get(timeout=300) for _ in racing) == room
     for process in racing:
         process.join(60)
     assert ledger.spent.epsilon == Fraction(room, 1000)

@@ -50,7 +50,8 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it answers."""
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c max_connections=60 "
-        options += "-c recovery_init_sync_method=syncfs"
+        options += "-c recovery_init_sync_method=syncfs "
+        options += "-c lock_timeout=60s -c idle_in_transaction_session_timeout=120s"  # a test that waits fails in words
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
 
