@@ -66,7 +66,7 @@ class NodeCurve:
         return cls(smallest, smallest)
 
     def at_most(self) -> "NodeCurve":
-        """Return a curve that is nowhere below and takes bounded work: D falls in both parameters, so in records too."""
+        """Return a curve nowhere below it that takes bounded work: D falls in both parameters, so in records too."""
         size = None if self.size is None else min(self.size, _MOST_RECORDS)
         return NodeCurve(min(self.first, _LARGEST), min(self.second, _LARGEST), size)
 
