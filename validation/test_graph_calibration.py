@@ -30,7 +30,9 @@ DRAWS = 1_000
 def example(name: str) -> Network:
     """Return a graph from the copies that pgmpy carries, under the default prior."""
     pgmpy = pytest.importorskip("pgmpy.utils")
-    return Network.from_pgmpy(pgmpy.get_example_model(name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # another name of the same function is coming
+        return Network.from_pgmpy(pgmpy.get_example_model(name))
 
 
 def places(network: Network, size: int, seed: int, number: int, engines: list[type]) -> dict[str, list[float]]:
@@ -60,7 +62,9 @@ def covered(below: Floats) -> list[tuple[float, float]]:
 
 def printed(name: str, below: Floats) -> list[tuple[float, float]]:
     found = covered(below)
-    words = ", ".join(f"{level:.0%}: {share:.3f} +- {error:.3f}" for level, (share, error) in zip(LEVELS, found))
+    words = ", ".join(
+        f"{level:.0%}: {share:.3f} +- {error:.3f}" for level, (share, error) in zip(LEVELS, found, strict=True)
+    )
     print(f"{name}, {len(below)} data sets: {words}; ranks p = {uniformity(below):.3f}")
     return found
 
