@@ -1,4 +1,4 @@
-"""Several releases of the same records read together by the command line: the same table twice, a table and a margin."""
+"""Several releases of the same records read together by the command line: a table twice, a table and a margin."""
 
 import json
 from pathlib import Path

@@ -87,7 +87,7 @@ class TablePosterior(EventPosterior[Categories]):
             found = summaries_of(self.laws.cells(places), level, self.laws.are_opened)
         else:
             found = [self.laws.share(np.array([place])).summary(level) for place in places]
-        errors = len(self.readings) == 1 and self.readings[0].mean_errors or [None] * len(self.model.cells)
+        errors = (len(self.readings) == 1 and self.readings[0].mean_errors) or [None] * len(self.model.cells)
         figures = zip(names, self.joint_means[list(places)].tolist(), found, [errors[p] for p in places], strict=True)
         return tuple(Row(name, "", mean, *own[1:], PROBABILITY, error) for name, mean, own, error in figures)
 
