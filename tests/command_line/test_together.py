@@ -46,8 +46,3 @@ def test_releases_are_read_together_and_what_was_combined_is_said(folder: Path, 
     alone = json.loads(run("infer", "table.json", "--json").stdout)
     assert alone["combined"] is None
     assert sum(row["sd"] for row in found["rows"]) < sum(row["sd"] for row in alone["rows"])
-
-
-def test_the_same_release_twice_is_refused_in_words() -> None:
-    result = run("infer", "table.json", "table.json", code=1)
-    assert "Traceback" not in result.output
