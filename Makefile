@@ -34,6 +34,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/counting.py --only memory
 	$(BIN)/python benchmarks/spark.py

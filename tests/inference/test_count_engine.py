@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "chain": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 2)),
     "chain, little noise": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "chain, little noise, prior .4": (graph(*CHAIN, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
+    "collider, prior 40": (graph(*COLLIDER, prior=40), 7, lambda net, n: dc.FamilyHistograms(net, n, 3)),
     "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.FourierCounts(net, n, 3)),
     "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.FourierCounts(net, n, 3)),
     "Fourier updates": (graph(*NAIVE), 8, lambda net, n: dc.FourierUpdates(net, n, 6)),
