@@ -25,8 +25,8 @@ class Row:
     """What is known about one quantity, such as 'cancer=yes' given 'smoker=yes'; low and high end its interval.
 
     `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None where nobody
-    worked it out. `monte_carlo_error` is the standard error of the mean where chains worked it out, None where they did
-    not; the ends of a 90 % interval have about twice as much.
+    worked it out. `monte_carlo_error` is the standard error of the mean where draws worked it out, None where it is
+    exact; the ends of a 90 % interval have about twice as much.
     """
 
     quantity: str
