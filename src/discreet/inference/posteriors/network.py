@@ -5,7 +5,7 @@ the next record is a finite sum. For other graphs it is averaged over draws of t
 probabilities integrated out; `method` says how these were found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -17,13 +17,16 @@ from scipy.special import digamma, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.network_queries import codes_of
+from discreet.inference.criticism import criticised
+from discreet.inference.network_queries import UNKNOWN, partial_codes_of
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.inference.posteriors.row import Row
+from discreet.inference.prediction import chances_of
+from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
@@ -44,7 +47,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     """What a reader knows about the probabilities of a network, with the noise accounted for."""
 
     subject = "a network"
-    answers = EventPosterior.answers | {"to_bif"}
+    answers = EventPosterior.answers | {"to_bif", "criticise", "predictions"}
 
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
@@ -229,20 +232,43 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         names = [variable.name for variable in self.model.variables]
         return {name: self._shaped(name, np.asarray(table)) for name, table in zip(names, tables, strict=True)}
 
-    def predict_proba(self, rows: object, target: str | None = None) -> Floats:
-        """Return P(target = level | the rest of each record, release), one column for each level of the target.
+    def predict_proba(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> Floats:
+        """Return P(target = level | what is known of each record, release), one column for each level of the target.
 
-        Records are a list of mappings, a mapping of lists or a data frame. The target is the class of a naive Bayes
-        network; in another graph it must be named. Undeclared values belong to the level declared for them.
+        Records are a list of mappings, a mapping of lists or a data frame, and may be partial: a variable that is left
+        out is not known, nor is a value among `unknown`, such as ('?', None). Other undeclared values belong to the
+        level declared for them. The target is the class of a naive Bayes network; in another graph it must be named.
         """
         name = self._target(target)
-        logs = self._log_joint(rows, name)
-        return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        places = [variable.name for variable in self.model.variables]
+        others = [variable for variable in self.model.variables if variable.name != name]
+        codes = partial_codes_of(rows, others, unknown, ignored=(name,))
+        given = np.insert(codes, places.index(name), UNKNOWN, axis=1)
+        joint = None if self.model.target is None else self._log_joint
+        return chances_of(name, given, self.model, joint, lambda: self._predictive_tables)
 
-    def predict(self, rows: object, target: str | None = None) -> list[Level]:
-        """Return the most probable level of the target for each record."""
+    def predict(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> list[Level]:
+        """Return the most probable level of the target for each record, which may be partial."""
         levels = next(column.levels for column in self.model.variables if column.name == self._target(target))
-        return [levels[place] for place in self.predict_proba(rows, target).argmax(axis=1)]
+        return [levels[place] for place in self.predict_proba(rows, target, unknown).argmax(axis=1)]
+
+    def predictions(
+        self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = 0.9
+    ) -> Mapping[str, Sequence[object]]:
+        """Return the most probable level of the target for each record, and the probability of every level, by name."""
+        name, chances = self._target(target), self.predict_proba(rows, target, unknown)
+        levels = next(column.levels for column in self.model.variables if column.name == name)
+        each = {f"P({name}={text_of(known)})": chances[:, place].tolist() for place, known in enumerate(levels)}
+        return {name: [levels[place] for place in chances.argmax(axis=1)], **each}
+
+    def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
+        """Return whether the released tables fit the graph, by a posterior predictive check of every table and pair.
+
+        Replicates are made-up studies for which the graph is right, with their own noise. A pair is checked that has no
+        arrow but stands in a released table. `risk` is the chance, about, that a right graph is blamed at all.
+        """
+        tables = self._parameters(whole(replicates, "replicates", most=100_000), seed)
+        return criticised(self.model, self.releases, self.size, tables, seed, risk)
 
     def _target(self, target: str | None) -> str:
         names = [variable.name for variable in self.model.variables]
@@ -251,28 +277,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             raise DeclarationError(f"Name the variable to predict, one of {', '.join(map(repr, names))}.")
         return str(name)
 
-    def _log_joint(self, rows: object, target: str) -> Floats:
-        others = [column for column in self.model.variables if column.name != target]
-        codes = codes_of(rows, others)
-        if target == self.model.target:
-            parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
-            if len(parts) < len(self.readings):
-                return self._log_joint_by_draws(codes)
+    def _log_joint(self, codes: Counts) -> Floats:
+        """Return log P(class, features) for every class: a finite sum, or an average over draws of the true tables."""
+        parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
+        if len(parts) == len(self.readings):
             return np.asarray(logsumexp(np.stack(parts), axis=0, b=self._shares[:, None, None]))
-        levels = next(len(column.levels) for column in self.model.variables if column.name == target)
-        found, which = np.unique(codes, axis=0, return_inverse=True)
-        known = [dict(zip([c.name for c in others], row.tolist(), strict=True)) for row in found]
-        chances = np.array([[self._record_chance(row | {target: x}) for x in range(levels)] for row in known])
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(chances.reshape(-1, levels)[which.ravel()]))
-
-    def _record_chance(self, record: Mapping[str, int]) -> float:
-        """Return P(next record has these levels), averaged over draws of the true tables."""
-        chance = np.ones(_DRAWS)
-        for column, above in zip(self.model.variables, self.model.parents, strict=True):
-            row = self._row_place(above, record)
-            chance = chance * self._predictive_tables[column.name][:, row, record[column.name]]
-        return float(chance.mean())
+        classes, *features = self._predictive_tables.values()
+        weights = enumerate(np.log(classes[:, 0].T / _DRAWS))
+        return np.stack([log_chances(own, [f[:, y] for f in features], codes) for y, own in weights], axis=1)
 
     def _row_place(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
         """Return the row of a table for the levels of its parents; records may be arrays."""
@@ -280,17 +292,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         for number, parent in enumerate(above):
             row = row + record[parent] * prod(shape[number + 1 :])
         return row
-
-    def _log_joint_by_draws(self, codes: Counts) -> Floats:
-        """Average naive Bayes over draws of the true tables."""
-        classes, *features = self._predictive_tables.values()
-        return np.stack(
-            [
-                log_chances(np.log(p / _DRAWS), [f[:, y] for f in features], codes)
-                for y, p in enumerate(classes[:, 0].T)
-            ],
-            axis=1,
-        )
 
     def probability(self, event: str) -> BetaMixture | Sampled:
         """Return the distribution of an event's probability, such as that of 'cancer=yes'."""

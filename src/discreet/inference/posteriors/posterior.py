@@ -5,7 +5,7 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
@@ -21,6 +21,7 @@ from discreet.inference.posteriors.pictures import Distribution, Graph, Interval
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
+from discreet.inference.verdicts import Criticism
 from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
 from discreet.releases.release import Release
@@ -179,6 +180,19 @@ class Posterior(ABC, Generic[ModelT]):
     def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
         raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
+
+    def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
+        """Return whether what was released fits the model, where the model leaves something out."""
+        raise DeclarationError(
+            f"A criticism asks whether released tables fit a graph that leaves arrows out; {self.subject} has no "
+            "graph. Nothing was checked."
+        )
+
+    def predictions(
+        self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = SHOWN_LEVEL
+    ) -> Mapping[str, Sequence[object]]:
+        """Return what is expected of one variable of each of some records, as named columns with a value for each."""
+        raise DeclarationError(f"Records were to be predicted; {self.subject} has no variable that others tell about.")
 
     def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
         """Return the distribution of a number to be drawn; nothing if the model has none."""

@@ -6,7 +6,7 @@ little about how much a feature matters, as it depends on the feature's units, s
 target changes by if the feature goes from one of its bounds to the other, or from the reference to a level.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import isnan, sqrt
 from typing import NamedTuple
@@ -44,6 +44,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
+    answers = frozenset({"predictions"})
 
     def __init__(
         self,
@@ -264,6 +265,20 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         low, high = np.quantile(future, tails(level), axis=0) * target.half + target.middle
         means = lines.mean(axis=0) * target.half + target.middle
         return [Prediction(*map(float, row)) for row in zip(means, low, high, strict=True)]
+
+    def predictions(
+        self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = 0.9
+    ) -> Mapping[str, Sequence[object]]:
+        """Return mean and interval of the target of each record; all features must be known."""
+        own = self.model.target
+        if target not in (None, own) or unknown:
+            raise DeclarationError(
+                f"A regression predicts its own target, {own!r}, from records of which all features are known; nothing "
+                "else can be asked of it. Nothing was predicted."
+            )
+        found = self.predict(rows, level)
+        ends = {"low": [each.low for each in found], "high": [each.high for each in found]}
+        return {own: [each.mean for each in found]} | ends
 
     def expected(self, rows: object) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the targets of new records: variance x'Cov(w)x + E sigma^2."""
