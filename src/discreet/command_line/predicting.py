@@ -1,12 +1,14 @@
 """The reader's command `predict`: one variable of new records, from what is known of them."""
 
 import csv
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from discreet.command_line.reading import prior_of, read_document, write_records
+from discreet.command_line.reading import TOLD, prior_of, read_document, write_records
+from discreet.command_line.readings import show_warnings
 from discreet.command_line.screen import as_json, helpful, patient, require_folder, say, show_json, show_table, working
 from discreet.errors import SourceError
 from discreet.inference import Posterior
@@ -52,13 +54,17 @@ def predict(
     """
     require_folder(out)
     rows = _read(records)
-    with working("reading and predicting", as_json):
+    with warnings.catch_warnings(record=True) as seen, working("reading and predicting", as_json):
+        for kind in TOLD:
+            warnings.simplefilter("always", kind)
         posterior: Posterior = read_release(read_document(release), prior=prior_of(prior), patience=patience)
         found = posterior.predictions(rows, target, tuple(unknown), level)
     if out is not None:
         write_records(found, out)
+    notes = [str(warning.message) for warning in seen]
     if as_json:
-        return show_json({"records": len(next(iter(rows.values()))), "predictions": found})
+        return show_json({"records": len(next(iter(rows.values()))), "predictions": found, "warnings": notes})
+    show_warnings(notes)
     lines = [tuple(map(_text, values)) for values in zip(*found.values(), strict=True)]
     show_table(
         posterior.heading, ("record", *found), [(str(n + 1), *line) for n, line in enumerate(lines[:_MOST_SHOWN])]

@@ -53,12 +53,13 @@ def partial_codes_of(
     codes = np.full((length, len(columns)), UNKNOWN, dtype=np.int64)
     for place, column in enumerate(columns):
         for row, value in enumerate(values.get(column.name, ())):
-            if not _is_unknown(value, unknown):
+            if not is_unknown(value, unknown):
                 codes[row, place] = column.code(value)
     return codes
 
 
-def _is_unknown(value: object, unknown: Collection[object]) -> bool:
+def is_unknown(value: object, unknown: Collection[object]) -> bool:
+    """Tell whether a value is not there, or is one of those that say so; None stands for all that is missing."""
     if value is _ABSENT:
         return True
     is_missing = value is None or value != value  # not a number is not equal to itself

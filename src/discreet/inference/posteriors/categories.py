@@ -23,10 +23,12 @@ from discreet.inference.posteriors.groups import GroupPosterior
 from discreet.inference.posteriors.outweighed import outweighed
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
+from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
@@ -268,6 +270,26 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of probabilities (rows of `theta`), exactly: counts first, then these."""
         return {"theta": np.exp(self.joint.log_cells(whole(count, "count"), seed))}
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw counts and probabilities given them, independently."""
+        counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
+        return States({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw the counts of as many further records."""
+        theta = states.parameters["theta"]
+        return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw probabilities from the prior; where its strength was learnt, all proposed ones are equally likely."""
+        models = [reading.model for reading in self.joint.readings]
+        if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
+            models = list(self.model.proposals(True))
+        if len(models) != len(self.joint.log_evidences):
+            raise DeclarationError("some of the strengths of the prior were dropped, as no draw had them")
+        shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
+        return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 
     def quantity(self, function: Callable[[Floats], Floats], draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of any function of the probabilities (rows of cells), by exact draws."""
