@@ -55,9 +55,9 @@ def test_a_right_graph_is_blamed_no_more_often_than_is_said(monkeypatch: pytest.
     assert blamed <= 0.05 + 3 * sqrt(0.05 * 0.95 / count)
 
 
-@pytest.mark.parametrize(("tied", "least"), [(0.06, 0.0), (0.1, 0.5), (0.15, 0.9)])
+@pytest.mark.parametrize(("tied", "least"), [(0.06, 0.2), (0.1, 0.8)])
 def test_a_missing_arrow_is_found(tied: float, least: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The share of records that are moved is .4 .6 tied: 1.4, 2.4 and 3.6 %."""
+    """The share of records that a cell is off by is .4 .6 tied: 1.4 and 2.4 %."""
     count = repeats(16, 150)
     blamed, _, _ = studies(tied, count, monkeypatch)
     print(f"P(c | b) off by {tied:g} at n = {SIZE}, epsilon 1: found in {blamed:.2f} of {count} studies")
