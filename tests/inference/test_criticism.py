@@ -132,7 +132,7 @@ def test_the_noise_is_accounted_for() -> None:
     for epsilon in (1, "0.02"):
         mechanism = dc.mechanisms.FamilyHistograms(COLLIDER, SIZE, epsilon)
         release = dc.Release(mechanism, tuple(counts(0.15).tolist()), "same numbers", simulated=True)
-        tables = read("histograms", 0.15)._parameters(300, 0)  # the same posterior for both
+        tables = read("histograms", 0.15).parameters(300, 0)  # the same posterior for both
         judged.append(criticised(COLLIDER, [release], SIZE, tables, 0, 0.05))
     assert not judged[0].fits
     assert judged[1].fits
@@ -156,7 +156,7 @@ def test_margins_that_are_read_along_are_judged_with_their_own_noise() -> None:
     table = dc.Categories(("b", "c"), levels={"b": (0, 1), "c": (0, 1)}, outside={"b": 0, "c": 0})
     own = COLLIDER.split(counts(0.15))[0].sum(axis=2).ravel()
     margin = dc.simulate(dc.GeometricHistogram(table, SIZE, 1), own, dc.SeededBits(3), "margin")
-    found = criticised(COLLIDER, [wide, margin], SIZE, posterior._parameters(300, 0), 0, 0.05)
+    found = criticised(COLLIDER, [wide, margin], SIZE, posterior.parameters(300, 0), 0, 0.05)
     assert [(c.about, c.release) for c in found.checks if c.is_misfit and not c.is_pair] == [
         (("b", "c", "d"), "histograms"),
         (("b", "c"), "margin"),

@@ -40,7 +40,7 @@ def posteriors() -> dict[str, dc.NetworkPosterior]:
 
 def twin(posterior: dc.NetworkPosterior, record: Mapping[str, int], target: str) -> Any:
     """List all that is not known, and average the product of all tables over the draws of the posterior."""
-    network, tables = posterior.model, posterior._predictive_tables
+    network, tables = posterior.model, posterior.predictive_tables
     levels = {variable.name: len(variable.levels) for variable in network.variables}
     open_ = [name for name in levels if name not in record or name == target]
     found = np.zeros(levels[target])

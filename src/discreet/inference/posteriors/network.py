@@ -59,7 +59,7 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         """
         if np.isnan(self.log_evidences).any():
             return None
-        return float(logsumexp(self.log_evidences) - np.log(len(self.readings)))
+        return float(logsumexp(self.log_evidences))
 
     @property
     def method(self) -> str:

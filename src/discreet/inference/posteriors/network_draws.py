@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.further_records import further_counts
 from discreet.inference.posteriors.events import EventPosterior
@@ -34,7 +35,9 @@ class NetworkDraws(EventPosterior[Network]):
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.readings = tuple(readings)
-        self.log_evidences = np.array([reading.log_evidence for reading in readings])
+        equal = -np.log(len(self.readings))
+        self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in readings])
+        self.log_evidences = np.array([reading.log_evidence for reading in readings]) + self._log_weights
         only = len(self.readings) == 1  # then its evidence does not matter, and need not be known
         self.shares = np.ones(1) if only else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
@@ -124,8 +127,11 @@ class NetworkDraws(EventPosterior[Network]):
         return further_counts(self.model, tables, self.size, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Draw probabilities from the prior; of several all are equally likely."""
-        which = generator.integers(len(self.readings), size=count)
+        """Draw probabilities from the prior; where several were read, from each as often as it was believed before."""
+        weights = np.exp(self._log_weights)
+        if abs(weights.sum() - 1) > 1e-6:
+            raise DeclarationError("priors without a share of the evidence were not read, so that not all are known")
+        which = generator.choice(len(weights), size=count, p=weights / weights.sum())
         rows = [prod(self.model.shape(above)) for above in self.model.parents]
         none = {
             v.name: np.zeros((count, row, len(v.levels)), dtype=np.int64)
