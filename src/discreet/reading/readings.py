@@ -45,6 +45,8 @@ class NetworkReading:
 
     model: Network
     counts: TableCounts
+    log_weight: float | None = None
+    """Log of the prior probability that it stands for, beside readings under other priors; None if all are alike."""
 
     @property
     def log_evidence(self) -> float:
