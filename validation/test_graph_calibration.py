@@ -86,7 +86,7 @@ def test_asia_is_calibrated() -> None:
 
 
 def alarm(engine: type, count: int) -> Floats:
-    """Return where the probabilities of alarm lie, one row for each data set; data sets are the same for all engines."""
+    """Return where the probabilities of alarm lie, a row for each data set; these are the same for all engines."""
     network = example("alarm")
     results = kept(
         "graph-calibration", f"alarm, n = 10,000, epsilon 1, {engine.__name__}", ALARM, count,

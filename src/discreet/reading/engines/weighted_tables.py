@@ -48,10 +48,10 @@ class WeightedTablesEngine(Engine, place=25):
     def misfit(self, case: Case) -> str | None:
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
         choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
-        if not any(choice.chooser.is_summed for choice in choices):
-            return "weighted draws are for choices among more tables than can be listed"
         if any(choice.chooser.has_smooth_normaliser for choice in choices):
             return "one of the choices has sums that are interpolated"
+        if not any(choice.chooser.is_summed for choice in choices):
+            return "weighted draws are for choices among more tables than can be listed"
         if (cells := len(case.model.cells)) > MOST_CELLS:
             return f"weighted draws are good for at most {MOST_CELLS} cells; this table has {cells}"
         return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
