@@ -26,10 +26,7 @@ _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, an
 
 
 class TablesEngine(Engine, place=10):
-    """Sums over all tables by a fast Fourier transform: cells are independent but for the known total.
-
-    Two cells whose draws can be listed are left to enumeration, which knows the mass of grid cells to all digits.
-    """
+    """Sums over all tables by Fourier transforms: cells are independent but for the total. Listed draws are not read."""
 
     models = (Categories,)
 
