@@ -26,7 +26,7 @@ _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, an
 
 
 class TablesEngine(Engine, place=10):
-    """Sums over all tables by Fourier transforms: cells are independent but for the total. Listed draws are not read."""
+    """Sums over all tables by Fourier transforms: cells are independent but for the known total."""
 
     models = (Categories,)
 
