@@ -59,8 +59,7 @@ class TablesEngine(Engine, place=10):
             found = _read(case, _kernels(case, expected), LINEAR)
             return found, found.mean_counts
 
-        settled: TableReading = until_settled(read, True)
-        return settled
+        return until_settled(read, is_linear=True)
 
     def log_bound(self, case: Case) -> float:
         """Return a bound from the windows alone, cells of the same noisy count together; inf where cells differ."""
