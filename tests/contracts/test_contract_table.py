@@ -62,7 +62,6 @@ LOOSE = {
     "ContrastGaussians": "noise on whole numbers by the curve of real ones, which is above it where noise is small",
     "GaussianMoments": "as ContrastGaussians; and records on the coarsest grid do not reach the distance of real ones",
     "LaplaceMoments": "kept for comparison: the sum of all ranges, which no record moves at once",
-    "PermuteAndFlip": "the scale of its proof; it is not calibrated",
     "PosteriorSampling": "a range that holds for any number of records, or a draw rounded to a coarse grid here",
     "NetworkSampling": "as PosteriorSampling",
     "BallDraw": "a range that holds for any records, and a coarse grid here",

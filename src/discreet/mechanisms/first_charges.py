@@ -18,7 +18,7 @@ from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_moments import LaplaceMoments
-from discreet.mechanisms.maximum_posterior import PosteriorChoice
+from discreet.mechanisms.maximum_posterior import TableChoice
 from discreet.mechanisms.network_maximum import NetworkChoice
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
@@ -82,7 +82,7 @@ class FirstCubeCounts(CubeCounts, kind="CubeCounts", version=1):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FirstMaximumPosterior(PosteriorChoice, kind="MaximumPosterior", version=1):
+class FirstMaximumPosterior(TableChoice, kind="MaximumPosterior", version=1):
     """MaximumPosterior with the scale epsilon / (2 tanh(R / 4))."""
 
 

@@ -54,6 +54,15 @@ class ScaledHellinger(HellingerMechanism):
         at = (float(self.epsilon) * (1 - 1e-15),)
         return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)
 
+    def compared_few(self, pairs: Counts, error: float) -> Callable[[float], AdjacentPairs]:
+        """Return a function of the scale that compares these pairs alone, with a given error of ln P/Q."""
+
+        def unit_scales(tables: Counts) -> Floats:
+            return np.asarray(1 / self.sensitivities(tables))
+
+        alpha, at = self.model.concentration, (float(self.epsilon),)
+        return compare_pairs(alpha, pairs[:, 0], pairs[:, 1], unit_scales, error, at)
+
     def fits(self, found: AdjacentPairs) -> bool:
         """Tell whether a comparison of neighbours stays within epsilon and delta."""
         if self.delta:
@@ -162,16 +171,11 @@ def _worst(found: AdjacentPairs) -> Counts:
 
 def _excess(mechanism: ScaledHellinger, active: Counts, error: float) -> Callable[[float], float]:
     """Return how far these pairs are above what is allowed, as a function of the scale."""
-    alpha, epsilon, delta = mechanism.model.concentration, float(mechanism.epsilon), float(mechanism.delta)
-
-    def unit_scales(tables: Counts) -> Floats:
-        return np.asarray(1 / mechanism.sensitivities(tables))
-
-    compare = compare_pairs(alpha, active[:, 0], active[:, 1], unit_scales, 1.1 * error, (epsilon,))
+    compare, epsilon, delta = mechanism.compared_few(active, 1.1 * error), mechanism.epsilon, mechanism.delta
 
     def excess(scale: float) -> float:
         found = compare(scale)
-        return found.delta(0) - delta if delta else found.epsilon - epsilon
+        return found.delta(0) - float(delta) if delta else found.epsilon - float(epsilon)
 
     return excess
 
