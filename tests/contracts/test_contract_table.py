@@ -66,7 +66,6 @@ LOOSE = {
     "NetworkSampling": "as PosteriorSampling",
     "BallDraw": "a range that holds for any records, and a coarse grid here",
     "GeometricSums": "the records of this small instance do not reach its bound",
-    "PathTable": "the records of this small instance do not reach its bound",
 }
 """Kinds that may state more than a hundredth above what is true at these small settings, and why."""
 

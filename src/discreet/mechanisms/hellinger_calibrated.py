@@ -9,6 +9,7 @@ certified again before anything is done with it.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import floor, log10
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, com
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mathematics.digits import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
@@ -63,6 +65,11 @@ class ScaledHellinger(HellingerMechanism):
         alpha, at = self.model.concentration, (float(self.epsilon),)
         return compare_pairs(alpha, pairs[:, 0], pairs[:, 1], unit_scales, error, at)
 
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
+        return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
+
     def fits(self, found: AdjacentPairs) -> bool:
         """Tell whether a comparison of neighbours stays within epsilon and delta."""
         if self.delta:
@@ -71,7 +78,7 @@ class ScaledHellinger(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=1):
+class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2):
     """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
