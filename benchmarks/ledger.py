@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,12 +29,16 @@ import discreet as dc
 from discreet.documents import canonical_json
 from discreet.exact import exact_text
 from discreet.guarantees import read_amount
-from discreet.guarantees.chain import Entry, chain_digest, digest_at, linked, newest
+from discreet.guarantees.chain import Entry, chain_digest, digests_at, linked, newest
+from discreet.guarantees.postgresql import ServerChain
 from discreet.releases.release import mechanism_document
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 SECRET = COIN.statistics({"x": ["no", "yes", "yes"]})
-MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.0001")
+MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon=1)
 FORK = multiprocessing.get_context("fork")
 _AT_A_TIME = 20_000
 
@@ -67,7 +71,7 @@ class _Digests(dict[int, str]):
         self._connection = connection
 
     def __missing__(self, number: int) -> str:
-        self[number] = digest_at(self._connection, number)
+        (self[number],) = digests_at(self._connection, [number])
         return self[number]
 
 
@@ -81,13 +85,21 @@ def timed(work: Callable[[], object], times: int) -> float:
     return median(found)
 
 
+def _plain(ledger: dc.Ledger) -> "Engine":
+    """Return the way to a ledger's database that any program takes: begin, insert, commit."""
+    chain = ledger._chain
+    if isinstance(chain, ServerChain):
+        return chain._engine().execution_options(isolation_level="READ COMMITTED")
+    return chain._files
+
+
 @contextmanager
 def bare(ledger: dc.Ledger) -> Iterator[Callable[[], None]]:
     """Give a bare durable insert of the bytes of an entry, into a table of the same database."""
     with ledger._chain.reading() as connection:
         entry = newest(connection)
     row = {"body": canonical_json(entry.body), "previous": entry.previous, "digest": entry.digest}
-    with ledger._chain._engine().connect() as connection:
+    with _plain(ledger).connect() as connection:
         is_file = connection.dialect.name == "sqlite"
         if is_file:
             connection.exec_driver_sql("PRAGMA synchronous = EXTRA")
@@ -163,7 +175,7 @@ def place(server: bool) -> Iterator[str]:
     if server:
         from postgresql_server import running
 
-        with running() as found:
+        with running(durable=True) as found:
             yield found.place()
     else:
         with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +191,7 @@ def main() -> None:
     given = asked.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     with place(given.server) as address:
-        ledger = dc.Ledger.create(address, epsilon=1000)
+        ledger = dc.Ledger.create(address, epsilon=10**8)
         release = dc.publish(MECHANISM, SECRET, ledger, "the oldest")
         for _ in range(3):
             dc.publish(MECHANISM, SECRET, ledger, "published")

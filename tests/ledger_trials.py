@@ -4,8 +4,12 @@ import multiprocessing
 import os
 import random
 import signal
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 
 import discreet as dc
 from coin_ledger import COIN, DATA
@@ -13,6 +17,14 @@ from discreet.guarantees import chain
 
 FORK = multiprocessing.get_context("fork")
 MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.001")
+
+
+@contextmanager
+def in_memory() -> Iterator[Path]:
+    """Give a folder that lies in memory, where there is one: nothing waits for a disk."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
 
 
 def _race(place: str, attempts: int, won: "multiprocessing.Queue[int]") -> None:
@@ -33,11 +45,16 @@ def race(place: str, processes: int, attempts: int, room: int) -> None:
     racing = [FORK.Process(target=_race, args=(place, attempts, won)) for _ in range(processes)]
     for process in racing:
         process.start()
-    assert sum(won.get(timeout=1800) for _ in racing) == room
+    assert sum(won.get(timeout=300) for _ in racing) == room
     for process in racing:
         process.join(60)
     assert ledger.spent.epsilon == Fraction(room, 1000)
     assert ledger.check() == room + 1
+
+
+def ready(place: str, epsilon: str) -> None:
+    """Create a ledger and publish once, so that processes which are forked from now on need to import nothing."""
+    dc.publish(MECHANISM, COIN.statistics(DATA), dc.Ledger.create(place, epsilon), "x", request="before")
 
 
 def _publish_on(place: str, name: str, point: str | None, told: int) -> None:
@@ -58,7 +75,7 @@ def killed(place: str, name: str, seed: int, point: str | None = None) -> dict[s
     process = FORK.Process(target=_publish_on, args=(place, name, point, tells))
     process.start()
     if point is None:
-        time.sleep(random.Random(seed).uniform(0.0, 0.12))
+        time.sleep(random.Random(seed).uniform(0.0, 0.06))
         if process.pid is not None:
             os.kill(process.pid, signal.SIGKILL)
     process.join(120)

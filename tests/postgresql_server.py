@@ -37,10 +37,14 @@ def is_here() -> bool:
 
 
 class Server:
-    """A server on a free port of this machine, with its own folder."""
+    """A server on a free port of this machine, with its own folder.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self._schemas = folder, 0
+    Unless it is durable it does not wait for the disk: a process or server that is killed loses nothing by that, a
+    machine without power would.
+    """
+
+    def __init__(self, folder: Path, durable: bool) -> None:
+        self.folder, self._durable, self._schemas = folder, durable, 0
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = int(free.getsockname()[1])
@@ -50,7 +54,8 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it answers."""
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c max_connections=60 "
-        options += "-c recovery_init_sync_method=syncfs"
+        options += "-c recovery_init_sync_method=syncfs" if self._durable else "-c fsync=off"
+        options += " -c lock_timeout=60s -c idle_in_transaction_session_timeout=120s"  # who waits is told
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
 
@@ -87,13 +92,13 @@ class Server:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(durable: bool = False) -> Iterator[Server]:
     """Start a server, and take it and its folder away afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="discreet-server-"))
     if os.getuid() == 0:
         owner = pwd.getpwnam("postgres")
         os.chown(folder, owner.pw_uid, owner.pw_gid)
-    server = Server(folder)
+    server = Server(folder, durable)
     try:
         yield server
     finally:

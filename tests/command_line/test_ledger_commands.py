@@ -138,9 +138,31 @@ def test_an_old_ledger_is_upgraded_once(tmp_path: Path) -> None:
     assert run("ledger", "check", path).exit_code == 0
 
 
+def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) -> None:
+    done = run("ledger", "move", book, tmp_path / "new.db")
+    assert done.exit_code == 0, done.output
+    assert "10 entries, all old hashes as they were" in done.output
+    assert f"ledger = '{tmp_path / 'new.db'}'" in done.output
+    shown = json.loads(run("ledger", book, "--json").output)
+    assert shown["moved_to"] == str(tmp_path / "new.db")
+    assert "moved_to" not in json.loads(run("ledger", tmp_path / "new.db", "--json").output)
+    assert "nothing more is charged here" in run("ledger", book, "--html", tmp_path / "p.html").output
+    assert "Moved to" in (tmp_path / "p.html").read_text("utf-8")
+    again = run("ledger", "move", book, tmp_path / "third.db", "--json")
+    assert again.exit_code == 5
+    assert "already" in json.loads(again.output)["error"]
+    back = json.loads(run("ledger", "move", tmp_path / "new.db", tmp_path / "third.db", "--json").output)
+    assert (back["entries"], back["to"]) == (12, str(tmp_path / "third.db"))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("ledger", "move", "BOOK", "none/new.db"), "Cannot create a ledger at"),
+        (("ledger", "move", "BOOK", "BOOK"), "exists already"),
+        (("ledger", "move", "BOOK", "mysql://server/office"), "this is of the kind 'mysql'"),
+        (("ledger", "move", "BOOK", "postgresql://[server"), "this address cannot be read"),
+        (("ledger", "move", "BOOK", "postgresql://server:port/x"), "this address cannot be read"),
         (("ledger", "grant", "BOOK", "publisher"), "Roles are for ledgers on a server"),
         (("ledger", "check", "BOOK", "--key", "x.pub"), "goes with --witness"),
         (("ledger", "head", "BOOK", "--witness", "none"), "There is no folder"),

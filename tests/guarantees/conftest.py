@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 import postgresql_server
+from ledger_trials import in_memory
 from postgresql_server import Server
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Return an empty folder, as pytest's own does, in memory: most of what ledgers take is waiting for a disk."""
+    with in_memory() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 import discreet as dc
 from coin_ledger import publish_once
 from discreet.guarantees import chain
-from ledger_trials import FORK, check_after_kills, killed, race
+from ledger_trials import FORK, check_after_kills, killed, race, ready
 
 SEED = 25  # of the random moments
 
@@ -22,7 +22,7 @@ def test_racing_charges_take_exactly_the_room_that_is_there(place: str) -> None:
 
 def test_processes_killed_at_random_moments_and_at_every_point_lose_nothing(place: str) -> None:
     """25 kills here and 25 on the other kind of ledger; `make validate` has 1,000 of each."""
-    dc.Ledger.create(place, epsilon="100")
+    ready(place, epsilon="100")
     given: dict[str, str] = {}
     for number in range(25):
         point = chain.POINTS[number] if number < len(chain.POINTS) else None
@@ -78,3 +78,10 @@ def test_a_file_that_cannot_be_written_is_told_and_loses_nothing(
     monkeypatch.undo()
     assert ledger.path.read_bytes() == before
     ledger.check()
+
+
+def test_every_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    with ledger._chain.writing() as connection:
+        assert chain.run(connection, "PRAGMA synchronous").scalar() == 3  # EXTRA
+        assert chain.run(connection, "PRAGMA journal_mode").scalar() == "delete"

@@ -1,5 +1,6 @@
 """What a charge, a release and a check of one release look at does not grow with the ledger."""
 
+import shutil
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ import pytest
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
 from discreet.guarantees import back_links, chain
-from discreet.guarantees.back_links import earlier
-from discreet.guarantees.chain import Chain, entry_at, newest
+from discreet.guarantees.back_links import earlier, path
+from discreet.guarantees.chain import Chain, newest
 from discreet.guarantees.entries import Body
 from forged_ledger import edit
+
+OLD = Path(__file__).parent.parent / "documents" / "0.1" / "basic.ledger"
 
 
 def grown(path: Path, entries: int) -> dc.Ledger:
@@ -36,7 +39,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         numbers.append(row.sequence)
         return original(row)
 
-    for module in ("chain", "ledger_book", "requests"):
+    for module in ("back_links", "chain", "ledger_book", "requests"):
         monkeypatch.setattr(f"discreet.guarantees.{module}.read_entry", noted)
     return numbers
 
@@ -52,7 +55,7 @@ def test_publishing_reads_the_same_few_entries_however_many_there_are(
     assert len(read) == 4  # the newest and the first for the charge; the newest and the charge for the record
     read.clear()
     dc.publish(mechanism, COIN.statistics(DATA), ledger, "x", request="q")
-    assert len(read) == 6  # asked before: twice the charge and its release; and once more the newest and the first
+    assert len(read) == 5  # asked before: twice the charge and its release; and once more the newest
 
 
 @pytest.mark.parametrize("entries", [10, 700])
@@ -70,29 +73,43 @@ def test_verifying_looks_at_one_path(tmp_path: Path, entries: int, read: list[in
 
 
 def test_back_links_lead_where_walking_entry_by_entry_leads(tmp_path: Path) -> None:
-    ledger = grown(tmp_path / "l.db", 70)
+    ledger = grown(tmp_path / "l.db", 35)
     entries = {entry.sequence: entry for entry in ledger.entries()}
     with ledger._chain.reading() as connection:
-        for start in range(1, 71):
+        for start in range(1, 36):
             for target in range(1, start + 1):
                 assert earlier(connection, entries[start], target) == entries[target]
 
 
-def test_no_path_is_longer_than_it_should_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ledger = grown(tmp_path / "l.db", 600)
-    steps = 0
+def test_no_path_is_longer_than_it_should_be() -> None:
+    for start in (2, 70, 600, 2**17 - 1, 2**17, 10**6):
+        for target in {1, 2, start // 3 + 1, start // 2 + 1, start - 1}:
+            numbers = path(start, target)
+            assert (numbers[0], numbers[-1]) == (start, target)
+            assert len(numbers) - 1 <= 2 * (1 + log2(start))
 
-    def counted(connection: Any, sequence: int) -> chain.Entry:
-        nonlocal steps
-        steps += 1
-        return entry_at(connection, sequence)
 
-    monkeypatch.setattr(back_links, "entry_at", counted)
+def test_a_path_is_read_in_one_question_and_through_entries_of_0_1_in_few(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = 0
+
+    def counted(*words: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return chain.run(*words)
+
+    monkeypatch.setattr(back_links, "run", counted)
+    ledger = grown(tmp_path / "l.db", 300)
     with ledger._chain.reading() as connection:
-        for start, target in ((600, 1), (512, 257), (511, 257), (600, 599), (577, 385)):
-            steps = 0
-            earlier(connection, entry_at(connection, start), target)
-            assert steps <= 2 * (1 + log2(start))
+        earlier(connection, newest(connection), 7)
+    assert asked == 1
+    old = dc.Ledger.open(shutil.copyfile(OLD, tmp_path / "old.db"))
+    old.upgrade()
+    asked = 0
+    with old._chain.reading() as connection:
+        assert earlier(connection, newest(connection), 1) == old.entries()[0]
+    assert asked == 2
 
 
 @pytest.mark.parametrize("number", [8, 12, 13])

@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 from coin_ledger import COIN, DATA
 from discreet.guarantees import chain
-from discreet.guarantees.chain import append, newest
+from discreet.guarantees.chain import append, newest, run
 from discreet.guarantees.postgresql import ServerChain
 from postgresql_server import Server
 
@@ -95,6 +95,44 @@ def test_the_publishing_role_appends_and_reads_and_nothing_else(server: Server) 
     owner.change_limit(1, reason="agreed")
     assert publisher.limit.epsilon == 1
     owner.check()
+
+
+def test_upgrading_puts_the_rules_in_place_that_an_earlier_version_did_not_have(server: Server) -> None:
+    place = server.place()
+    ledger = dc.Ledger.create(place, epsilon="1")
+    server.execute(
+        "DROP TRIGGER entries_are_kept ON entries; DROP FUNCTION entries_are_kept; GRANT ALL ON entries TO PUBLIC; "
+        "CREATE OR REPLACE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
+    )
+    ledger.upgrade()
+    ledger.charge(dc.Guarantee("0.1"), "x", {})
+    for statement in (
+        "DELETE FROM entries",
+        "INSERT INTO entries SELECT 9, '', 9, spent, 'x', 'y', body FROM entries LIMIT 1",
+    ):
+        with pytest.raises(psycopg.Error, match=r"never changed|stands behind the newest"):
+            server.execute(statement)
+    server.execute("DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN")
+    server.execute(f"GRANT USAGE ON SCHEMA {place.rpartition('=')[2]} TO stranger")
+    with pytest.raises(psycopg.Error, match="permission denied"):
+        server.execute("SELECT * FROM entries", user="stranger")
+    assert ledger.check() == 2
+
+
+def test_every_commit_waits_for_the_disk_whatever_the_server_is_used_to(server: Server) -> None:
+    place = server.place()
+    ledger = dc.Ledger.create(place, epsilon="1")
+    server.execute("ALTER ROLE postgres SET synchronous_commit = off; ALTER ROLE postgres SET "
+                   "default_transaction_isolation = 'serializable'")  # fmt: skip
+    try:
+        with dc.Ledger.open(place)._chain.writing() as connection:
+            shown = [
+                run(connection, f"SHOW {name}").scalar() for name in ("synchronous_commit", "transaction_isolation")
+            ]
+    finally:
+        server.execute("ALTER ROLE postgres RESET ALL")
+    assert shown == ["on", "read committed"]
+    assert ledger.check() == 1
 
 
 def test_whoever_ignores_the_lock_cannot_overspend_either(server: Server) -> None:

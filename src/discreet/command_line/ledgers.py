@@ -1,4 +1,4 @@
-"""The commands `ledger` and what they show: totals, charges, the check of the chain, heads, upgrades."""
+"""The commands `ledger` and what they show: totals, charges, the check of the chain, heads, upgrades, moves."""
 
 import csv
 from collections.abc import Sequence
@@ -135,6 +135,8 @@ def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str
         "totals": ledger_totals(opened).document(),
         "charges": [line.document() for line in lines],
     }
+    if opened.moved_to is not None:
+        sums["moved_to"] = opened.moved_to
     if (period := opened.this_period if opened.id else None) is not None:
         sums["period"] = {"name": period[0], "left": period[1].document()}
     if wanted != Filter():
@@ -165,6 +167,7 @@ def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) ->
         + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)
         + f" ({rule[opened.accountant.value]}).",
         *(_left_in_period(opened)),
+        *([] if opened.moved_to is None else [f"It was moved to {opened.moved_to}: nothing more is charged here."]),
         f"The chain of {number} entries is intact; its head is {opened.head.digest[:16]}...",
     )
 
@@ -244,7 +247,8 @@ def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> No
 def upgrade(book: str, as_json: bool) -> None:
     """Bring a ledger of version 0.1 into today's form, once, after a check of all of it.
 
-    Its chain stays as it is, inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure.
+    Its chain stays as it is, inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure. On
+    a server this puts today's rules of the database in place, whichever version made them.
 
     \b
     Example:  discreet ledger upgrade study.db
@@ -255,6 +259,32 @@ def upgrade(book: str, as_json: bool) -> None:
     if as_json:
         return show_json({"ledger": opened.id, "entries": number})
     return say(f"Upgraded {opened.place}: {number} entries, all old hashes as they were. Its id is {opened.id}.")
+
+
+@ledger.command()
+@book
+@click.argument("to")
+@as_json
+@helpful
+def move(book: str, to: str, as_json: bool) -> None:
+    """Move a ledger to TO, a server's address or a new file, after a check of all of it.
+
+    All entries go along with their hashes, so releases and witnesses' heads still fit. The old place is closed: it can
+    be read, but nothing more is charged there. Keep it. If this is interrupted, say the same again.
+
+    \b
+    Example:  discreet ledger move study.db "postgresql://owner@server/office?schema=ward7"
+    """
+    opened = open_book(book)
+    there = opened.move(to)
+    number = there.check()
+    if as_json:
+        return show_json({"from": str(opened.place), "to": str(there.place), "ledger": there.id, "entries": number})
+    return say(
+        f"Moved {opened.place} to {there.place}: {number} entries, all old hashes as they were. Its id is {there.id}.",
+        f"{opened.place} is closed. Keep it: if it were gone, a study that names it would begin a new budget.",
+        f"Name the new place from now on: ledger = {str(there.place)!r} under [budget] of a study.",
+    )
 
 
 @ledger.command()

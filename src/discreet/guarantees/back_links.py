@@ -9,21 +9,43 @@ hash of the first may trust the last: to have another entry there, two texts wit
 from typing import TYPE_CHECKING
 
 from discreet.errors import LedgerError
-from discreet.guarantees.chain import Entry, entry_at, linked
+from discreet.guarantees.chain import SELECT, Entry, linked, read_entry, run
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+_AT_A_TIME = 500  # entries of version 0.1, which have no links, that are read together
+
 
 def earlier(connection: "Connection", head: Entry, sequence: int) -> Entry:
     """Return an entry that the given one stands on, by its number; every entry on the way must fit its hash."""
-    entry = head
+    entry, read = head, dict[int, Entry]()
     while entry.sequence > sequence:
         links = {entry.sequence - 1: entry.previous}
         links |= dict(zip(linked(entry.sequence), entry.body.get("back", []), strict=False))
         number = min(each for each in links if each >= sequence)
-        found = entry_at(connection, number)
-        if not found.digest == links[number] == found.expected_digest():
+        if number not in read:
+            read = _entries_at(connection, path(number, sequence) if "back" in entry.body else _before(entry, sequence))
+        found = read.get(number)
+        if found is None or not found.digest == links[number] == found.expected_digest():
             raise LedgerError(f"The chain is broken at entry {number}: it was edited or removed.")
         entry = found
     return entry
+
+
+def path(start: int, target: int) -> list[int]:
+    """Return the numbers of the entries over which back links lead from one to an earlier one, both included."""
+    numbers = [start]
+    while numbers[-1] > target:
+        numbers.append(min(each for each in (numbers[-1] - 1, *linked(numbers[-1])) if each >= target))
+    return numbers
+
+
+def _before(entry: Entry, target: int) -> list[int]:
+    return list(range(max(target, entry.sequence - _AT_A_TIME), entry.sequence))
+
+
+def _entries_at(connection: "Connection", numbers: list[int]) -> dict[int, Entry]:
+    """Return entries by their numbers, in one question; those that are there."""
+    some = f"{SELECT} WHERE sequence IN ({', '.join(map(str, numbers))})"
+    return {row.sequence: read_entry(row) for row in run(connection, some)}

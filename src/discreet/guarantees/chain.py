@@ -18,7 +18,7 @@ import msgspec
 
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
-from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, not_made, went_back
+from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, moved_away, not_made, went_back
 from discreet.guarantees.entries import CARRIED, FIRST_PARTS, PARTS, Body, Carried
 from discreet.guarantees.schema import IN_A_FILE
 
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """Return what happened: 'created', 'limit', 'charge', 'release', 'abandoned' or 'upgraded'."""
+        """Return its kind: 'created', 'charge', 'release', 'abandoned', 'limit', 'upgraded', 'moved', 'arrived'."""
         return self.body["kind"]
 
     def expected_digest(self) -> str:
@@ -106,35 +106,34 @@ class Chain(ChainFace):
     def __init__(self, path: Path) -> None:
         self.place = path
         self.seen: Entry | None = None  # the newest entry that this process knows to be committed
+        self.created: Body = {}  # what the first entry declares, once it has been read
         self._files = _opened_anew(path)
 
     @staticmethod
     def at(place: str | os.PathLike[str]) -> "Chain":
         """Return the chain at a place: a file, or a server's address."""
-        if not isinstance(place, str) or not place.startswith("postgres"):
+        if not isinstance(place, str) or "://" not in place:
             return Chain(Path(place))
         from discreet.guarantees.postgresql import ServerChain  # which is one of these
 
         return ServerChain(place)
 
-    def make(self) -> None:
-        """Make the file, which must not exist yet."""
+    @contextmanager
+    def making(self) -> Iterator["Connection"]:
+        """Make the file, which must not exist yet, and its table, for entries to be written in one transaction."""
         try:
             os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except OSError as problem:
             raise not_made(self.place, problem) from None
-
-    def begin(self, body: Body) -> Entry:
-        """Write the first entry of a new ledger."""
         with self.writing() as connection:
             for statement in IN_A_FILE:
                 run(connection, statement)
-            return append(connection, None, body)
+            yield connection
 
     def latest(self, connection: "Connection") -> Entry:
         """Return the newest entry; refuse a ledger that has gone back behind what this process has seen of it."""
         head, known = newest(connection), self.seen
-        if known is not None and known.digest != head.digest and digest_at(connection, known.sequence) != known.digest:
+        if known and known.digest != head.digest and digests_at(connection, [known.sequence]) != [known.digest]:
             raise went_back(self.place, known.sequence)
         self.seen = head
         return head
@@ -150,12 +149,26 @@ class Chain(ChainFace):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
-        with self._in_words(), self._engine().begin() as connection:
-            self._start(connection, begin)
+        """Begin a transaction, and wait for the lock in short steps: SQLite's own steps grow to a tenth of a second."""
+        from sqlalchemy.exc import OperationalError
+
+        with self.in_words(), self._files.begin() as connection:
+            started = time.monotonic()
+            connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
+            connection.exec_driver_sql("PRAGMA busy_timeout = 20")
+            while True:
+                try:
+                    connection.exec_driver_sql(begin)
+                    break
+                except OperationalError as problem:
+                    if "locked" not in str(problem.orig) or time.monotonic() - started > LONGEST_WAIT:
+                        raise
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {LONGEST_WAIT * 1000:.0f}")
             yield connection
 
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
+    def in_words(self) -> Iterator[None]:
+        """Say in words what a database or an entry refuses."""
         from sqlalchemy.exc import SQLAlchemyError
 
         problem = ""
@@ -168,30 +181,13 @@ class Chain(ChainFace):
         if problem:
             raise LedgerError(f"Cannot use the ledger {str(self.place)!r}: {problem}. Nothing was published.")
 
-    def _start(self, connection: "Connection", begin: str) -> None:
-        """Begin a transaction, and wait for the lock in short steps: SQLite's own steps grow to a tenth of a second."""
-        from sqlalchemy.exc import OperationalError
-
-        started = time.monotonic()
-        connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
-        connection.exec_driver_sql("PRAGMA busy_timeout = 20")
-        while True:
-            try:
-                connection.exec_driver_sql(begin)
-                break
-            except OperationalError as problem:
-                if "locked" not in str(problem.orig) or time.monotonic() - started > LONGEST_WAIT:
-                    raise
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {LONGEST_WAIT * 1000:.0f}")
-
-    def _engine(self) -> "Engine":
-        return self._files
-
 
 def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     """Write an entry behind the newest one, with hashes of earlier ones: the rounder its number, the more."""
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
-    whole: Body = {**body, "back": [digest_at(connection, number) for number in linked(sequence)]}
+    if head and head.kind == "moved" and body["kind"] != "arrived":
+        raise moved_away(head.body["to"])
+    whole: Body = {**body, "back": digests_at(connection, linked(sequence))}
     written = canonical_json(whole)
     digest = chain_digest(sequence, written, previous)
     row = {
@@ -227,10 +223,11 @@ def entry_at(connection: "Connection", sequence: int) -> Entry:
     return read_entry(row)
 
 
-def digest_at(connection: "Connection", sequence: int) -> str:
-    """Return the hash of an entry by its number; that of nothing for none."""
-    found = run(connection, "SELECT digest FROM entries WHERE sequence = :sequence", {"sequence": sequence}).scalar()
-    return GENESIS if found is None else str(found)
+def digests_at(connection: "Connection", numbers: list[int]) -> list[str]:
+    """Return the hashes of entries by their numbers, in one question; that of nothing for none."""
+    some = f"SELECT sequence, digest FROM entries WHERE sequence IN ({', '.join(map(str, numbers))})"
+    found = {row.sequence: str(row.digest) for row in run(connection, some)} if numbers else {}
+    return [found.get(number, GENESIS) for number in numbers]
 
 
 def run(

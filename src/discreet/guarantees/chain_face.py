@@ -10,6 +10,8 @@ from discreet.errors import LedgerError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from discreet.guarantees.chain import Chain
+
 WRITTEN_BY_0_1 = (
     "This ledger was written by version 0.1 of discreet: it can be read, checked and verified, and what was paid for "
     "is given again, but it is not charged. Nothing was charged. Run `discreet ledger upgrade` once."
@@ -54,6 +56,10 @@ class ChainFace(ABC):
 
         return held_in_file(Path(self.place), request)
 
+    def upgrade(self) -> "Chain":
+        """Bring the ledger into today's form, and return its chain."""
+        raise LedgerError(f"{str(self.place)!r} is in today's form already. Nothing was changed.")
+
     def declared(self, connection: "Connection") -> dict[str, str]:
         """Return the limit as it was stated last."""
         from discreet.guarantees.chain import newest  # which is about what stands here
@@ -76,4 +82,12 @@ def went_back(place: str | Path, sequence: int) -> LedgerError:
     return LedgerError(
         f"The ledger {str(place)!r} no longer holds its entry {sequence}, which was there before: its end was cut off, "
         "or an older copy was put in its place. Nothing was charged."
+    )
+
+
+def moved_away(place: str) -> LedgerError:
+    """Say that a ledger goes on elsewhere."""
+    return LedgerError(
+        f"This ledger was moved to {place!r} and is closed here: it can be read, checked and verified, and what was "
+        "paid for is given again. Nothing was charged. Use the ledger there."
     )

@@ -59,6 +59,7 @@ class Body(Carried, total=False):
     charge: int
     releases: list[str]
     digests: list[str]
+    to: str
 
 
 _SUMS = {"limit", "shares", "spent"}
@@ -79,6 +80,8 @@ PARTS: dict[str, set[str]] = {
     "charge": FIRST_PARTS["charge"] | _ALWAYS | {"at", "nonce"},
     "abandoned": {*_ALWAYS, "at", "charge"},
     "release": FIRST_PARTS["release"] | _ALWAYS,
+    "moved": {*_ALWAYS, "at", "nonce", "to"},
+    "arrived": {*_ALWAYS, "at", "nonce"},
 }
 """The parts of an entry, by its kind.
 

@@ -7,9 +7,9 @@ Version 0.1 refuses the result: its newest entry is of a later version.
 """
 
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import LedgerError
 from discreet.guarantees.chain import SELECT, Chain, Entry, append, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
 from discreet.guarantees.ledger_check import check_rows
@@ -28,35 +28,33 @@ class FirstChain(Chain):
         """Return the limit as it was stated last."""
         return _last(connection, "$.declared").body["declared"]
 
+    def upgrade(self) -> Chain:
+        """Bring the file into today's form, in one transaction, after a check of all of it."""
+        with self.writing() as connection:
+            head = newest(connection)
+            if "back" in head.body:
+                return super().upgrade()
+            check_rows(run(connection, "SELECT * FROM entries ORDER BY sequence"), self.place)
+            most = run(connection, "SELECT max(json_extract(body, '$.rows')) FROM entries").scalar()
+            body: Body = {
+                "kind": "upgraded", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),
+                "declared": self.declared(connection), "limit": head.body["limit"], "shares": head.body["shares"],
+                "spent": head.body["spent"], "rows": None if most is None else int(str(most)), "period": None,
+            }  # fmt: skip
+            for statement in (_ASIDE, *IN_A_FILE, _AGAIN, _AWAY):
+                run(connection, statement)
+            append(connection, head, body)
+        return Chain(Path(self.place))
+
+
+_ASIDE = "ALTER TABLE entries RENAME TO entries_of_0_1"
+_AGAIN = """INSERT INTO entries (sequence, request, charge, spent, previous, digest, body)
+    SELECT sequence, json_extract(body, '$.request'), json_extract(body, '$.charge'), json_extract(body, '$.spent'),
+    previous, digest, body FROM entries_of_0_1 ORDER BY sequence"""
+_AWAY = "DROP TABLE entries_of_0_1"
+
 
 def _last(connection: "Connection", part: str) -> Entry:
     """Return the newest entry that has a part."""
     having = f"{SELECT} WHERE json_extract(body, :part) IS NOT NULL ORDER BY sequence DESC LIMIT 1"
     return read_entry(run(connection, having, {"part": part}).one())
-
-
-def upgraded(chain: Chain) -> None:
-    """Bring a ledger of version 0.1 into today's form, in one transaction, after a check of all of it."""
-    with chain.writing() as connection:
-        head = newest(connection)
-        if "back" in head.body or not isinstance(chain, FirstChain):
-            raise LedgerError(f"{str(chain.place)!r} is in today's form already. Nothing was changed.")
-        check_rows(run(connection, "SELECT * FROM entries ORDER BY sequence"), chain.place)
-        most = run(connection, "SELECT max(json_extract(body, '$.rows')) FROM entries").scalar()
-        declared = chain.declared(connection)
-        run(connection, "ALTER TABLE entries RENAME TO entries_of_0_1")
-        for statement in IN_A_FILE:
-            run(connection, statement)
-        run(
-            connection,
-            "INSERT INTO entries (sequence, request, charge, spent, previous, digest, body) SELECT sequence, "
-            "json_extract(body, '$.request'), json_extract(body, '$.charge'), json_extract(body, '$.spent'), "
-            "previous, digest, body FROM entries_of_0_1 ORDER BY sequence",
-        )
-        run(connection, "DROP TABLE entries_of_0_1")
-        body: Body = {
-            "kind": "upgraded", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),
-            "declared": declared, "limit": head.body["limit"], "shares": head.body["shares"],
-            "spent": head.body["spent"], "rows": None if most is None else int(str(most)), "period": None,
-        }  # fmt: skip
-        append(connection, head, body)

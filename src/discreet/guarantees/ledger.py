@@ -89,10 +89,10 @@ class Ledger(LedgerBook):
             "declared": limit_of(Accountant.BASIC, epsilon, delta).document(),
             "allowance": None if per is None and allowance is None else stated_allowance(per, allowance, epsilon),
         }  # fmt: skip
-        ledger = cls(Chain.at(path))
-        ledger._chain.make()
-        ledger._chain.seen = ledger._chain.begin({**body, **sums_document(limit, shares, neighbours)})
-        return ledger
+        chain = Chain.at(path)
+        with chain.making() as connection:
+            chain.seen = append(connection, None, {**body, **sums_document(limit, shares, neighbours)})
+        return cls(chain)
 
     def charge(
         self,
@@ -114,7 +114,8 @@ class Ledger(LedgerBook):
         """
         with self._chain.writing() as connection:
             reached("charge-begun")
-            head, created = self._chain.latest(connection), entry_at(connection, 1).body
+            head = self._chain.latest(connection)  # of the chain that this process knows, so its beginning is the same
+            created = self._chain.created = self._chain.created or entry_at(connection, 1).body
             rule, neighbours = Accountant(created["accountant"]), Adjacency(created["adjacency"])
             within = group is not None and guarantee.adjacency is Adjacency.REPLACE_WITHIN_GROUP
             if created["unit"] != unit or not (within or guarantee.adjacency is Adjacency.REPLACE_ONE):

@@ -12,9 +12,10 @@ from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier
 from discreet.guarantees.chain import SELECT, Chain, Entry, append, entry_at, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
-from discreet.guarantees.first_version import FirstChain, upgraded
+from discreet.guarantees.first_version import FirstChain
 from discreet.guarantees.guarantee import Accountant, Amount, Budget, Guarantee, limit_of, read_amount
 from discreet.guarantees.ledger_check import check_rows, read_as
+from discreet.guarantees.moving import moved
 from discreet.guarantees.requests import is_answered
 from discreet.markup import html_table
 from discreet.records.columns import is_text
@@ -202,10 +203,24 @@ class LedgerBook:
             streamed = connection.execution_options(stream_results=True, yield_per=_AT_A_TIME)
             return check_rows(run(streamed, "SELECT * FROM entries ORDER BY sequence"), self.place)
 
+    @property
+    def moved_to(self) -> str | None:
+        """Return where the ledger goes on, if it was moved; then nothing more can be charged here."""
+        head = self.head
+        return head.body["to"] if head.kind == "moved" else None
+
+    def move(self, place: str | os.PathLike[str]) -> Self:
+        """Move the ledger to a new file or a server, and return it there; here it is closed, and stays readable."""
+        target = Chain.at(place)
+        moved(self._chain, target)
+        return type(self).open(target.address)
+
     def upgrade(self) -> None:
-        """Bring a ledger of version 0.1 into today's form; its chain stays as it is, inside the new one."""
-        upgraded(self._chain)
-        self._chain = Chain(self.path)
+        """Bring a ledger into today's form: one of version 0.1, whose chain stays as it is inside the new one.
+
+        On a server, put today's rules in place: who may write what, and that nothing is changed or deleted.
+        """
+        self._chain = self._chain.upgrade()
 
 
 def _line(entry: Entry) -> tuple[str, ...]:

@@ -83,12 +83,16 @@ class _Sums:
     limit: Amount = field(default_factory=lambda: nothing(Accountant.BASIC))
     shares: dict[str, Amount] = field(default_factory=dict)
     carried: dict[str, object] = field(default_factory=dict)
+    is_away: bool = False  # the entry before says that the ledger goes on elsewhere
 
     def follow(self, entry: Entry) -> None:
         """Check an entry's contents against all that came before."""
         kind, body = entry.kind, entry.body
         if (kind == "created") != (not self.created):
             raise LedgerError(f"Entry {entry.sequence} of {self.place!r} begins a ledger where none begins.")
+        if (kind == "arrived") != self.is_away:
+            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} stands where the ledger was moved away.")
+        self.is_away = kind == "moved"
         if kind == "created":
             self._begin(body)
         if kind in ("created", "limit"):

@@ -12,17 +12,15 @@ which triggers forbid to the owner too; only the owner may change the limit.
 """
 
 import os
-import time
 import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.guarantees import chain as chains
-from discreet.guarantees.chain import Chain, Entry, append, digest_of, run
-from discreet.guarantees.entries import Body
+from discreet.guarantees.chain import Chain, digest_of, run
 from discreet.guarantees.requests import waited_too_long
 from discreet.guarantees.schema import INDEXES, TABLE
 from discreet.records.columns import is_text
@@ -30,34 +28,39 @@ from discreet.records.columns import is_text
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-_LEDGERS, _REQUESTS = 1_147_757, 1_147_758  # the two families of advisory locks, of ledgers and of requests
+_LEDGERS = 1_147_757  # the family of advisory locks of ledgers; those of requests have one number, not two
+_LOCKED = "55P03"  # PostgreSQL's code for a lock that was waited for too long
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-_APPENDED = """CREATE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
+_APPENDED = """CREATE OR REPLACE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE last record;
 BEGIN
     EXECUTE format('SELECT sequence, digest FROM %s ORDER BY sequence DESC LIMIT 1', TG_RELID::regclass) INTO last;
     IF NEW.sequence <> coalesce(last.sequence, 0) + 1 OR NEW.previous <> coalesce(last.digest, repeat('0', 64)) THEN
         RAISE EXCEPTION 'an entry of a ledger stands behind the newest one';
     END IF;
-    IF NEW.body::json ->> 'kind' IN ('created', 'upgraded', 'limit') AND NOT pg_has_role(
+    IF NEW.body::json ->> 'kind' IN ('created', 'upgraded', 'limit', 'moved', 'arrived') AND NOT pg_has_role(
             (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
-        RAISE EXCEPTION 'only the owner of a ledger may change its limit';
+        RAISE EXCEPTION 'only the owner of a ledger may change its limit or move it';
     END IF;
     RETURN NEW;
 END $$"""
-_KEPT = """CREATE FUNCTION entries_are_kept() RETURNS trigger LANGUAGE plpgsql AS $$
+_KEPT = """CREATE OR REPLACE FUNCTION entries_are_kept() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION 'entries of a ledger are never changed or deleted'; END $$"""
 
-ON_A_SERVER = (
-    TABLE.format(number="BIGINT"),
-    *INDEXES,
+_TRIGGER = """DROP TRIGGER IF EXISTS {name} ON entries;
+CREATE TRIGGER {name} BEFORE {events} ON entries {each} EXECUTE FUNCTION {name}()"""
+
+RULES = (
     _APPENDED,
     _KEPT,
-    "CREATE TRIGGER entries_are_appended BEFORE INSERT ON entries FOR EACH ROW EXECUTE FUNCTION entries_are_appended()",
-    "CREATE TRIGGER entries_are_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON entries "
-    "EXECUTE FUNCTION entries_are_kept()",
+    _TRIGGER.format(name="entries_are_appended", events="INSERT", each="FOR EACH ROW"),
+    _TRIGGER.format(name="entries_are_kept", events="UPDATE OR DELETE OR TRUNCATE", each="FOR EACH STATEMENT"),
     "REVOKE ALL ON entries FROM PUBLIC",
 )
+"""What the database itself refuses; they can be put in place anew."""
+
+ON_A_SERVER = (TABLE.format(number="BIGINT"), *INDEXES, *RULES)
 """How PostgreSQL makes the table."""
 
 
@@ -70,7 +73,7 @@ class ServerChain(Chain):
 
     def __init__(self, address: str) -> None:
         self._address = address
-        parts = urlsplit(address)
+        parts = _split(address)
         asked = dict(parse_qsl(parts.query))
         self.schema = asked.pop("schema", None)
         if self.schema is not None and not (is_text(self.schema) and '"' not in self.schema):
@@ -81,7 +84,7 @@ class ServerChain(Chain):
         user = where[0].split(":")[0] + where[1]
         shown = f"?schema={self.schema}" if self.schema else ""
         self.place = f"postgresql://{user}{where[2]}{parts.path}{shown}"
-        self.seen = None
+        self.seen, self.created = None, {}
         self._kept: tuple[int, Engine] | None = None
 
     @property
@@ -94,20 +97,25 @@ class ServerChain(Chain):
         with self.reading() as connection:
             return run(connection, "SELECT to_regclass('entries')").scalar() is not None
 
-    def make(self) -> None:
-        """Refuse a place where a ledger is already."""
+    @contextmanager
+    def making(self) -> Iterator["Connection"]:
+        """Make the table where none is yet, for entries to be written in one transaction: both or none."""
         if self.exists():
             raise LedgerError(
                 f"There is a ledger at {self.place!r} already. Nothing was changed. Open it with Ledger.open, or name "
                 "another schema; mind that a new ledger is a new budget."
             )
-
-    def begin(self, body: Body) -> Entry:
-        """Make the table and write the first entry, both or none."""
         with self._transaction("READ WRITE") as connection:
             for statement in ON_A_SERVER:
                 connection.exec_driver_sql(statement.replace("%", "%%"))
-            return append(connection, None, body)
+            yield connection
+
+    def upgrade(self) -> Chain:
+        """Put today's rules in place, whichever version made the table; only its owner may."""
+        with self.writing() as connection:
+            for statement in RULES:
+                connection.exec_driver_sql(statement.replace("%", "%%"))
+        return self
 
     def grant(self, role: str) -> None:
         """Allow a role to append and to read, and nothing else."""
@@ -125,33 +133,50 @@ class ServerChain(Chain):
 
     @contextmanager
     def holding(self, request: str) -> Iterator[None]:
-        """Hold a request's name: a lock of a session of its own, which the server ends with the session."""
-        number = int(digest_of(request)[:7], 16)
-        lock = {"family": _REQUESTS, "number": number}
-        started, held = time.monotonic(), False
-        with self._in_words():
-            session = self._engine().connect()
+        """Hold a request's name: a lock of a session of its own, which the server frees with the session."""
+        from sqlalchemy.exc import OperationalError, SQLAlchemyError
+
+        name = f"('entries'::regclass::oid::int8 << 32) | {int(digest_of(request)[:8], 16)}"
+        session = None
+        with self.in_words():
+            try:
+                session = self._session(f"{_begin()}; SELECT pg_advisory_lock({name}); COMMIT")
+            except OperationalError as problem:
+                if getattr(problem.orig, "sqlstate", None) != _LOCKED:
+                    raise
+        if session is None:
+            raise PublishError(waited_too_long(request, chains.LONGEST_WAIT))
         try:
-            while not held:
-                with self._in_words():
-                    held = bool(run(session, "SELECT pg_try_advisory_lock(:family, :number)", lock).scalar())
-                    session.commit()
-                if not held and time.monotonic() - started > chains.LONGEST_WAIT:
-                    raise PublishError(waited_too_long(request, chains.LONGEST_WAIT))
-                time.sleep(0 if held else 0.005)
             yield
         finally:
-            session.invalidate()  # the session ends, and the lock with it
+            try:
+                session.exec_driver_sql(f"SELECT pg_advisory_unlock({name})")
+            except SQLAlchemyError:
+                session.invalidate()  # the session has ended, and the lock with it
             session.close()
 
-    def _start(self, connection: "Connection", begin: str) -> None:
-        """Begin a transaction: to read, of one snapshot; to write, behind all others who write."""
-        if begin == "READ ONLY":
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            return
-        lock = f"SELECT pg_advisory_xact_lock({_LEDGERS}, 'entries'::regclass::oid::int4)"
-        wait = f"SET LOCAL lock_timeout = {chains.LONGEST_WAIT * 1000:.0f}; SET LOCAL synchronous_commit = on"
-        connection.exec_driver_sql(f"{wait}; {lock}" if begin == "BEGIN IMMEDIATE" else wait)
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator["Connection"]:
+        """Begin a transaction in one message: to read, of one snapshot; to write, behind all others who write."""
+        lock = f"{_begin()}; SELECT pg_advisory_xact_lock({_LEDGERS}, 'entries'::regclass::oid::int4)"
+        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": lock}.get(begin, _begin())
+        with self.in_words(), self._session(words) as connection:
+            yield connection
+            connection.commit()
+
+    def _session(self, first: str, is_new: bool = False) -> "Connection":
+        """Return a session that has said its first words; one that ended while it was kept is replaced, once."""
+        from sqlalchemy.exc import DBAPIError
+
+        session = self._engine().connect()
+        try:
+            session.exec_driver_sql(first)
+        except DBAPIError as problem:
+            session.close()
+            if is_new or not problem.connection_invalidated:
+                raise
+            return self._session(first, is_new=True)
+        return session
 
     def _engine(self) -> "Engine":
         """Return an engine of this very process: forked processes share no session."""
@@ -164,7 +189,7 @@ class ServerChain(Chain):
         return self._kept[1]
 
     def _connected(self) -> "Engine":
-        """Return an engine that keeps sessions for later and asks whether they still live."""
+        """Return an engine that keeps sessions for later."""
         from sqlalchemy import create_engine
 
         try:
@@ -177,10 +202,30 @@ class ServerChain(Chain):
         options = {"options": f'-csearch_path="{schema}"'} if schema else {}
         return create_engine(
             self._url,
-            pool_pre_ping=True,
-            isolation_level="READ COMMITTED",
+            isolation_level="AUTOCOMMIT",  # transactions are begun in words, see `_transaction`
             connect_args={"connect_timeout": 10, "application_name": "discreet", **options},
         )
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of a server's address; it is not repeated, because it may hold a password."""
+    kind = ""
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        kind, _ = parts.scheme, parts.port  # which raises if it is no number
+        if kind in ("postgresql", "postgres", "postgresql+psycopg"):
+            return parts
+    what = "this address cannot be read" if kind in ("", "postgresql", "postgres") else f"this is of the kind {kind!r}"
+    raise DeclarationError(
+        f"A ledger lies in a file or on a server, postgresql://USER@HOST:PORT/DATABASE?schema=NAME; {what}. Nothing "
+        "was done."
+    )
+
+
+def _begin() -> str:
+    """Return how a transaction begins that writes; it waits for a lock as long as any other, and for the disk."""
+    wait = f"SET LOCAL lock_timeout = {chains.LONGEST_WAIT * 1000:.0f}"
+    return f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {wait}; SET LOCAL synchronous_commit = on"
 
 
 def _closed(process: int, engine: "Engine") -> None:

@@ -42,8 +42,6 @@ _PROOF = "permute-and-flip with the global sensitivity of its score"
 class Flips(HellingerMechanism):
     """Flip a coin for candidate posteriors in random order until one is taken."""
 
-    has_smooth_normaliser = False
-
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
         if self.candidates > MOST_ORDERED:
@@ -51,6 +49,11 @@ class Flips(HellingerMechanism):
                 f"{self.size} records in {len(model.cells)} cells give {self.candidates} candidate posteriors; "
                 f"PermuteAndFlip goes through {MOST_ORDERED} at most. Use HellingerGlobal."
             )
+
+    @property
+    def has_smooth_normaliser(self) -> bool:
+        """Return False: it has no normaliser."""
+        return False
 
     @property
     def is_exponential(self) -> bool:

@@ -54,6 +54,7 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
     title = f"Privacy budget: {created['population'] or str(ledger.place).split('/')[-1]}"
     facts = [f"Protects {created['unit']}; neighbours: {created['adjacency']}.", f"Ledger {ledger.place}"]
     facts += [f"Id {ledger.id}; {ledger.head.sequence} entries, head {ledger.head.digest[:16]}..."] if ledger.id else []
+    facts += [f"Moved to {ledger.moved_to}: nothing more is charged here."] if ledger.moved_to else []
     figures = [(f"{part} spent", f"{_short(getattr(spent, part))} of {_short(getattr(limit, part))}") for part in
                limit.document() if getattr(limit, part)]  # fmt: skip
     figures += [(f"{name} left", _short(getattr(limit - spent, name)))]
