@@ -16,7 +16,7 @@ from discreet.guarantees import Filter, Head, lines_of
 from discreet.releases.release import mechanism_document
 
 pytest.importorskip("cryptography", reason="No cryptography: pip install 'discreet[signatures]' to run these tests.")
-OLD = Path(__file__).parent.parent / "documents" / "0.1" / "basic.ledger"
+OLD = Path(__file__).parent.parent / "documents" / "0.1" / "within.ledger"
 
 
 def run(*words: str | Path) -> Result:
@@ -58,6 +58,13 @@ def test_days_are_days(book: Path) -> None:
         found = run("ledger", book, "--since", wrong)
         assert found.exit_code == 1
         assert "is a day such as" in found.output
+
+
+def test_words_to_filter_by_are_texts() -> None:
+    wrong: Any = 7
+    for name in ("label", "group", "data", "since", "until"):
+        with pytest.raises(dc.DeclarationError, match=f"{name} is a text"):
+            Filter(**{name: wrong})
 
 
 def test_a_ledger_is_written_as_a_table_and_as_json(book: Path, tmp_path: Path) -> None:
