@@ -84,9 +84,9 @@ def test_eight_processes_share_room_for_exactly_ten_releases(tmp_path: Path) -> 
     processes = [FORK.Process(target=_race, args=(ledger.path, wins)) for _ in range(8)]
     for process in processes:
         process.start()
-    won = sum(wins.get(timeout=120) for _ in processes)
     for process in processes:
-        process.join()
+        process.join(120)
+    won = sum(wins.get(timeout=10) for _ in processes)
     assert won == 10
     kinds = [entry.kind for entry in ledger.entries()]
     assert (kinds.count("charge"), kinds.count("release")) == (10, 10)
