@@ -145,6 +145,17 @@ def test_an_old_ledger_is_upgraded_once(tmp_path: Path) -> None:
     assert run("ledger", "check", path).exit_code == 0
 
 
+def test_what_is_no_head_and_no_private_key_is_named(book: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.head.json").write_text('{"kind": 1}')
+    found = run("ledger", "check", book, "--witness", tmp_path)
+    assert found.exit_code == 5
+    assert "x.head.json' is no head that can be read" in found.output
+    run("key", "new", tmp_path / "k")
+    assert "is no private key" in run("ledger", "head", book, "--key", tmp_path / "k.pub").output
+    (tmp_path / "k.key").chmod(0o644)
+    assert "can be read by others" in run("ledger", "head", book, "--key", tmp_path / "k.key").output
+
+
 def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) -> None:
     done = run("ledger", "move", book, tmp_path / "new.db")
     assert done.exit_code == 0, done.output
