@@ -13,13 +13,13 @@ test: .venv/installed-dev
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
 validate: .venv/installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 
 # As validate, with many more repeats; it may be interrupted, and goes on where it stopped. Results are kept as JSON,
 # stamped with the commit, in validation/results; the last two lines make the figures of docs/calibration.md of them.
 validate-full: .venv/installed-dev
-	DISCREET_VALIDATION=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -rP validation
+	DISCREET_VALIDATION=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 	$(BIN)/python validation/calibration_page.py collect
 	$(BIN)/python validation/calibration_page.py write
@@ -34,6 +34,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/counting.py --only memory
 	$(BIN)/python benchmarks/spark.py

@@ -46,7 +46,7 @@ def race(place: str, processes: int, attempts: int, room: int) -> None:
     for process in racing:
         process.start()
     for process in racing:
-        process.join(1800)
+        process.join(500)
     assert [process.exitcode for process in racing] == [0] * processes
     assert sum(won.get(timeout=60) for _ in racing) == room
     assert ledger.spent.epsilon == Fraction(room, 1000)

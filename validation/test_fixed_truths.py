@@ -29,7 +29,7 @@ from discreet.inference.posteriors.laws import Laws, OwnLaws
 from discreet.inference.posteriors.table import JointLaws
 from discreet.reading import Case, read
 from discreet.reading.own_sums import OwnSums
-from discreet.reading.strengths import learnt, read_strengths
+from discreet.reading.strengths import read_learnt
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -137,7 +137,7 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
 def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return the same for readings of all cells at once."""
     case = Case.of([release])
-    tables: Any = read_strengths(learnt(case))
+    tables: Any = read_learnt(case)
     one: Any = [read(replace(case, model=case.model.with_prior(1)))]
     return {
         "D1": partial(covers, JointLaws(one), None),

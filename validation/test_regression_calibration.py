@@ -2,33 +2,22 @@
 
 For each data set the posterior probability below the truth is kept, of every coefficient and of sigma. If readings are
 calibrated these are uniform: intervals of 50, 90 and 95 % cover as much, and a chi-square test of ten bins of them is
-not rejected. `make validate` takes 40 data sets of each setting, `make validate-full` 1,000; what is done is kept in
-`validation/results/regression-calibration.json`, stamped with a digest of the reading's files, so that it may be
-interrupted and go on.
+not rejected. `make validate` takes 40 data sets of each setting of 10,000 records, `make validate-full` 1,000.
 """
 
-import json
-import os
 import warnings
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from kept_results import IS_FULL, kept, repeats
 from scipy.stats import chi2
 
 import discreet as dc
-from discreet.mathematics import groups, pareto
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.reading import moment_reading, moments, tempering
-from discreet.reading.engines import moments as engine
 
-RESULTS = Path(__file__).parent / "results" / "regression-calibration.json"
-IS_FULL = os.environ.get("DISCREET_VALIDATION") == "full"
 NAMES = ("a", "b", "c")
 LEVELS = (0.5, 0.9, 0.95)
 
@@ -76,30 +65,10 @@ SETTINGS = (
 )
 
 
-def sources() -> str:
-    """Return the digest of the files that read a regression: results of others are not taken up."""
-    files = (engine, moments, moment_reading, tempering, groups, pareto)
-    return sha256(b"".join(Path(str(file.__file__)).read_bytes() for file in files)).hexdigest()
-
-
-STAMP = sources()
-
-
-def kept() -> dict[str, Any]:
-    found = dict(json.loads(RESULTS.read_text("utf-8"))) if IS_FULL and RESULTS.exists() else {}
-    return found if found.get("sources") == STAMP else {"sources": STAMP}
-
-
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_regressions_are_calibrated(setting: Setting) -> None:
-    sets = setting.sets if IS_FULL else setting.sets // 25
-    found: list[list[float]] = kept().get(setting.name, [])
-    for number in range(len(found), sets):
-        found.append(setting.one(number))
-        if IS_FULL and (number % 10 == 9 or number + 1 == sets):
-            RESULTS.parent.mkdir(exist_ok=True)
-            RESULTS.write_text(json.dumps(kept() | {setting.name: found}), encoding="utf-8")
-    below = np.array(found[:sets])
+    sets = repeats(setting.sets // 25, setting.sets)
+    below = np.array(kept("regression-calibration", setting.name, setting.seed, sets, setting.one))
     names = [*setting.model.names, *(["sigma"] if below.shape[1] > 4 else [])]
     print(f"\n{setting.name}, {len(below)} data sets")
     worst = 1.0

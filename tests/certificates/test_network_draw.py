@@ -116,3 +116,12 @@ def test_strong_priors_are_certified_as_well() -> None:
     for prior, found in ((1e5, 0.02556), (1e7, 0.0020447), (1e9, 0.00014251), (1e12, 0.00014251)):
         curve = composed_draws({NodeCurve.universal(Fraction(prior)): 3}, Fraction(1), Fraction(1, 10**6))
         assert least_epsilon(curve, Fraction(1, 10**6)) == pytest.approx(found, rel=1e-3)
+
+
+def test_more_records_only_lower_a_curve_so_that_a_bound_may_leave_some_out() -> None:
+    sizes = (2, 30, 1000, 10**6, 10**8)
+    falling = [NodeCurve(Fraction(1), Fraction(2), size).certified(Fraction(1), Fraction(1, 2)) for size in sizes]
+    assert falling == sorted(falling, reverse=True)
+    assert falling[-2] == pytest.approx(falling[-1], rel=1e-5)
+    assert NodeCurve(Fraction(1), Fraction(2), 10**12).at_most() == NodeCurve(Fraction(1), Fraction(2), 10**6)
+    assert NodeCurve(Fraction(1), Fraction(2), 30).at_most() == NodeCurve(Fraction(1), Fraction(2), 30)

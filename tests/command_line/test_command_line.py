@@ -336,11 +336,12 @@ epsilon = "2"
 
 
 def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_declared(folder: Path) -> None:
-    (folder / "study.toml").write_text(STUDY + UNREADABLE)
+    wide = STUDY.replace('["A", "B"]', '["A", "B", "C", "D", "E"]') + UNREADABLE
+    (folder / "study.toml").write_text(wide)
     for words in (("publish", "study.toml", "--ask", "opinions"), ("publish", "study.toml", "--batch")):
         assert "nothing was charged" in " ".join(run(*words, code=1).stderr.split())
     assert not (folder / "study.db").exists()
-    (folder / "study.toml").write_text(STUDY + UNREADABLE + 'reading = "none"\n')
+    (folder / "study.toml").write_text(wide + 'reading = "none"\n')
     assert (
         "Cannot rehearse 'opinions': nobody could read it"
         in run("rehearse", "study.toml", "--ask", "opinions", code=1).stderr

@@ -60,7 +60,7 @@ def test_a_margin_is_shown_drawn_and_written_as_a_posterior_of_its_own(release: 
 
 def test_a_prior_by_name_or_number_is_read_under(release: Path) -> None:
     together = CliRunner().invoke(main, ["infer", str(release), "--prior", "learnt"])
-    assert "Means and intervals: all cells read together, the strength of the prior learnt." in " ".join(
+    assert "Means and intervals: all cells read together, the strength of the prior learnt (" in " ".join(
         together.output.split()
     )
     own = CliRunner().invoke(main, ["infer", str(release), "--prior", "2"])

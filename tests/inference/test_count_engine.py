@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "chain": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 2)),
     "chain, little noise": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "chain, little noise, prior .4": (graph(*CHAIN, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
+    "collider, prior 40": (graph(*COLLIDER, prior=40), 7, lambda net, n: dc.FamilyHistograms(net, n, 3)),
     "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.FourierCounts(net, n, 3)),
     "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.FourierCounts(net, n, 3)),
     "Fourier updates": (graph(*NAIVE), 8, lambda net, n: dc.FourierUpdates(net, n, 6)),
@@ -52,7 +53,7 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "updates": (graph(*TRIANGLE), 6, lambda net, n: dc.LaplaceUpdates(net, n, 3)),
     "draws": (graph(*COLLIDER), 7, lambda net, n: dc.NetworkSampling(net, n, 9, "0.9", draws=2, power="0.7")),
     "coarse draws": (graph(*CHAIN), 7, lambda net, n: dc.NetworkSampling(net, n, 9, "0.9", grid_bits=6)),
-    "truncated draws": (graph(*COLLIDER), 7, lambda net, n: dc.NetworkSampling.truncated(net, size=n, epsilon=6)),
+    "truncated draws": (graph("a -> b"), 5, lambda net, n: dc.NetworkSampling.truncated(net, size=n, epsilon=6)),
 }  # fmt: skip
 
 

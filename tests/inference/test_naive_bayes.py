@@ -13,7 +13,7 @@ from discreet.errors import DiscreetError
 from discreet.mathematics.distributions import BetaMixture
 from discreet.reading.counts import splits
 from discreet.reading.counts.class_reading import OwnFactor
-from discreet.reading.counts.class_windows import WindowedClass, class_windows
+from discreet.reading.counts.class_windows import RowMemory, WindowedClass, class_windows
 from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.cube_classes import cube_classes
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
@@ -287,7 +287,7 @@ def test_independent_noise_and_exact_counts_agree_when_there_is_hardly_any_noise
     alpha = [np.array([1.0, 2.0])] * 2
     rows = [[[laplace(table[y].tolist(), 60.0)] for table in tables] for y in range(2)]
     windows = class_windows(rows, [], 20)
-    classes = [WindowedClass(own, alpha, 20, window) for own, window in zip(rows, windows, strict=True)]
+    classes = [WindowedClass(RowMemory(own, 20), alpha, window) for own, window in zip(rows, windows, strict=True)]
     counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 2, 20)
     np.testing.assert_allclose(counts.class_means, [0.5, 0.5], atol=1e-12)
     np.testing.assert_allclose(counts.feature_means(0), [[8 / 13, 5 / 13], [3 / 13, 10 / 13]], atol=1e-12)

@@ -42,24 +42,41 @@ def test_any_other_stick_has_its_law_once_it_is_weighted(total: int, a: float, b
     assert mass.sum() == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "total"), [(300, 200, 50), (40, 60, 7), (0.01, 90, 30), (5e3, 4e3, 900), (2, 1e6, 9)]
+)
+def test_a_stick_that_outweighs_its_records_gives_counts_their_law(a: float, b: float, total: int) -> None:
+    """Every count up to a chance of 1e-4 is met with its Beta-binomial probability, and no weight is large."""
+    quantiles = (np.arange(50_000) + 0.5) / 50_000
+    x = ndtri(quantiles)[None]
+    found, weights = Stick(a, b).whole(np.full_like(x, total), x)
+    mass = np.bincount(found[0].astype(int), np.exp(np.asarray(weights)[0]), minlength=total + 1) / x.size
+    np.testing.assert_allclose(mass, betabinom(total, a, b).pmf(np.arange(total + 1)), atol=1e-4)
+    assert np.max(weights) < 1
+    r, slope = Stick(a, b).share(x[:, ::5_000], np.full((1, 10), float(total)))
+    assert (np.abs(total * r - found[:, ::5_000]) <= 1 + 0.1 * total).all()
+    assert np.isfinite(slope).all()
+
+
 @pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 1), (0.5, 0.5), (0.05, 2)])
 def test_the_smooth_stick_has_the_slope_that_it_says_and_can_be_turned_round(a: float, b: float) -> None:
     x = np.linspace(-3, 3, 41)
-    r, slope = Stick(a, b).share(x)
-    more, less = Stick(a, b).share(x + 1e-5)[0], Stick(a, b).share(x - 1e-5)[0]
+    many = np.full_like(x, 1e12)
+    r, slope = Stick(a, b).share(x, many)
+    more, less = Stick(a, b).share(x + 1e-5, many)[0], Stick(a, b).share(x - 1e-5, many)[0]
     np.testing.assert_allclose(slope, (more - less) / 2e-5, rtol=1e-4, atol=1e-9)
     inside = (r > 1e-12) & (r < 1 - 1e-9)
-    np.testing.assert_allclose(Stick(a, b).normal(r)[inside], x[inside], atol=1e-5)
+    np.testing.assert_allclose(Stick(a, b).normal(r, 1e12)[inside], x[inside], atol=1e-5)
 
 
 @pytest.mark.parametrize(("a", "b"), [(2, 1e3), (1e3, 2), (1e3, 1e9), (1e9, 1e3), (1e9, 1e9), (1e9, 1e-6), (0.5, 1e7)])
 def test_shares_of_very_strong_priors_are_quantiles_up_to_the_far_ends(a: float, b: float) -> None:
     x = np.linspace(-8.4, 8.4, 85)
-    r, slope = Stick(a, b).share(x)
+    r, slope = Stick(a, b).share(x, np.full_like(x, 1e12))
     assert np.isfinite(slope).all()
     assert (np.diff(r) >= 0).all()
     inside = (r > 1e-300) & (r < 1 - 1e-3)
-    np.testing.assert_allclose(Stick(a, b).normal(r)[inside], x[inside], atol=2e-4)
+    np.testing.assert_allclose(Stick(a, b).normal(r, 1e12)[inside], x[inside], atol=2e-4)
 
 
 def test_a_small_coupling_is_the_quantile_of_the_hypergeometric_law() -> None:

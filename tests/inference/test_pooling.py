@@ -9,6 +9,7 @@ from scipy.special import betaln, gammaln
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.inference.pooled_groups import groups_of, sizes_under
 from discreet.inference.pooling import PooledRates
 
 WARDS = ("A", "B", "C")
@@ -59,6 +60,58 @@ def test_every_point_of_the_grid_agrees_with_a_sum_over_all_tables(mechanism: An
     assert fast - fast[0] == pytest.approx(np.log([s[0] for s in slow]) - np.log(slow[0][0]), abs=1e-8)
     for point, (_, means) in zip(points, slow, strict=True):
         assert pooled._means(point) == pytest.approx(means, abs=1e-8)
+
+
+def direct(noisy: np.ndarray, size: int, rate: float, mu: float, kappa: float) -> tuple[float, np.ndarray]:
+    """Return the same for groups of two noisy sums (with, without) of two cells each, by sums over all counts.
+
+    The noise of two cells has the kernel r^|x| (|x| + (1 + r^2) / (1 - r^2)). Sizes have Dirichlet(2/K) beforehand.
+    """
+    counts, r = np.arange(size + 1), np.exp(-rate)
+    laws, weighed = [], []
+    for own in noisy:
+        far = np.abs(own[:, None] - counts)
+        hits, rest = r**far * (far + (1 + r * r) / (1 - r * r))
+        y, w = np.meshgrid(counts, counts, indexing="ij")
+        inside = np.exp(ways(y, kappa * mu) + ways(w, kappa * (1 - mu)) - ways(y + w, kappa))
+        joint = np.exp(ways(y + w, 2 / len(noisy))) * inside * hits[:, None] * rest
+        rates = joint * (kappa * mu + y) / (kappa + y + w)
+        laws.append(np.bincount((y + w).ravel(), joint.ravel())[: size + 1])
+        weighed.append(np.bincount((y + w).ravel(), rates.ravel())[: size + 1])
+
+    def total(rows: list[np.ndarray]) -> float:
+        law = np.ones(1)
+        for row in rows:
+            law = np.convolve(law, row)[: size + 1]
+        return float(law[size])
+
+    found = [total([*laws[:g], weighed[g], *laws[g + 1 :]]) for g in range(len(noisy))]
+    return total(laws), np.array(found) / total(laws)
+
+
+def test_ten_groups_are_read_from_their_summed_kernels_as_by_direct_sums() -> None:
+    """To 1e-9, and also where noise went so far below zero that no count of a window around it is possible."""
+    wards, size = tuple("ABCDEFGHIJ"), 90
+    columns = [dc.Column("ward", wards, outside="A"), dc.Column("fall", ("no", "yes"), outside="no")]
+    model = dc.Categories([*columns, dc.Column("sex", ("f", "m"), outside="f")])
+    output = np.array([[3, 4, 1, 0], [5, 2, 2, 1], [9, 4, -1, 2], [2, 3, 0, 1], [6, 5, 3, 0]] * 2).reshape(10, 2, 2)
+    output[4, 1] -= [20, 22]
+    output[7, 0] += [20, 22]
+    output[0, 0, 0] += size - int(output.sum())
+    release = dc.Release(
+        dc.GeometricHistogram(model, size, "2"), tuple(output.ravel().tolist()), "wards", simulated=True
+    )
+    groups = groups_of([release], model, "fall=yes", "ward", least=3)
+    noisy = output.sum(axis=2)[:, ::-1]
+    first: tuple[float, float] | None = None
+    for mu, kappa in ((0.2, 3.0), (0.4, 0.5), (0.1, 40.0)):
+        fast, (slow, means) = sizes_under(groups, size, mu, kappa), direct(noisy, size, 1.0, mu, kappa)
+        first = first or (fast.counts.log_sum, np.log(slow))
+        assert fast.counts.log_sum - first[0] == pytest.approx(np.log(slow) - first[1], abs=1e-9)
+        for place, (group, hits) in enumerate(zip(groups, fast.hits, strict=True)):
+            sizes, weights = fast.counts.sum_of(np.array([place]))
+            rates = (kappa * mu + hits) / (kappa + group.sizes)
+            assert float(weights @ rates[sizes - group.sizes[0]]) == pytest.approx(means[place], abs=1e-9)
 
 
 def test_cells_of_further_columns_are_summed_out() -> None:

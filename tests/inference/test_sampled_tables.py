@@ -42,17 +42,15 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_tables(kind: str) -> Non
     assert found.counts.draw(7, np.random.default_rng(1)).sum(axis=1).tolist() == [30] * 7
 
 
-def test_a_choice_among_millions_of_candidates_is_read() -> None:
-    """Of 36 million candidates, about as likely beforehand, the even one: every cell has a quarter of the records."""
-    mechanism = HellingerGlobal(FOUR, 600, 6)
-    release = dc.Release(mechanism, (150, 150, 150, 150), "even", simulated=True)
+def test_sums_of_more_records_are_interpolated() -> None:
+    """The even candidate of 4,000 records: every cell has a quarter of them."""
+    release = dc.Release(HellingerGlobal(FOUR, 4_000, 6), (1_000,) * 4, "even", simulated=True)
     posterior = dc.infer(release)
     assert "interpolated" in posterior.method
-    assert [row.mean for row in posterior.rows()] == pytest.approx([0.25] * 4, abs=0.02)
-    assert posterior.log_evidence == pytest.approx(-17.3, abs=0.3)
+    assert [row.mean for row in posterior.rows()] == pytest.approx([0.25] * 4, abs=0.03)
 
 
 def test_what_is_too_much_for_chains_is_refused_before_a_charge() -> None:
-    why = why_unreadable(HellingerReciprocal(FOUR, 600, 6))
+    why = why_unreadable(HellingerReciprocal(FOUR, 6_000, 6))
     assert why is not None
     assert "publish noisy counts" in why

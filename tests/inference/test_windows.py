@@ -11,7 +11,7 @@ from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network_records import counts_of, made_up_records, made_up_tables
 from discreet.reading import Case
 from discreet.reading.counts.class_reading import OwnFactor
-from discreet.reading.counts.class_windows import WindowedClass
+from discreet.reading.counts.class_windows import RowMemory, WindowedClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
 from discreet.reading.counts.row_windows import RowWindows
@@ -143,7 +143,9 @@ def test_what_lies_beyond_a_window_of_class_counts_is_never_more_than_its_bound(
         alpha = [np.full(3, share)] * 4
         features = [[laplace(rng.integers(200, 260, 3).tolist(), 0.1)] for _ in alpha]
         own = OwnFactor(own_alpha, lambda t: -0.02 * np.abs(t - 600))
-        narrow, every = (WindowedClass(features, alpha, size, window, 20) for window in ((650, 750), (0, size)))
+        narrow, every = (
+            WindowedClass(RowMemory(features, size), alpha, window, 20) for window in ((650, 750), (0, size))
+        )
         logs = every.log_weights.values + own(every.log_weights)
         for tilt in (-0.05, 0.0, 0.05):
             tilted = logs + tilt * (np.arange(size + 1) - 650)
@@ -228,7 +230,10 @@ def test_windows_that_begin_at_zero_are_widened_at_their_other_end() -> None:
     features = [[[laplace([30, 20], 1.0)], [laplace([10, 40], 1.0)]], [[laplace([40, 30], 1.0)]] * 2]
     narrow, every = (
         NaiveBayesCounts(
-            [WindowedClass(rows, alpha, size, (0, last), parts) for rows, last in zip(features, ends, strict=True)],
+            [
+                WindowedClass(RowMemory(rows, size), alpha, (0, last), parts)
+                for rows, last in zip(features, ends, strict=True)
+            ],
             [flat, flat],
             size,
         )

@@ -45,6 +45,7 @@ _LONGEST = 2**22  # numbers in the law of a sum
 _FARTHEST = 600.0  # e^600 is still a float
 _LARGE = 1000  # prior parameters from which on curves are integrated
 _LARGEST = Fraction(10**9)  # the curve of this one is used for larger ones
+_MOST_RECORDS = 10**6  # of a row with two levels; more would lower its curve by some millionths
 _DIGITS = 160  # bits of working precision there
 _NEGLIGIBLE = 60.0  # e^-60 of a density
 _TOLERANCE = 1e-6  # relative, of the curve of a row with two levels
@@ -63,6 +64,11 @@ class NodeCurve:
     def universal(cls, smallest: Fraction) -> "NodeCurve":
         """Return the curve that holds for every node with this smallest parameter."""
         return cls(smallest, smallest)
+
+    def at_most(self) -> "NodeCurve":
+        """Return a curve nowhere below it that takes bounded work: D falls in both parameters, so in records too."""
+        size = None if self.size is None else min(self.size, _MOST_RECORDS)
+        return NodeCurve(min(self.first, _LARGEST), min(self.second, _LARGEST), size)
 
     def certified(self, epsilon: Fraction, power: Fraction) -> float:
         """Return an upper bound on the curve."""
@@ -139,7 +145,7 @@ def _composed(nodes: Mapping[NodeCurve, int], power: Fraction, delta: float, cer
     total = sum(nodes.values())
     losses = Counter[NodeCurve]()
     for curve, times in nodes.items():
-        losses[NodeCurve(min(curve.first, _LARGEST), min(curve.second, _LARGEST), curve.size)] += times  # D falls
+        losses[curve.at_most()] += times
     found = [_Node(curve, _reach(curve, float(power), delta / (1000 * total)), n) for curve, n in losses.items()]
     step = max(min(node.reach for node in found) / _POINTS, sum(2 * n.reach * n.times for n in found) / _LONGEST)
     length, beyond, sums, parts = 1, 0.0, 0, list[tuple[Floats, int]]()

@@ -24,6 +24,7 @@ def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | No
         console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
     shares = "; the last column is privacy's share of their width" if _has_shares(rows) else ""
     say(
+        *filter(None, [posterior.starred(rows[:MOST_SHOWN])]),
         f"Intervals hold what sampling and what privacy leave open{shares}.",
         *posterior.remarks(level),
         f"This release was {posterior.method}.",

@@ -10,7 +10,7 @@ from discreet.models.model import Model
 from discreet.reading import Case, read, refusal_of
 from discreet.reading.case import in_order
 from discreet.reading.published import Reading
-from discreet.reading.strengths import LEARNT, learnt, read_strengths, strengthened
+from discreet.reading.strengths import LEARNT, read_learnt, read_strengths, strengthened
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
@@ -27,7 +27,6 @@ def infer(
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     Several may be of one table, noisy counts and draws together, or of a table or graph and margins of its tables.
-
     It is the posterior that the model names: a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for
     Bayesian networks, a `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one
     parameter. The first engine that can read the releases does; its `method` says how.
@@ -35,8 +34,8 @@ def infer(
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
     prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
     that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. Never
-    plug noisy counts in as if they were true: intervals made that way cover far less than they say. `patience` allows
-    so many times the usual work; what takes more is refused before it begins.
+    plug noisy counts in as if they were true: such intervals cover far less than they say. `patience` allows so many
+    times the usual work; what takes more is refused before it begins.
     """
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
@@ -60,7 +59,7 @@ def _readings(case: Case, strengths: Sequence[float] | None) -> list[Reading]:
     """Return one reading, or one for each prior that evidence shall weigh."""
     if strengths is not None:
         return read_strengths(strengthened(case, strengths))
-    return read_strengths(learnt(case)) if case.model.is_prior_open else [read(case)]
+    return read_learnt(case) if case.model.is_prior_open else [read(case)]
 
 
 def _warn(posterior: Posterior) -> None:

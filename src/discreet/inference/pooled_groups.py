@@ -162,10 +162,10 @@ def groups_of(releases: Sequence[Release], model: Categories, event: object, by:
 
 def _likelihood(measurements: Sequence[Measurement], part: int, size: int) -> tuple[int, Floats]:
     """Return the first possible count of a part and the likelihood of each from there on, the largest being 1."""
-    noisy = [int(measurement.values[part]) for measurement in measurements]
+    noisy = [int(np.clip(measurement.values[part], 0, size)) for measurement in measurements]  # the nearest counts
     margin = int(np.ceil(_REACHES * max(float(measurement.noise.reach[part]) for measurement in measurements))) + 1
-    first = min(max(0, min(noisy) - margin), size)
-    counts = np.arange(first, max(min(size, max(noisy) + margin), first) + 1)
+    first = max(0, min(noisy) - margin)
+    counts = np.arange(first, min(size, max(noisy) + margin) + 1)
     logs = np.asarray(sum(measurement.log_terms(counts, part) for measurement in measurements))
     return first, np.exp(logs - logs.max())
 

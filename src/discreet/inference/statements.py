@@ -22,6 +22,7 @@ class Side:
 
     factor: float
     places: Counts | None
+    event: str = ""
 
     @classmethod
     def read(cls, text: str, model: Categories) -> "Side | None":
@@ -30,9 +31,9 @@ class Side:
         times = _TIMES.match(text)
         try:
             if not times:
-                return cls(1.0, model.places(text))
+                return cls(1.0, model.places(text), text)
             factor = float(times[1])
-            return cls(factor, model.places(times[2].strip())) if 0 < factor < float("inf") else None
+            return cls(factor, model.places(event := times[2].strip()), event) if 0 < factor < float("inf") else None
         except (DeclarationError, ValueError):
             pass
         try:

@@ -6,7 +6,7 @@ of counts; measurements (see `quantities`) say besides what was measured, with w
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,8 +92,18 @@ def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, high
 class Chooser(ABC):
     """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
 
-    has_smooth_normaliser: ClassVar[bool] = False
-    """Whether P(output | counts) is e^(`log_weights_of` - `log_normalisers`), the latter smooth in the counts."""
+    @property
+    def has_smooth_normaliser(self) -> bool:
+        """Tell whether P(output | counts) is e^(`log_weights_of` - `log_normalisers`), the latter smooth in the counts.
+
+        It is asked for where the latter cannot be worked out again and again.
+        """
+        return False
+
+    @property
+    def is_summed(self) -> bool:
+        """Tell whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
+        return False
 
     def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
         """Return the log weight of an output before it is normalised, for rows of counts."""

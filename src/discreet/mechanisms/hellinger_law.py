@@ -42,6 +42,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity,
     sensitivity_ball,
 )
+from discreet.mechanisms.hellinger_sums import can_sum, log_normalisers, operations_of_sum
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
@@ -51,8 +52,7 @@ FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
 """Up to so many candidates draws go through a list of all; so many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 _FEW = 32  # up to so many tables are worked out one by one, more by a list of all
-_POINTS = 16  # of a privacy curve
-_PUBLIC_BITS = 128  # at which public bounds are computed
+_POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds are computed
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -144,8 +144,8 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
         """Tell whether draws can be made without a list; public facts alone decide, so c is replaced by a bound."""
         alpha = self.model.concentration
         with ctx.workprec(_PUBLIC_BITS):
-            most_scale = float((ball(self.epsilon) / least_sensitivity_ball(alpha, self.size)).upper())
-        return can_draw(self.size, float(alpha.sum()), len(alpha), most_scale)
+            most = float((ball(self.epsilon) / least_sensitivity_ball(alpha, self.size)).upper())
+        return can_draw(self.size, float(alpha.sum()), len(alpha), most)
 
     @property
     def draws_from_list(self) -> bool:
@@ -199,6 +199,8 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 
     def log_normalisers(self, tables: Counts) -> Floats:
         """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts."""
+        if len(tables) > _FEW and self.is_summed:
+            return log_normalisers(self.model.concentration, tables, self.scales(tables))
         if not self._listed:
             return np.array([self.moments(table).log_normaliser.middle for table in tables])
         if len(self.model.cells) == 2:
@@ -214,8 +216,13 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of the distances to all candidates."""
-        return Cost(30.0 * self.candidates)
+        """Return that of the distances to all candidates, or of sums that stand for them."""
+        return Cost(operations_of_sum(self.size, self.length) if self.is_summed else 30.0 * self.candidates)
+
+    @property
+    def is_summed(self) -> bool:
+        """Tell whether normalisers of many tables are worked out together, as candidates are too many to list."""
+        return not self._listed and can_sum(self.size, self.length)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
@@ -261,7 +268,7 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
             raise DocumentError(f"The output must have {len(self.model.cells)} counts; it has {output.size}.")
-        if any(int(value) < 0 for value in output) or sum(int(value) for value in output) != self.size:
+        if any(int(value) < 0 for value in output) or sum(map(int, output)) != self.size:
             raise DocumentError(f"The output must be counts >= 0 that sum to the size {self.size}.")
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
@@ -363,8 +370,8 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
         return can_compare(self.size, len(self.model.cells))
 
     def _enumerated(self) -> Guarantee:
-        reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
-        return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=reason)
+        words = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
+        return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=words)
 
     @property
     def rho(self) -> Fraction:

@@ -9,7 +9,10 @@ from discreet.mechanisms.hellinger_law import HellingerMechanism
 class OneScale(HellingerMechanism):
     """P(r | k) ~ e^(-c H(k, r)), c the same for all tables."""
 
-    has_smooth_normaliser = True
+    @property
+    def has_smooth_normaliser(self) -> bool:
+        """Return True, but where sums are worked out for many tables at once."""
+        return not self.is_summed
 
     def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
         """Return -c H(k, r)."""

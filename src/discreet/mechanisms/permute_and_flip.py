@@ -41,8 +41,6 @@ _BITS = 63
 class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
     """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP."""
 
-    has_smooth_normaliser = False
-
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
         if self.candidates > MOST_ORDERED:
@@ -73,6 +71,11 @@ class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
     def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
         """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
         raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")
+
+    @property
+    def has_smooth_normaliser(self) -> bool:
+        """Return False: it has no normaliser."""
+        return False
 
     @property
     def is_exponential(self) -> bool:

@@ -21,7 +21,7 @@ from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_graph import checked_graph, columns_named, parents_by_edges, parents_first
-from discreet.models.network_prior import MOST_LEVELS_OF_ONES, NetworkPrior, parameters_of, proposed_priors
+from discreet.models.network_prior import UNLEARNT, NetworkPrior, parameters_of, strength_grids
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -186,11 +186,26 @@ class Network(Model["NetworkPosterior"], kind="Network"):
     @property
     def is_prior_open(self) -> bool:
         """Tell whether no prior was declared and 1 for each level of some variable may be too much."""
-        return not self.is_prior_declared and any(len(row) > MOST_LEVELS_OF_ONES for row in self.prior)
+        return not self.is_prior_declared and bool(self.strength_grids)
+
+    @cached_property
+    def strength_grids(self) -> dict[str, tuple[float, ...]]:
+        """Return the prior parameters among which each variable of many levels learns its own."""
+        return strength_grids(self.variables)
+
+    def under_strengths(self, chosen: Mapping[str, float]) -> "Network":
+        """Return the network with these prior parameters for variables of many levels, and 1 for all others."""
+        return self.with_prior({variable.name: chosen.get(variable.name, 1.0) for variable in self.variables})
 
     def proposals(self, is_evidence_known: bool) -> "tuple[Network, ...]":
-        """Return the network under each of `proposed_priors`."""
-        return tuple(map(self.with_prior, proposed_priors(self.variables, is_evidence_known)))
+        """Return the network with the strengths of its one variable of many levels, or with 1/2 for all of these.
+
+        Strengths of several are too many to list: see `reading.family_strengths`.
+        """
+        if is_evidence_known and len(self.strength_grids) == 1:
+            ((name, values),) = self.strength_grids.items()
+            return tuple(self.under_strengths({name: value}) for value in values)
+        return (self.under_strengths(dict.fromkeys(self.strength_grids, UNLEARNT)),)
 
     def strengthened(self, strength: float) -> "Network":
         """Return the same network with all parameters of its prior multiplied."""

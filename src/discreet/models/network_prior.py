@@ -23,27 +23,31 @@ class EquivalentSize:
 NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None
 """One number for every Dirichlet parameter, an equivalent size, or by name a number or one number for each level.
 
-None says that none is declared: see `proposed_priors`. Mechanisms that draw from a posterior take 1.
+None says that none is declared: see `strength_grids`. Mechanisms that draw from a posterior take 1.
 """
 
 MOST_LEVELS_OF_ONES = 8
 """Of a variable with so many levels or fewer, 1 for every parameter is read where no prior was declared."""
+UNLEARNT = 0.5
+"""Of a variable with more levels, what is read for every parameter where none was declared and evidence is unknown."""
 
 
-def proposed_priors(variables: Sequence[Column], is_evidence_known: bool) -> list[dict[str, float]]:
-    """Return the priors that may be meant where none was declared: of rows of many levels the strength is learnt.
+def strength_grids(variables: Sequence[Column]) -> dict[str, tuple[float, ...]]:
+    """Return the parameters among which rows of many levels learn theirs, by the name of the variable.
 
-    A row of K levels has 1 for each up to eight. Of more the total is log-uniform from 2 to K, (2/K)^(1 - t) for each
-    level with t from 0 to 1: one strength for all rows of a variable, weighed by evidence. Where evidence is not known
-    it is 1/2 for each level.
+    Rows of K levels have 1 for each up to eight. Of more the total A is log-uniform from 2 to K by steps of at most a
+    factor 2, (2/K)^(1 - g/G) for each level with G = ceil(log2(K/2)): one strength for all rows of a variable.
+
+    >>> strength_grids([Column("hours", tuple(range(16)), outside=0), Column("sex", ("f", "m"), outside="f")])
+    {'hours': (0.125, 0.25, 0.5, 1.0)}
     """
-    levels = {variable.name: len(variable.levels) for variable in variables}
-    wide = [count for count in levels.values() if count > MOST_LEVELS_OF_ONES]
-    if not wide or not is_evidence_known:
-        return [{name: 1.0 if count <= MOST_LEVELS_OF_ONES else 0.5 for name, count in levels.items()}]
-    steps = ceil(log2(max(wide) / 2))
-    weakest = {name: 2 / count if count > MOST_LEVELS_OF_ONES else 1.0 for name, count in levels.items()}
-    return [{name: value ** (1 - step / steps) for name, value in weakest.items()} for step in range(steps + 1)]
+    wide = {variable.name: len(variable.levels) for variable in variables}
+    return {name: _grid(count) for name, count in wide.items() if count > MOST_LEVELS_OF_ONES}
+
+
+def _grid(levels: int) -> tuple[float, ...]:
+    steps = ceil(log2(levels / 2))
+    return tuple((2 / levels) ** (1 - step / steps) for step in range(steps + 1))
 
 
 def parameters_of(

@@ -27,7 +27,7 @@ from discreet.reading.engines.tables import log_prior_total
 from discreet.reading.own_cells import pairs_through
 from discreet.reading.own_sums import summed_measurements
 from discreet.reading.readings import TableReading
-from discreet.reading.strengths import learnt, read_strengths
+from discreet.reading.strengths import read_learnt
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def joint_means(mechanism: Mechanism, outputs: Counts, chosen: Counts) -> Floats
     found = []
     for output, places in zip(outputs, chosen, strict=True):
         case = Case(mechanism.model, mechanism.size, (Observed(mechanism, output, "planned"),))
-        readings = [cast(TableReading, each) for each in read_strengths(learnt(case))]
+        readings = [cast(TableReading, each) for each in read_learnt(case)]
         found.append(JointLaws(readings).cells(places.tolist()).mean)
     return np.array(found)
 

@@ -2,13 +2,12 @@
 
 Engines see nothing but a case: which numbers were published about which tables, through which law. Before anything is
 published the same questions are asked of a case without outputs, so what decides about a charge is public by
-construction. It also comes out alike on every machine: work is counted from sizes, levels and rates of noise, never in
-seconds. One operation is about what adding a product to an array costs, some nanoseconds; work that numpy cannot do in
-long arrays counts more.
+construction. It comes out alike on every machine: work is counted from sizes, levels and rates of noise, never in time.
+One operation is about what adding a product to an array costs, some nanoseconds; what takes no long arrays counts more.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -177,8 +176,7 @@ class Work:
 class Engine(ABC):
     """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs.
 
-    An engine registers by stating its place among those of its models, `class NewEngine(Engine, place=10)`: those with
-    a lower place are asked first.
+    It registers by its place among those of its models, `class NewEngine(Engine, place=10)`: lower ones come first.
     """
 
     registered: ClassVar[dict[type["Engine"], int]] = {}
@@ -190,6 +188,8 @@ class Engine(ABC):
     exactness: ClassVar[Exactness] = Exactness.EXACT
     reads_margins: ClassVar[bool] = False
     """Whether it reads releases of other tables too, which are margins of the case's."""
+    shares_rows: ClassVar[bool] = False
+    """Whether `reader` reads rows once that have the same prior in several cases."""
 
     def __init_subclass__(cls, place: int | None = None) -> None:
         super().__init_subclass__()
@@ -207,6 +207,10 @@ class Engine(ABC):
     @abstractmethod
     def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
+
+    def reader(self) -> Callable[[Case], Reading]:
+        """Return what reads one case after another, of the same outputs under several priors."""
+        return self.read
 
     def log_bound(self, case: Case) -> float:
         """Return an upper bound on the log evidence of a case that fits, by little work; inf if none is known."""

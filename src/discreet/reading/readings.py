@@ -30,6 +30,8 @@ class TableReading:
     log_evidence: float
     """log P(releases | prior)."""
     method: str = EXACTLY
+    mean_errors: tuple[float, ...] | None = None
+    """The Monte Carlo errors of the expected probabilities of all cells, where tables were drawn."""
 
     @cached_property
     def mean_counts(self) -> Floats:
@@ -43,6 +45,8 @@ class NetworkReading:
 
     model: Network
     counts: TableCounts
+    log_weight: float | None = None
+    """Log of the prior probability that it stands for, beside readings under other priors; None if all are alike."""
 
     @property
     def log_evidence(self) -> float:

@@ -1,7 +1,8 @@
 """A case under several priors, which its evidence weighs: the reader's strengths, or those among which one learns.
 
 Where no prior was declared nobody knows how many records it should be worth. Of a table of m cells the total weight is
-learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`).
+learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`). Of a
+network each family with many levels has a strength of its own (see `family_strengths`).
 """
 
 from collections.abc import Callable, Sequence
@@ -45,14 +46,19 @@ def model_under(release: Published, prior: object) -> Model:
     return under(None if isinstance(prior, str) else prior)
 
 
-def learnt(case: Case) -> list[Case]:
-    """Return a case under every prior that may be meant where none was declared.
+def read_learnt(case: Case) -> list[Reading]:
+    """Read a case under every prior that may be meant where none was declared.
 
-    Which of them is meant is learnt by evidence, so where that is not known only one is proposed.
+    Which of them is meant is learnt by evidence, so where that is not known only one is read.
     """
     engine = engine_for(case)
     is_known = engine is not None and engine.exactness is Exactness.EXACT
-    return [replace(case, model=model) for model in case.model.proposals(is_known)]
+    if engine is not None and is_known and case.model.conditionals:
+        from discreet.reading.family_strengths import are_few, read_families  # of networks alone
+
+        if (is_known := are_few(case, engine)) and len(case.model.strength_grids) > 1:
+            return list(read_families(case, engine.reader()))
+    return read_strengths([replace(case, model=model) for model in case.model.proposals(is_known)])
 
 
 def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Reading]:

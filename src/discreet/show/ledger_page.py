@@ -114,11 +114,8 @@ def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
 
     def steps(values: Sequence[float]) -> str:
         points = [(_LEFT + across * place, _y(value, most)) for place, value in enumerate(values)]
-        return (
-            f"M{points[0][0]:.1f},{points[0][1]:.1f}"
-            + "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
-            + f"H{right:.1f}"
-        )
+        stairs = "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
+        return f"M{points[0][0]:.1f},{points[0][1]:.1f}{stairs}H{right:.1f}"
 
     bottom = _y(0, most)
     step = _step(most)

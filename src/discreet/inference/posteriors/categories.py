@@ -4,7 +4,6 @@ Any sum of probabilities is a mixture of Betas, and so is the share that one gro
 probabilities and ratios are exact. Other functions of theta are summarised by exact, independent draws.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -19,10 +18,12 @@ from discreet.exact import whole
 from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
+from discreet.inference.posteriors.events import column_named
 from discreet.inference.posteriors.groups import GroupPosterior
-from discreet.inference.posteriors.outweighed import outweighed
+from discreet.inference.posteriors.outweighed import watch_rates, watch_share
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
+from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
@@ -59,7 +60,14 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return self.laws.cells(places).log_density(at), np.array(exact)
 
     def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
-        return self.conditional(event, [self.model.cells[cell] for cell in self._groups(column)[place]])
+        return self.laws.between(*self._split(event, [self.model.cells[cell] for cell in self._groups(column)[place]]))
+
+    def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row for P(event | each level of a column)."""
+        rows, groups = super().rates(event, by, level), self._groups(column_named(self.columns, by))
+        splits = [self._split(event, [self.model.cells[cell] for cell in group]) for group in groups]
+        watch_rates(self, {f"{event} | {row.given}": split for row, split in zip(rows, splits, strict=True)})
+        return rows
 
     @cached_property
     def table(self) -> "CategoriesPosterior":
@@ -85,13 +93,21 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """Say in one line how means and intervals were read."""
         whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
         together = "all cells read together, " + (
-            f"under {whose}" if self.model.is_prior_declared else "the strength of the prior learnt"
+            f"under {whose}" if self.model.is_prior_declared else f"the strength of the prior learnt ({self._learnt})"
         )
         if self.laws.are_own_sums:
             return f"Means: {together}. Intervals: each share from its own noisy sum."
         if self.laws is not self.joint:
             return "Means and intervals: both shares read together, uniform beforehand."
         return f"Means and intervals: {together}."
+
+    @property
+    def why_starred(self) -> str:
+        """Say that all cells read together contradict a cell's own noisy sum."""
+        return (
+            "Read together with all cells, this mean lies outside of the interval of its own noisy count: the prior "
+            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here; believe the interval."
+        )
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -141,6 +157,11 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
             f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
             prior=self._prior_in_words(),
         )
+
+    @property
+    def _learnt(self) -> str:
+        """Say how many records the prior is worth, and among which numbers that was learnt."""
+        return f"{float(self.mean_prior.sum()):.3g} records in all, of 2 to {len(self.model.cells)}"
 
     def _prior_in_words(self) -> str:
         if self.model.is_prior_declared:
@@ -234,21 +255,23 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
             raise DeclarationError(f"{event!r} takes in all cells: its probability is 1.")
-        law = self.laws.share(places)
-        if self.laws is self.joint and not self.is_uniform_pair and self.own_laws is not None:
-            doubt = outweighed(str(event), law.mean, self.own_laws.share(places), float(self.mean_prior.sum()))
-            if doubt is not None:
-                warnings.warn(doubt, stacklevel=2)
-        return law
+        watch_share(self, str(event), places)
+        return self.laws.share(places)
 
     def conditional(self, event: object, given: object) -> BetaMixture:
         """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
+        inside, rest = self._split(event, given)
+        watch_rates(self, {f"{event} | {given}": (inside, rest)})
+        return self.laws.between(inside, rest)
+
+    def _split(self, event: object, given: object) -> tuple[Counts, Counts]:
+        """Return the cells of a group in which an event occurs, and those in which it does not."""
         among = self.model.places(given)
         inside = np.intersect1d(among, self.model.places(event))
         rest = np.setdiff1d(among, inside)
         if not inside.size or not rest.size:
             raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
-        return self.laws.between(inside, rest)
+        return inside, rest
 
     def pooled(self, event: object, by: str) -> PooledRates:
         """Return the rate of an event in each level of a column, small groups borrowing from all others."""
@@ -259,11 +282,16 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         one, two = self.model.places(first), self.model.places(second)
         if np.intersect1d(one, two).size:
             raise DeclarationError(f"{first!r} and {second!r} must exclude each other.")
+        watch_rates(self, {f"{first} | {first} or {second}": (one, two)})
         return Odds(self.laws.between(one, two))
 
     def probability_that(self, statement: str) -> float:
         """Return the probability of a statement: 'current > 0.3', 'current > former', 'ward=A > 2 * ward=B'."""
-        return Statement.read(statement, self.model).probability(self.laws.share, self.laws.between)
+        asked = Statement.read(statement, self.model)
+        for side in (asked.larger, asked.smaller):
+            if side.places is not None:
+                watch_share(self, side.event, side.places)
+        return asked.probability(self.laws.share, self.laws.between)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of probabilities (rows of `theta`), exactly: counts first, then these."""
@@ -275,7 +303,10 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def difference(self, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(first) - P(second)."""
-        one, two = self._log_sums([self.model.places(first), self.model.places(second)], draws, seed)
+        groups = [self.model.places(first), self.model.places(second)]
+        for event, places in zip((first, second), groups, strict=True):
+            watch_share(self, str(event), places)
+        one, two = self._log_sums(groups, draws, seed)
         return Sampled(np.exp(one) - np.exp(two))
 
     def risk_difference(
@@ -299,14 +330,9 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         self, event: object, first: object, second: object, draws: int, seed: int
     ) -> list[tuple[Floats, Floats]]:
         """Return, for both groups, draws of the log probability of the event in it and of the rest of it."""
-        groups = []
-        for group in (first, second):
-            places = self.model.places(group)
-            inside = np.intersect1d(places, self.model.places(event))
-            rest = np.setdiff1d(places, inside)
-            if not inside.size or not rest.size:
-                raise DeclarationError(f"{event!r} must be neither certain nor impossible in {group!r}.")
-            groups += [inside, rest]
+        groups = [*self._split(event, first), *self._split(event, second)]
+        rates = zip((first, second), (groups[:2], groups[2:]), strict=True)
+        watch_rates(self, {f"{event} | {group}": (own[0], own[1]) for group, own in rates}, calls=5)
         one, rest_one, two, rest_two = self._log_sums(groups, draws, seed)
         return [(one, rest_one), (two, rest_two)]
 
@@ -321,7 +347,9 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def true_count(self, event: object) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
-        return self.laws.count(self.model.places(event))
+        places = self.model.places(event)
+        watch_share(self, str(event), places)
+        return self.laws.count(places)
 
     def predictive(self, event: object, records: int) -> CountDistribution:
         """Return how many of `records` further records fall into an event: a mixture of Beta-binomials."""

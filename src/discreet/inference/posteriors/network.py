@@ -51,7 +51,9 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.readings = tuple(readings)
-        self._log_evidences = np.array([reading.log_evidence for reading in readings])
+        equal = -np.log(len(self.readings))
+        weights = [equal if reading.log_weight is None else reading.log_weight for reading in readings]
+        self._log_evidences = np.array([reading.log_evidence for reading in readings]) + weights
         only = len(self.readings) == 1  # then its evidence does not matter, and need not be known
         self._known_entries: dict[float, tuple[TableEntry, ...]] = {}
         self._shares = np.ones(1) if only else np.exp(self._log_evidences - logsumexp(self._log_evidences))
@@ -68,7 +70,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         """
         if np.isnan(self._log_evidences).any():
             return None
-        return float(logsumexp(self._log_evidences) - np.log(len(self.readings)))
+        return float(logsumexp(self._log_evidences))
 
     @property
     def method(self) -> str:

@@ -6,13 +6,15 @@ Beyond 2 a reader is warned. That nothing is said proves nothing: a prior that t
 little, and sums of many cells by more than their noise. Own sums are the cure.
 """
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import PriorOutweighsWarning
+from discreet.inference.posteriors.laws import Laws
 from discreet.mathematics.distributions import BetaMixture
 from discreet.reading import Case
 from discreet.records.columns import level_text
@@ -33,6 +35,40 @@ def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> Prio
         f" The prior ({records:.3g} records in all) outweighs the data here. Read it with prior='none', so that "
         "posterior.probability answers from own sums, or give another prior."
     )
+
+
+def watch_share(posterior: "TablePosterior", name: str, places: Counts) -> None:
+    """Warn if what all cells read together say about an event is far from its own noisy sum."""
+    if (own := _watched(posterior)) is not None and 0 < len(places) < len(posterior.model.cells):
+        mean = float(posterior.joint_means[places].sum())
+        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())))
+
+
+def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, Counts]], calls: int = 4) -> None:
+    """Warn of the rate that is farthest from what its own noisy sums say; each is one group's share of two.
+
+    The question was asked so many `calls` up.
+    """
+    if (own := _watched(posterior)) is None:
+        return
+    found = []
+    for name, (one, two) in rates.items():
+        law, mean = own.between(one, two), posterior.joint.between(one, two).mean
+        found.append((abs(mean - law.mean) / law.sd, name, mean, law))
+    _, name, mean, law = max(found, key=lambda each: each[0])
+    _tell(outweighed(name, mean, law, float(posterior.mean_prior.sum())), calls)
+
+
+def _watched(posterior: "TablePosterior") -> Laws | None:
+    """Return the laws of own sums if answers come from a joint reading; nothing if they are own sums themselves."""
+    is_joint = posterior.laws is posterior.joint and not posterior.is_uniform_pair
+    return posterior.own_laws if is_joint else None
+
+
+def _tell(doubt: Warning | None, calls: int = 4) -> None:
+    """Warn whoever asked a question: through the function above and a method of the posterior."""
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=calls)
 
 
 def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:

@@ -18,8 +18,8 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
 from discreet.inference.posteriors.pictures import Distribution, Graph, Intervals
-from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.shown import heading_of, intervals_of, notebook_of, screen_of
+from discreet.inference.posteriors.row import STAR, Row
+from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
 from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
@@ -152,6 +152,15 @@ class Posterior(ABC, Generic[ModelT]):
         ]
         return f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
 
+    def starred(self, rows: Sequence[Row]) -> str:
+        """Say why means have a star: they lie outside of their intervals. Nothing if none of these rows has one."""
+        return f"{STAR} {self.why_starred}" if any(row.is_mean_outside for row in rows) else ""
+
+    @property
+    def why_starred(self) -> str:
+        """Say why a mean may lie outside of its interval."""
+        return "This mean lies outside of its interval: rare large values weigh on a mean, and not on an interval."
+
     def doubts(self) -> tuple[Warning, ...]:
         """Return what a reader is warned of at once, beside having learnt little."""
         return ()
@@ -213,12 +222,13 @@ class Posterior(ABC, Generic[ModelT]):
         return heading_of(self.releases, self.size)
 
     def __str__(self) -> str:
-        return "\n".join(
-            filter(None, [self.combined, self.reading_line, screen_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL)])
-        )
+        rows = self.rows(SHOWN_LEVEL)
+        lines = [self.combined, self.reading_line, screen_of(rows, SHOWN_LEVEL), self.starred(rows)]
+        return "\n".join(filter(None, lines))
 
     def _repr_html_(self) -> str:
         """Return the table of rows for a notebook; everything in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
         heading = ". ".join(filter(None, [simulated + self.heading, self.reading_line.rstrip(".")]))
-        return notebook_of(self.rows(SHOWN_LEVEL), SHOWN_LEVEL, heading, self.method)
+        rows = self.rows(SHOWN_LEVEL)
+        return notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))

@@ -64,7 +64,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         return tuple(
             Row(
                 name, "", self.mean[name], self.coefficient(name).median, *intervals[name], self.sd[name],
-                shares[name], units[name],
+                shares[name], units[name], self.coefficient(name).standard_error,
             )
             for name in self.model.names
         )  # fmt: skip

@@ -13,6 +13,8 @@ PROBABILITY = "probability"
 """The unit of a share; such numbers are shown with four decimals or in percent."""
 UNKNOWN = "-"
 """What is shown where nobody worked a number out."""
+STAR = "*"
+"""What is shown before a mean that lies outside of its interval; `Posterior.starred` says why."""
 
 
 Law = BetaMixture | Sampled
@@ -23,8 +25,8 @@ class Row:
     """What is known about one quantity, such as 'cancer=yes' given 'smoker=yes'; low and high end its interval.
 
     `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None where nobody
-    worked it out. `monte_carlo_error` is the standard error of the mean where chains worked it out, None where they did
-    not; the ends of a 90 % interval have about twice as much.
+    worked it out. `monte_carlo_error` is the standard error of the mean where draws worked it out, None where it is
+    exact; the ends of a 90 % interval have about twice as much.
     """
 
     quantity: str
@@ -51,6 +53,17 @@ class Row:
     def texts(self) -> tuple[str, str, str]:
         """Return the mean and the ends of the interval as texts."""
         return self.text(self.mean), self.text(self.low), self.text(self.high)
+
+    @property
+    def is_mean_outside(self) -> bool:
+        """Tell whether a probability's mean can be seen to lie outside of its interval."""
+        mean, low, high = map(float, self.texts) if self.is_probability else (0.0, 0.0, 0.0)
+        return not low <= mean <= high
+
+    @property
+    def starred_mean(self) -> str:
+        """Return the mean as a text, with a star before it if it lies outside of the interval."""
+        return f"{STAR if self.is_mean_outside else ''}{self.texts[0]}"
 
     @property
     def share_text(self) -> str:

@@ -10,7 +10,8 @@ from discreet.markup import html_table
 from discreet.models.model import ModelT
 from discreet.releases.release import Release
 
-_MOST_IN_A_NOTEBOOK = 60
+MOST_IN_A_NOTEBOOK = 60
+"""A notebook shows so many rows."""
 
 
 def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
@@ -48,10 +49,10 @@ def screen_of(rows: Sequence[Row], level: float) -> str:
     return "\n".join(shown)
 
 
-def notebook_of(rows: Sequence[Row], level: float, heading: str, method: str) -> str:
-    """Return rows as a table for a notebook."""
+def notebook_of(rows: Sequence[Row], level: float, heading: str, method: str, starred: str = "") -> str:
+    """Return rows as a table for a notebook; `starred` says what a star before a mean is."""
     headings, lines, words = text_table(rows, level)
-    notes = [f"This release was {method}."]
-    if len(lines) > _MOST_IN_A_NOTEBOOK:
-        notes.insert(0, f"These are the first {_MOST_IN_A_NOTEBOOK} of {len(lines)} rows; to_frame() has all.")
-    return html_table(heading, headings, lines[:_MOST_IN_A_NOTEBOOK], words, notes)
+    notes = [*filter(None, [starred]), f"This release was {method}."]
+    if len(lines) > MOST_IN_A_NOTEBOOK:
+        notes.insert(0, f"These are the first {MOST_IN_A_NOTEBOOK} of {len(lines)} rows; to_frame() has all.")
+    return html_table(heading, headings, lines[:MOST_IN_A_NOTEBOOK], words, notes)

@@ -43,8 +43,7 @@ class JointLaws(JointAnswers):
         """Return the law of a group's probability."""
         parts = []
         for share, reading in self.weighed:
-            alpha = reading.model.concentration
-            sums, weights = reading.counts.sum_of(places)
+            alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
             inside = alpha[places].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
         return self._kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -88,8 +87,9 @@ class TablePosterior(EventPosterior[Categories]):
             found = summaries_of(self.laws.cells(places), level, self.laws.are_opened)
         else:
             found = [self.laws.share(np.array([place])).summary(level) for place in places]
-        figures = zip(names, self.joint_means[list(places)].tolist(), found, strict=True)
-        return tuple(Row(name, "", mean, *summary[1:], PROBABILITY) for name, mean, summary in figures)
+        errors = (len(self.readings) == 1 and self.readings[0].mean_errors) or [None] * len(self.model.cells)
+        figures = zip(names, self.joint_means[list(places)].tolist(), found, [errors[p] for p in places], strict=True)
+        return tuple(Row(name, "", mean, *own[1:], PROBABILITY, error) for name, mean, own, error in figures)
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""

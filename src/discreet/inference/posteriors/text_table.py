@@ -25,8 +25,8 @@ def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None 
     figures = [*([] if truth is None else ["truth"]), "mean", f"{100 * level:.4g}% interval"]
     lines = []
     for place, row in enumerate(rows):
-        mean, low, high = row.texts
+        _, low, high = row.texts
         line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit] if has_units else [])]
         line += [] if truth is None else [row.text(truth[place])]
-        lines.append((*line, mean, f"{low} to {high}", *([row.share_text] if has_shares else [])))
+        lines.append((*line, row.starred_mean, f"{low} to {high}", *([row.share_text] if has_shares else [])))
     return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))

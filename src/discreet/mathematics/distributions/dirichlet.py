@@ -166,18 +166,23 @@ class BetaMixture(Proportion):
 
     def share_between(self, level: float = 0.9) -> float:
         """Return the share of the interval's width that comes from not knowing the component."""
-        return max(0.0, 1 - self.width_if_counts_were_known(level) / self.interval(level).width)
+        return self._share_of(self.interval(level), level)
+
+    def _share_of(self, interval: Interval, level: float) -> float:
+        return max(0.0, 1 - self.width_if_counts_were_known(level) / interval.width)
 
     def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:
         """Return mean, median, both ends of the interval, standard deviation, and the share that is due to privacy."""
-        return self.mean, self.median, *self.interval(level), self.sd, self.share_between(level)
+        interval = self.interval(level)
+        return self.mean, self.median, *interval, self.sd, self._share_of(interval, level)
 
 
 class Share(BetaMixture):
     """A share that was uniform beforehand: its interval is opened to 0, or 1, where the shortest of its level holds it.
 
     Equal tails never hold 0, and miss shares of almost nothing. The density has one peak, so 0 is held if it is no
-    higher at the end of [0, quantile(level)] than at 0, where it is w_0 (n + 1).
+    higher at the end of [0, quantile(level)] than at 0, where it is w_0 (n + 1). Then it is nowhere above that beyond
+    the end, so it is at least 1 - level at 0: other shares are not looked at.
 
     >>> str(Share(np.ones(1), np.ones(1), np.array([11.0])).interval(0.9))  # none of ten
     '0 to 0.2384'
@@ -191,7 +196,7 @@ class Share(BetaMixture):
 
     def _holds_zero(self, level: float) -> bool:
         at_zero = float(self.weights[self.a == 1] @ self.b[self.a == 1])
-        return at_zero > 0 and float(self.log_density(self.quantile(level))) <= np.log(at_zero) + TIED
+        return at_zero >= 1 - level and float(self.log_density(self.quantile(level))) <= np.log(at_zero) + TIED
 
 
 @dataclass(frozen=True, init=False)

@@ -8,6 +8,7 @@ weights beyond are below a geometric series of ratio e^-(sum_i lambda_i).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,35 +25,47 @@ _TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # of the steepest: bounds that are t
 _FACTORS = 6.0  # e, for each row: how far its bound lies above its weight, about the log of its total's spread
 
 
+KnownRows = dict[tuple[object, ...], RowWindows]
+"""Rows that were read before, by class, feature, prior and window."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowMemory:
+    """What was seen of the features of one class, and the rows that were read of it, which are never read twice."""
+
+    features: Sequence[Sequence[Seen]]
+    size: int
+    known: KnownRows = field(default_factory=dict)
+    place: int = 0
+
+    def rows(self, alpha: Sequence[Floats], window: tuple[int, int], parts: int) -> list[RowWindows]:
+        """Return the rows of all features under these priors."""
+        return [self._row(feature, own, window, parts) for feature, own in enumerate(alpha)]
+
+    def _row(self, feature: int, alpha: Floats, window: tuple[int, int], parts: int) -> RowWindows:
+        key = (self.place, feature, tuple(alpha.tolist()), window, parts)
+        if key not in self.known:
+            self.known[key] = RowWindows(alpha, self.features[feature], self.size, *window, parts)
+        return self.known[key]
+
+
 class WindowedClass(ClassReading):
-    """The features of one class, read through noise that is independent between cells.
+    """The features of one class, read through noise that is independent between cells."""
 
-    `features` holds for each feature what was seen of its levels in this class.
-    """
-
-    def __init__(
-        self,
-        features: Sequence[Sequence[Seen]],
-        alpha: Sequence[Floats],
-        size: int,
-        window: tuple[int, int],
-        parts: int = 1,
-    ) -> None:
-        self.alpha, self.size, self._features, self._parts = alpha, size, features, parts
+    def __init__(self, memory: RowMemory, alpha: Sequence[Floats], window: tuple[int, int], parts: int = 1) -> None:
+        self.alpha, self.size, self._memory, self._parts = alpha, memory.size, memory, parts
         self.first, self.last = window
-        pairs = zip(alpha, features, strict=True)
-        self._rows = [RowWindows(a, seen, size, *window, parts) for a, seen in pairs]
-        self._known_bounds: dict[float, list[LogBound]] = {}
+        self._rows = memory.rows(alpha, window, parts)
 
     def wider(self) -> "WindowedClass":
         """Return the same class on a window of twice the width."""
         half = (self.last - self.first) // 2 + 1
         window = max(0, self.first - half), min(self.size, self.last + half)
-        return WindowedClass(self._features, self.alpha, self.size, window, self._parts)
+        return WindowedClass(self._memory, self.alpha, window, self._parts)
 
     def finer(self) -> "WindowedClass":
         """Return the same class with twice as many tilts."""
-        return WindowedClass(self._features, self.alpha, self.size, (self.first, self.last), 2 * self._parts)
+        return WindowedClass(self._memory, self.alpha, (self.first, self.last), 2 * self._parts)
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -100,9 +113,7 @@ class WindowedClass(ClassReading):
         return found
 
     def _bounds(self, share: float) -> list[LogBound]:
-        if share not in self._known_bounds:
-            self._known_bounds[share] = [row.log_bound(share) for row in self._rows]
-        return self._known_bounds[share]
+        return [row.log_bound(share) for row in self._rows]
 
     def steepest(self, own: OwnFactor) -> float:
         """Return the largest tilt of the class counts at which what lies beyond is bounded."""

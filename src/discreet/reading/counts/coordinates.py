@@ -154,7 +154,7 @@ class Coordinates:
             left, family, table = inflow.sum(axis=1), [], []
             sticks, spreads = [], []
             for (stick, place), spread in zip(block.sticks, block.spreads, strict=True):
-                r, slope = stick.share(q[place])
+                r, slope = stick.share(q[place], left)
                 sticks.append((r, slope, left))
                 count = left * r
                 left = left - count
@@ -226,7 +226,7 @@ class Coordinates:
             own = shares[block.clique.variable]
             for level, (stick, place) in enumerate(block.sticks):
                 rest = np.maximum(own[:, level:].sum(axis=1), 1e-300)
-                q[place] = stick.normal(own[:, level] / rest)
+                q[place] = stick.normal(own[:, level] / rest, self.size / block.clique.rows)
         return q
 
 

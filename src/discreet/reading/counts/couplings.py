@@ -5,6 +5,8 @@ the deviation is small, by the quantile of T itself; else by rounding y = mu + s
 (Cornish and Fisher), with the weight P(t) / P(y rounds to t). `share` is the smooth stand-in mu + sd x.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import gammaln, ndtr
 
@@ -70,14 +72,22 @@ def _log_chances(t: Floats, s: Floats, a: Floats, f: Floats) -> Floats:
 
 
 def _rounded(x: Floats, s: Floats, a: Floats, f: Floats, sd: Floats) -> tuple[Floats, Floats]:
-    mean, low, high = f * a / s, np.maximum(0.0, f + a - s), np.minimum(f, a)
     skew = (s - 2 * a) * (s - 2 * f) / (s * s * sd)  # but for terms of 1 / s
+    ends = np.maximum(0.0, f + a - s), np.minimum(f, a)
+    return rounded(x, (f * a / s, sd, skew), ends, lambda t: _log_chances(t, s, a, f))
+
+
+def rounded(
+    x: Floats, moments: tuple[Floats, Floats, Floats], ends: tuple[Floats, Floats], log_law: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats]:
+    """Return rounded numbers of a law with these moments (mean, deviation, skewness) and ends, with log weights."""
+    (mean, sd, skew), (low, high) = moments, ends
     found = np.clip(np.rint(mean + sd * (x + skew * (x * x - 1) / 6)), low, high)
     first = np.where(found > low, _back((found - 0.5 - mean) / sd, skew), -np.inf)
     last = np.where(found < high, _back((found + 0.5 - mean) / sd, skew), np.inf)
     upper = found > mean  # from the nearer end, for digits
     mass = np.where(upper, ndtr(-first) - ndtr(-last), ndtr(last) - ndtr(first))
-    return found, _log_chances(found, s, a, f) - np.log(np.maximum(mass, 1e-300))
+    return found, log_law(found) - np.log(np.maximum(mass, 1e-300))
 
 
 def _back(y: Floats, skew: Floats) -> Floats:

@@ -53,6 +53,7 @@ class RowWindows:
         edges = np.linspace(low, high + 1, min(parts, high - low + 1) + 1).astype(np.int64).tolist()
         self._edges = np.array(edges[:-1])
         self._parts = [self._sums(a, b - 1) for a, b in pairwise(edges)]
+        self._known_bounds: dict[float, LogBound] = {}
 
     def _sums(self, low: int, high: int) -> WindowSums:
         margin = MARGIN
@@ -76,6 +77,11 @@ class RowWindows:
 
         `share` says how near lambda is to the steepest tilt; above zero it bounds large totals, below zero small ones.
         """
+        if share not in self._known_bounds:
+            self._known_bounds[share] = self._log_bound(share)
+        return self._known_bounds[share]
+
+    def _log_bound(self, share: float) -> LogBound:
         windows = self._parts[0].windows
         tilt = share * min(windows.steepest, 600 / windows.logs.shape[1])
         logs = windows.logs + tilt * np.arange(windows.logs.shape[1])

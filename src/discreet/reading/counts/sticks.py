@@ -7,7 +7,8 @@ sampler follows. For a = 1 the quantile of T itself has a closed form,
     P(T >= t) = g(N - t) / g(N),   g(m) = (m + 1) (m + 2) ... (m + b) = Gamma(m + 1 + b) / Gamma(m + 1),
 
 and by symmetry for b = 1; then x standard normal gives T its law exactly. Else t = floor((N + 1) r), and the weight
-P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference.
+P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference; but in rows that the prior outweighs these
+weights would grow without bounds, and x stands for the count itself (`outnumbered`).
 """
 
 from collections.abc import Callable
@@ -15,10 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, gammaln, log_ndtr, ndtr
 
 from discreet.arrays import Floats
 from discreet.mathematics.digits import log_gamma_ratio
+from discreet.reading.counts import outnumbered
 
 FAR = 8.5
 """Normal numbers beyond, of a probability of 2e-17, are taken for this one."""
@@ -43,14 +46,30 @@ class Stick:
             return totals - _least(ndtr(-x), totals, self.b), 0.0
         if self.b == 1:
             return _least(ndtr(x), totals, self.a), 0.0
+        strong = self._outweighs(totals)
+        if strong.any():
+            found, weights = np.empty_like(totals), np.empty_like(totals)
+            for place, own in ((strong, self._whole_of_few), (~strong, self._whole_of_many)):
+                found[place], weights[place] = own(totals[place], x[place])
+            return found, weights
+        return self._whole_of_many(totals, x)
+
+    def _outweighs(self, totals: Floats) -> NDArray[np.bool_]:
+        """Tell in which rows the prior stands for more than half as many records as there are."""
+        return np.asarray(self.a + self.b > totals / 2)
+
+    def _whole_of_few(self, totals: Floats, x: Floats) -> tuple[Floats, Floats]:
+        return outnumbered.whole(x, totals, self.a, self.b)
+
+    def _whole_of_many(self, totals: Floats, x: Floats) -> tuple[Floats, Floats]:
         logs, rests = self._table(x)
         low = np.floor((totals + 1) * np.exp(logs))
         high = totals - np.floor((totals + 1) * np.exp(rests))
         found = np.clip(np.where(logs < rests, low, high), 0, totals)
         return found, self._log_weights(found, totals)
 
-    def share(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return r and its derivative by x."""
+    def share(self, x: Floats, totals: Floats) -> tuple[Floats, Floats]:
+        """Return r and its derivative by x, T ~ N r."""
         if self.a == 1:
             rest, slope = _power(-x, self.b)
             return 1 - rest, slope
@@ -58,12 +77,21 @@ class Stick:
             return _power(x, self.a)
         logs, rests = self._table(x)
         r, density = np.exp(logs), (self.a - 1) * logs + (self.b - 1) * rests - betaln(self.a, self.b)
-        return r, np.exp(np.minimum(-0.5 * x * x - 0.5 * np.log(2 * np.pi) - density, 40.0))
+        slope = np.exp(np.minimum(-0.5 * x * x - 0.5 * np.log(2 * np.pi) - density, 40.0))
+        if not (strong := self._outweighs(totals)).any():
+            return r, slope
+        records = np.maximum(totals, 1.0)
+        sd = outnumbered.spread(records, self.a, self.b)[1] / records
+        few = np.clip(self.a / (self.a + self.b) + sd * x, 0.0, 1.0)
+        return np.where(strong, few, r), np.where(strong, sd * ((few > 0) & (few < 1)), slope)
 
-    def normal(self, share: Floats) -> Floats:
-        """Return x for a share."""
+    def normal(self, share: Floats, totals: float) -> Floats:
+        """Return x for a share of about so many records."""
         from scipy.special import ndtri
 
+        if self.a != 1 and self.b != 1 and self._outweighs(np.array(totals)):
+            mean, sd = outnumbered.spread(np.array(max(totals, 1.0)), self.a, self.b)
+            return np.asarray(np.clip((share * max(totals, 1.0) - mean) / sd, -4.0, 4.0))
         inside = np.clip(share, 1e-300, 1 - 1e-16)
         low, high = betainc(self.a, self.b, inside), betainc(self.b, self.a, 1 - inside)
         return np.clip(np.where(low < high, ndtri(low), -ndtri(high)), -FAR, FAR)

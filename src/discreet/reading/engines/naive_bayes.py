@@ -4,7 +4,7 @@ Noisy tables and drawn ones may come together: each says something about every c
 the totals of all rows of a class are one number, the class count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log2, sqrt
 
 import numpy as np
@@ -14,7 +14,7 @@ from discreet.mechanisms.evidence import DrawnRows
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.class_reading import OwnFactor
-from discreet.reading.counts.class_windows import WindowedClass, class_windows
+from discreet.reading.counts.class_windows import KnownRows, RowMemory, WindowedClass, class_windows
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import log_prior_factors
 from discreet.reading.counts.whole_class import WholeClass
@@ -33,6 +33,12 @@ class NaiveBayesEngine(Engine, place=10):
     """Sums over all class counts, and for each over all tables of its features."""
 
     models = (Network,)
+    shares_rows = True
+
+    def reader(self) -> Callable[[Case], NetworkReading]:
+        """Return what reads cases of the same outputs, each row once for every prior of it."""
+        known: KnownRows = {}
+        return lambda case: NetworkReading(case.model, windowed(case, known)) if _is_windowed(case) else self.read(case)
 
     def misfit(self, case: Case) -> str | None:
         """Refuse other graphs, noise that is no product over cells, choices, truncated draws and coarse grids."""
@@ -87,14 +93,15 @@ def _is_windowed(case: Case) -> bool:
     return not case.draws and all(variable.name in seen for variable in case.model.variables[1:])
 
 
-def windowed(case: Case) -> NaiveBayesCounts:
-    """Return class counts and features on windows around what was measured."""
+def windowed(case: Case, known: KnownRows | None = None) -> NaiveBayesCounts:
+    """Return class counts and features on windows around what was measured, rows that are known already taken over."""
     model, size, seen = case.model, case.size, seen_tables(case)
     target, *features = (variable.name for variable in model.variables)
     alpha = [np.array(prior) for prior in model.prior]
     rows = [[seen[name][y] for name in features] for y in range(len(alpha[0]))]
     windows = class_windows(rows, seen[target][0], size)
-    classes = [WindowedClass(own, alpha[1:], size, window) for own, window in zip(rows, windows, strict=True)]
+    memories = [RowMemory(own, size, {} if known is None else known, y) for y, own in enumerate(rows)]
+    classes = [WindowedClass(each, alpha[1:], window) for each, window in zip(memories, windows, strict=True)]
     return NaiveBayesCounts(classes, own_factors(model.prior[0], seen[target][0]), size, log_constant(case))
 
 

@@ -101,7 +101,7 @@ class SampledTablesEngine(Engine, place=30):
             )
         evidence = _evidence(target, read, case.seed)
         counts = DrawnCounts(tables, np.ones(len(tables)), evidence)
-        return TableReading(case.model, counts, evidence, method)
+        return TableReading(case.model, counts, evidence, method, tuple(read.agreement.errors.tolist()))
 
 
 def _operations(observed: Observed) -> float:
@@ -112,12 +112,16 @@ def _operations(observed: Observed) -> float:
 def target_of(case: Case[Categories]) -> tuple[Target, list[InterpolatedFit]]:
     """Return what chains sample, and the fits in it whose sums are interpolated."""
     alpha = np.array(case.model.concentration, dtype=float)
-    cells = len(alpha)
     fit = fit_of(case)
     interpolated = [part for part in fit.parts if isinstance(part, InterpolatedFit)]
-    coordinates = Coordinates((cells,), ((),), [alpha.tolist()], case.size)
     start = _Start(alpha, interpolated[0].candidate) if interpolated else None
-    return Target(coordinates, fit, [0], [alpha], start), interpolated
+    return Target(table_coordinates(case), fit, [0], [alpha], start), interpolated
+
+
+def table_coordinates(case: Case[Categories]) -> Coordinates:
+    """Return normal coordinates of one table, a graph of one variable."""
+    alpha = np.array(case.model.concentration, dtype=float)
+    return Coordinates((len(alpha),), ((),), [alpha.tolist()], case.size)
 
 
 class _Start:

@@ -67,9 +67,7 @@ class TablesEngine(Engine, place=10):
 
     def log_bound(self, case: Case) -> float:
         """Return a bound from the windows alone, cells of the same noisy count together; inf where cells differ."""
-        from discreet.reading.counts.evidence_bound import (
-            log_bound,
-        )  # only strengths ask
+        from discreet.reading.counts.evidence_bound import log_bound  # only strengths ask
 
         return log_bound(case)
 

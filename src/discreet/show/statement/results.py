@@ -7,6 +7,7 @@ from math import isclose
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
+from discreet.inference.posteriors.row import STAR
 from discreet.inference.posteriors.text_table import text_table
 from discreet.models.model import Model
 from discreet.releases import Release
@@ -62,6 +63,7 @@ def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:
         "## What the results are",
         plain(account.meaning) + (shares if known else "") + cut,
         _table(shown),
+        *([plain(starred)] if (starred := posterior.starred(shown)) else []),
         f"The release was {plain(posterior.method)}. {plain(account.prior)}{_together(posterior)}",
         *([bullets([plain(answer) for answer in answers])] if answers else []),
     ]
@@ -97,7 +99,8 @@ def _table(rows: Sequence[Row]) -> str:
         cells = [plain(cell) for cell in line]
         if row.is_probability:
             mean, low, high = (f"{100 * value:.{digits}f}" for value in (row.mean, row.low, row.high))
-            cells[words : words + 2] = [f"{mean} %", f"{low} to {high} %"]
+            star = plain(STAR) if row.is_mean_outside else ""
+            cells[words : words + 2] = [f"{star}{mean} %", f"{low} to {high} %"]
         shown.append([*cells[: words + 2], *(cell.replace("%", " %") for cell in cells[words + 2 :])])
     heads = [heading.replace("mean", "estimate").replace("%", " %") for heading in headings]
     return table(heads, shown, words=words)

@@ -1,0 +1,177 @@
+"""Choices among more candidate tables than can be listed, by weighted draws of the true table (importance sampling).
+
+Tables are functions of a few normal coordinates, as chains see them. Draws come from a mixture of normal laws around
+the candidate that was chosen, narrow and wide, and of the prior, so that no weight is large: a choice says either that
+the truth is near or nothing. The mixture is made to fit the posterior twice (population Monte Carlo) and then kept. The
+mean of its weights is the evidence, without bias, and their spread is the error of everything.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import ConvergenceWarning
+from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
+from discreet.mechanisms.evidence import Choice
+from discreet.models import Categories
+from discreet.reading.case import Case, Engine, Work
+from discreet.reading.counts.count_chains import CountChains
+from discreet.reading.counts.drawn_counts import DrawnCounts
+from discreet.reading.counts.sampled import Target
+from discreet.reading.engines.counts import fit_of, operations_of, unreadable
+from discreet.reading.engines.sampled_tables import table_coordinates
+from discreet.reading.published import Exactness
+from discreet.reading.readings import TableReading
+
+MOST_CELLS = 8
+"""Weights of draws are good for so many cells at most."""
+
+_TRIALS, _DRAWS, _MOST_BLOCKS = 2_000, 4_000, 3
+_ROUNDS = 2  # of trials, after each of which the mixture is fitted
+_WIDTHS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)  # of the covariances around a candidate
+_LEAST_SHARE, _LEAST_PRIOR = 0.04, 0.2  # of a part of the mixture, so that none is lost
+_WIDER = 1.3  # what covariances that are fitted are multiplied by
+_AROUND = 400  # draws that say where a candidate lies
+_WANTED_SIZE, _BAD_SIZE = 400.0, 100.0
+
+
+class WeightedTablesEngine(Engine, place=25):
+    """Weighs draws of a table by the choice, and by whatever else was published about the same records."""
+
+    models = (Categories,)
+    exactness = Exactness.SAMPLED
+    reads_margins = True
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
+        choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
+        if not any(choice.chooser.is_summed for choice in choices):
+            return "weighted draws are for choices among more tables than can be listed"
+        if any(choice.chooser.has_smooth_normaliser for choice in choices):
+            return "one of the choices has sums that are interpolated"
+        if (cells := len(case.model.cells)) > MOST_CELLS:
+            return f"weighted draws are good for at most {MOST_CELLS} cells; this table has {cells}"
+        return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
+
+    def work(self, case: Case) -> Work:
+        """Return the likelihoods of as many draws as are made at most."""
+        draws, cells = _ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
+        each = sum(map(operations_of, case.observed)) + 1e4 * cells
+        return Work(f"weighing {draws} draws of {cells} cells", draws * each, 2.0 * draws * (len(_WIDTHS) + cells))
+
+    def read(self, case: Case[Categories]) -> TableReading:
+        """Return weighted draws of the table."""
+        generator = np.random.default_rng([case.seed, 4])
+        target = Target(
+            table_coordinates(case), fit_of(case), [0], [np.array(case.model.concentration, dtype=float)], None
+        )
+        mixture = _Mixture.around(case, target, generator)
+        for _ in range(_ROUNDS):
+            q = mixture.draw(_TRIALS, generator)
+            mixture = mixture.fitted(q, smoothed(_logs(target, q, generator)[1] - mixture.log_density(q)).weights)
+        tables, logs = list[Counts](), list[Floats]()
+        for _ in range(_MOST_BLOCKS):
+            q = mixture.draw(_DRAWS, generator)
+            drawn, log_target = _logs(target, q, generator)
+            tables.append(drawn)
+            logs.append(log_target - mixture.log_density(q))
+            found = smoothed(np.concatenate(logs))
+            if found.effective_size >= _WANTED_SIZE:
+                break
+        _warn(case, found)
+        every = np.concatenate(tables)
+        counts = DrawnCounts(every, found.weights, found.log_mean)
+        errors = _errors(found, every) / (case.size + float(case.model.concentration.sum()))
+        return TableReading(case.model, counts, found.log_mean, _method(found, errors), tuple(errors.tolist()))
+
+
+def _logs(target: Target, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
+    """Return tables (draws, cells) and the log of prior times likelihood, up to a constant of the normal law."""
+    chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
+    return np.asarray(chains.tables[0][0].T), chains.weights + chains.fits
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixture:
+    """Normal laws with shares, means (parts, coordinates) and roots of covariances; the first is the prior."""
+
+    shares: Floats
+    means: Floats
+    roots: Floats
+
+    @classmethod
+    def around(cls, case: Case[Categories], target: Target, generator: np.random.Generator) -> "_Mixture":
+        """Return the prior and laws of several widths around each candidate."""
+        length = target.coordinates.length
+        means, roots = [np.zeros(length)], [np.eye(length)]
+        for observed in case.observed:
+            if isinstance(observed.evidence, Choice) and observed.evidence.chooser.is_summed and not observed.is_margin:
+                alpha = np.array(case.model.concentration, dtype=float) + observed.evidence.candidate
+                shares = generator.dirichlet(alpha, size=_AROUND).T[None]
+                q = target.coordinates.start([shares], generator)
+                root = np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length))
+                means += [q.mean(axis=1)] * len(_WIDTHS)
+                roots += [np.sqrt(width) * root for width in _WIDTHS]
+        return cls(np.full(len(means), 1 / len(means)), np.array(means), np.array(roots))
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw coordinates (coordinates, draws)."""
+        parts = generator.choice(len(self.shares), size=count, p=self.shares)
+        normals = generator.standard_normal((count, self.means.shape[1]))
+        return np.asarray((self.means[parts] + np.einsum("nij,nj->ni", self.roots[parts], normals)).T)
+
+    def _log_parts(self, q: Floats) -> Floats:
+        """Return the log of share times density of every part (parts, draws), up to the same constant."""
+        found = []
+        for share, mean, root in zip(self.shares, self.means, self.roots, strict=True):
+            scaled = np.linalg.solve(root, q - mean[:, None])
+            found.append(np.log(share) - 0.5 * (scaled**2).sum(axis=0) - np.log(np.diag(root)).sum())
+        return np.array(found)
+
+    def log_density(self, q: Floats) -> Floats:
+        """Return the log density of the mixture, up to a constant of the normal law."""
+        return np.asarray(logsumexp(self._log_parts(q), axis=0))
+
+    def fitted(self, q: Floats, weights: Floats) -> "_Mixture":
+        """Return the mixture after one step of expectation and maximisation on weighted draws; the prior stays."""
+        logs = self._log_parts(q)
+        owners = np.exp(logs - logsumexp(logs, axis=0)) * weights
+        shares = np.maximum(owners.sum(axis=1), _LEAST_SHARE)
+        shares[0] = max(shares[0], _LEAST_PRIOR)
+        means, roots = self.means.copy(), self.roots.copy()
+        for part in range(1, len(shares)):
+            own = owners[part]
+            if 1 / np.square(own / max(own.sum(), 1e-300)).sum() > 10 * len(q):  # enough draws for a covariance
+                means[part] = q @ own / own.sum()
+                away = q - means[part][:, None]
+                spread = _WIDER * (away * own) @ away.T / own.sum()
+                roots[part] = np.linalg.cholesky(spread + 1e-9 * np.eye(len(q)))
+        return _Mixture(shares / shares.sum(), means, roots)
+
+
+def _errors(found: Smoothed, tables: Counts) -> Floats:
+    """Return the standard errors of the expected counts."""
+    away = tables - found.weights @ tables
+    return np.asarray(np.sqrt((np.square(found.weights)[:, None] * away**2).sum(axis=0)))
+
+
+def _method(found: Smoothed, errors: Floats) -> str:
+    """Say how good the weights are."""
+    return (
+        f"read by {len(found.weights):,} weighted draws (effective size {found.effective_size:,.0f}, Pareto k-hat "
+        f"{found.shape:.2f}; Monte Carlo errors of means at most {errors.max():.2g}, of the log evidence "
+        f"{found.log_mean_error:.2g})"
+    )
+
+
+def _warn(case: Case, found: Smoothed) -> None:
+    if found.shape > MOST_SHAPE or found.effective_size < _BAD_SIZE:
+        warnings.warn(
+            f"{case.label!r}: {_DRAWS * _MOST_BLOCKS} weighted draws are worth {found.effective_size:.0f} "
+            f"(Pareto k-hat {found.shape:.2f}). Take intervals for rough ones.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )

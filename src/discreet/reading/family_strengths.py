@@ -1,0 +1,105 @@
+"""One strength of the prior for each family of a network, shared by its rows, and weighed by evidence.
+
+A family whose variable has K > 8 levels has the total weight log-uniform from 2 to K (`strength_grids`); strengths of
+different families are independent beforehand. With F such families there are prod_i S_i combinations s. First each
+family is gone through with the others at their best so far, until none moves: that gives E(s_i), the evidence of every
+strength beside the best of the others, and p_i(s_i) ~ E(s_i). Families speak to each other through counts that all of
+them know well, so the posterior of s is nearly prod_i p_i(s_i).
+
+If few combinations have p_i(s_i) > 10^-9 everywhere, all of them are read: what is left out is less than F S 10^-9. Of
+more, 32 are drawn so that each family has its strengths as often as p_i says, and each stands for
+
+    prior(s) / (32 prod_i p_i(s_i)),
+
+which makes sums over them estimates of the sums over all (importance sampling); the weights are nearly equal.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import product
+from math import log, prod
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.models.network import Network
+from discreet.reading.case import MOST_OPERATIONS, Case, Engine
+from discreet.reading.readings import NetworkReading
+
+MOST_COMBINATIONS = 64
+"""So many combinations are all read; of more some are drawn."""
+_DRAWN = 32
+_KEPT = 1e-9  # probability of a strength, beside the best of all others, from which on it is read
+_ROUNDS = 4  # through all families; the second seldom moves any
+
+Places = tuple[int, ...]
+
+
+def are_few(case: Case[Network], engine: Engine) -> bool:
+    """Tell whether reading a case under all priors that are asked takes no more than is allowed."""
+    grids = case.model.strength_grids
+    times = max(map(len, grids.values())) if engine.shares_rows else _ROUNDS * sum(map(len, grids.values()))
+    return engine.work(case).operations * (times + _DRAWN * (not engine.shares_rows)) <= MOST_OPERATIONS * case.patience
+
+
+def read_families(case: Case[Network], read: Callable[[Case], Any]) -> list[NetworkReading]:
+    """Return readings under one strength for each family, each with the weight of the priors that it stands for."""
+    return _Families(case, read).readings()
+
+
+class _Families:
+    def __init__(self, case: Case[Network], read: Callable[[Case], Any]) -> None:
+        self._case, self._read, self._grids = case, read, case.model.strength_grids
+        self._known: dict[Places, NetworkReading] = {}
+
+    def readings(self) -> list[NetworkReading]:
+        """Return the readings that matter."""
+        chances = [_normalised(logs) for logs in self._beside_the_best()]
+        prior = -sum(log(len(values)) for values in self._grids.values())
+        kept = [np.flatnonzero(own > _KEPT).tolist() for own in chances]
+        if prod(map(len, kept)) <= MOST_COMBINATIONS:
+            return [self._weighed(places, prior) for places in product(*kept)]
+        found = []
+        for places, times in _drawn(chances).items():
+            chance = sum(log(own[place]) for own, place in zip(chances, places, strict=True))
+            found.append(self._weighed(places, prior + log(times / _DRAWN) - chance))
+        return found
+
+    def _beside_the_best(self) -> list[Floats]:
+        """Return the log evidence of every strength of each family, the others at their best."""
+        best = [len(values) // 2 for values in self._grids.values()]
+        for _ in range(_ROUNDS):
+            before, found = list(best), []
+            for family, values in enumerate(self._grids.values()):
+                beside = [(*best[:family], place, *best[family + 1 :]) for place in range(len(values))]
+                found.append(np.array([self._at(places).log_evidence for places in beside]))
+                best[family] = int(found[-1].argmax())
+            if best == before:
+                break
+        return found
+
+    def _weighed(self, places: Places, log_weight: float) -> NetworkReading:
+        return replace(self._at(places), log_weight=log_weight)
+
+    def _at(self, places: Places) -> NetworkReading:
+        if places not in self._known:
+            chosen = {name: values[at] for at, (name, values) in zip(places, self._grids.items(), strict=True)}
+            self._known[places] = self._read(replace(self._case, model=self._case.model.under_strengths(chosen)))
+        return self._known[places]
+
+
+def _normalised(logs: Floats) -> Floats:
+    return np.asarray(np.exp(logs - logsumexp(logs)))
+
+
+def _drawn(chances: list[Floats]) -> Mapping[Places, int]:
+    """Draw combinations: of each family evenly spaced quantiles, in an order of its own; and how often each came."""
+    generator, levels = np.random.default_rng(0), (np.arange(_DRAWN) + 0.5) / _DRAWN
+    columns: list[Counts] = []
+    for own in chances:
+        places = np.searchsorted(np.cumsum(own), levels * own.sum() * (1 - 1e-12))
+        columns.append(generator.permutation(np.minimum(places, len(own) - 1)))
+    rows, times = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
+    return dict(zip(map(tuple, rows.tolist()), times.tolist(), strict=True))

@@ -1,0 +1,105 @@
+"""Every family of a network learns a strength of its own: as by reading under every combination of them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.models.network import Network
+from discreet.reading import Case, engine_for, family_strengths
+from discreet.reading.counts import class_windows
+from discreet.reading.counts.row_windows import RowWindows
+from discreet.reading.counts.windows import Seen
+from discreet.reading.engines.naive_bayes import whole
+from discreet.reading.family_strengths import read_families
+from discreet.releases import Release
+
+SIZE = 90
+SPREAD = np.full(9, 1 / 9)
+PEAKED = np.array([0.97, *[0.03 / 11] * 11])
+
+
+def network(*levels: int) -> Network:
+    names = [f"x{number}" for number in range(len(levels))]
+    known = {name: tuple(range(count)) for name, count in zip(names, levels, strict=True)}
+    return Network.naive_bayes("y", names, {"y": (0, 1), **known}, outside=0)
+
+
+def published(model: Network, shares: list[np.ndarray], seed: int, size: int = SIZE) -> Release[Network]:
+    """Return a release of records whose features have these shares in both classes."""
+    generator = np.random.default_rng(seed)
+    classes = generator.multinomial(size, [0.4, 0.6])
+    tables = [generator.multinomial(own, share) for share in shares for own in classes]
+    return dc.simulate(dc.FamilyHistograms(model, size, epsilon=8), np.concatenate(tables), dc.SeededBits(seed))
+
+
+@pytest.fixture(scope="module")
+def release() -> Release[Network]:
+    return published(network(9, 12, 3), [SPREAD, PEAKED, np.array([0.5, 0.3, 0.2])], 11)
+
+
+def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pair(release: Release[Network]) -> None:
+    grids = release.model.strength_grids
+    assert {name: len(values) for name, values in grids.items()} == {"x0": 4, "x1": 4}
+    evidences, tables = [], []
+    for one, two in product(grids["x0"], grids["x1"]):
+        prior = {"y": 1.0, "x0": one, "x1": two, "x2": 1.0}
+        direct = whole(Case.of([release], prior))
+        evidences.append(direct.log_evidence)
+        tables.append(direct.means()[1])
+    shares = np.exp(np.array(evidences) - max(evidences))
+    posterior = dc.infer(release)
+    expected = np.einsum("i,ijk->jk", shares / shares.sum(), np.array(tables))
+    np.testing.assert_allclose(posterior.mean_tables()["x0"], expected, atol=1e-9)
+    assert posterior.log_evidence == pytest.approx(max(evidences) + np.log(shares.mean()), abs=1e-8)
+    learnt = shares.reshape(4, 4) / shares.sum()
+    assert learnt.sum(axis=1).argmax() == 3  # rows that are spread evenly: one for each level
+    assert learnt.sum(axis=0).argmax() == 0  # rows that hold one level: as little as there is
+    assert posterior.mean_prior[1][0] == pytest.approx(learnt.sum(axis=1) @ np.array(grids["x0"]), abs=1e-8)
+
+
+def test_no_row_is_read_twice_under_one_prior(release: Release[Network], monkeypatch: pytest.MonkeyPatch) -> None:
+    made, rows = [], RowWindows
+
+    def counted(alpha: np.ndarray, seen: list[Seen], *where: int) -> RowWindows:
+        made.append((tuple(alpha.tolist()), tuple(seen[0].values.tolist()), where))
+        return rows(alpha, seen, *where)
+
+    monkeypatch.setattr(class_windows, "RowWindows", counted)
+    assert len(dc.infer(release).readings) > 1
+    assert len(set(made)) == len(made)
+
+
+def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = network(9, 10, 12)
+    one = published(model, [SPREAD, np.full(10, 0.1), PEAKED], 5)
+    case = Case.of([one])
+    engine = engine_for(case)
+    assert engine is not None
+    exact = dc.infer(one)
+    monkeypatch.setattr(family_strengths, "MOST_COMBINATIONS", 1)
+    readings = read_families(case, engine.reader())
+    assert len(readings) <= 32
+    drawn = dc.NetworkPosterior(case.model, [one], readings)
+    assert drawn.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)
+    for name, table in exact.mean_tables().items():
+        np.testing.assert_allclose(drawn.mean_tables()[name], table, atol=5e-4)
+    for own, expected in zip(drawn.mean_prior, exact.mean_prior, strict=True):
+        assert own[0] == pytest.approx(expected[0], abs=0.02)
+
+
+def test_one_family_of_many_levels_and_none_are_read_as_before() -> None:
+    one = network(12, 3)
+    assert [each.prior[1][0] for each in one.proposals(True)] == pytest.approx(
+        [(1 / 6) ** (1 - g / 3) for g in range(4)]
+    )
+    assert one.proposals(False)[0].prior[1] == (0.5,) * 12
+    assert not network(8, 3).is_prior_open
+
+
+def test_too_many_priors_to_read_are_not_learnt(release: Release[Network], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(family_strengths, "MOST_OPERATIONS", 1.0)
+    posterior = dc.infer(release)
+    assert posterior.mean_prior[1] == [0.5] * 9
+    assert posterior.mean_prior[3] == [1.0] * 3

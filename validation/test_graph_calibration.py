@@ -1,0 +1,98 @@
+"""Are chains through graphs calibrated? Asia and alarm, probabilities from the prior, a release, and where they lie.
+
+For every probability of a first level the posterior probability below the truth is kept. If readings are calibrated,
+these are uniform: intervals of 50, 90 and 95 % cover as much, and a chi-square test, which takes one probability of
+each data set in turns, is not rejected. Alarm is read row by row too, which is an approximation: how much it covers is
+printed beside the chains, of the same releases. `make validate` reads few data sets, `make validate-full` 320 of asia
+and 24 of alarm.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from kept_results import IS_FULL, kept, repeats
+from rank_tests import Floats, uniformity
+from scipy.special import betainc
+
+import discreet as dc
+from discreet.models.network import Network
+from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.reading import Case
+from discreet.reading.engines.counts import CountsEngine
+from discreet.reading.engines.rows import RowsEngine
+
+LEVELS = (0.5, 0.9, 0.95)
+ASIA, ALARM = 20261117, 20261118
+DRAWS = 1_000
+
+
+def example(name: str) -> Network:
+    """Return a graph from the copies that pgmpy carries, under the default prior."""
+    pgmpy = pytest.importorskip("pgmpy.utils")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # another name of the same function is coming
+        return Network.from_pgmpy(pgmpy.get_example_model(name))
+
+
+def places(network: Network, size: int, seed: int, number: int, engines: list[type]) -> dict[str, list[float]]:
+    """Return, for each engine, the posterior probability below the truth of every row's first level."""
+    generator = np.random.default_rng([seed, number])
+    truth = made_up_tables(network, generator)
+    counts = counts_of(network, made_up_records(network, truth, size, generator))
+    case = Case.of([dc.simulate(dc.FamilyHistograms(network, size, 1), counts, dc.SeededBits(seed + number))])
+    found = {}
+    for engine in engines:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            shapes = engine().read(case).shapes(DRAWS, generator)
+        below: list[float] = []
+        for name, table in shapes.items():
+            own, rest = table[..., 0], table[..., 1:].sum(axis=-1)
+            below += betainc(own, rest, truth[name][..., 0]).mean(axis=0).ravel().tolist()
+        found[engine.__name__] = below
+    return found
+
+
+def covered(below: Floats) -> list[tuple[float, float]]:
+    """Return how much intervals of each level cover, and the standard error, data sets being independent."""
+    shares = [(np.abs(below - 0.5) <= level / 2).mean(axis=1) for level in LEVELS]
+    return [(float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each)))) for each in shares]
+
+
+def printed(name: str, below: Floats) -> list[tuple[float, float]]:
+    found = covered(below)
+    words = ", ".join(
+        f"{level:.0%}: {share:.3f} +- {error:.3f}" for level, (share, error) in zip(LEVELS, found, strict=True)
+    )
+    print(f"{name}, {len(below)} data sets: {words}; ranks p = {uniformity(below):.3f}")
+    return found
+
+
+def test_asia_is_calibrated() -> None:
+    network = example("asia")
+    results = kept(
+        "graph-calibration", "asia, n = 500, epsilon 1", ASIA, repeats(12, 320),
+        lambda number: places(network, 500, ASIA, number, [CountsEngine]),
+    )  # fmt: skip
+    below = np.array([each["CountsEngine"] for each in results])
+    print()
+    found = printed("asia, n = 500, epsilon 1, chains", below)
+    assert uniformity(below) >= 1e-3
+    if IS_FULL:
+        assert all(abs(share - level) <= 0.02 for level, (share, _) in zip(LEVELS, found, strict=True))
+    else:
+        assert all(abs(share - level) <= 5 * error + 0.02 for level, (share, error) in zip(LEVELS, found, strict=True))
+
+
+def test_alarm_is_calibrated_beside_row_by_row() -> None:
+    network = example("alarm")
+    results = kept(
+        "graph-calibration", "alarm, n = 10,000, epsilon 1", ALARM, repeats(2, 24),
+        lambda number: places(network, 10_000, ALARM, number, [CountsEngine, RowsEngine]),
+    )  # fmt: skip
+    chains, rows = (np.array([each[name] for each in results]) for name in ("CountsEngine", "RowsEngine"))
+    print()
+    found = printed("alarm, n = 10,000, epsilon 1, chains", chains)
+    printed("alarm, n = 10,000, epsilon 1, row by row", rows)
+    assert all(abs(share - level) <= 0.06 for level, (share, _) in zip(LEVELS, found, strict=True))
