@@ -58,6 +58,16 @@ def test_a_clear_signal_is_learnt() -> None:
     np.testing.assert_allclose(np.exp(classifier.predict_log_proba(x[:5])), classifier.predict_proba(x[:5]))
 
 
+def test_features_that_are_not_known_are_summed_out() -> None:
+    x, y = records(3, features=3, size=200)
+    classifier = PrivateNaiveBayes(epsilon=5, unknown=("?", None)).fit(x, y)
+    names = [variable.name for variable in classifier.network_.variables[1:]]
+    wanted = classifier.posterior_.predict_proba([{names[0]: 1}, {names[1]: 0, names[2]: 1}])
+    np.testing.assert_array_equal(classifier.predict_proba([[1, "?", None], [float("nan"), 0, 1]]), wanted)
+    plain = PrivateNaiveBayes(epsilon=5).fit(x, y)  # without a mark it is the first level, as it is in `fit`
+    np.testing.assert_array_equal(plain.predict_proba([["?", 0, 1]]), plain.predict_proba([[0, 0, 1]]))
+
+
 def test_features_of_several_levels_and_words_are_learnt() -> None:
     x, y = records(2)
     words = np.array(["low", "high"], dtype=object)[x]

@@ -294,3 +294,72 @@ def test_a_slash_in_a_name_is_refused_where_the_file_could_not_hold_it(folder: P
     release = dc.simulate(dc.CubeCounts(network, 20, 2), [10, 10, 5, 15], dc.SeededBits(1))
     (folder / "r.json").write_text(release.to_json())
     assert "it has a slash" in run("infer", "r.json", "--arviz", "x.nc", code=1).stderr
+
+
+@pytest.fixture
+def collider(folder: Path) -> str:
+    """Write a release of a graph without the arrow from b to c that its records have."""
+    network = dc.Network.from_edges("b -> d", "c -> d", levels=dict.fromkeys("bcd", ("no", "yes")), outside="no")
+    counts = [588, 252, 252, 108, 308, 132, 72, 288]
+    release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 2_000, 1), counts, dc.SeededBits(1), "Collider")
+    (folder / "collider.json").write_text(release.to_json())
+    return "collider.json"
+
+
+@pytest.fixture
+def naive(folder: Path) -> str:
+    """Write a release that is read exactly, in no time."""
+    network = dc.Network.naive_bayes("c", ["b", "d"], dict.fromkeys("bcd", ("no", "yes")), outside="no")
+    counts = [50, 30, 10, 40, 40, 40, 20, 30]
+    release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 130, 1), counts, dc.SeededBits(1), "Naive")
+    (folder / "naive.json").write_text(release.to_json())
+    return "naive.json"
+
+
+def test_criticise_gives_a_verdict_a_picture_and_json(collider: str, folder: Path) -> None:
+    shown = run("criticise", collider, "--replicates", "200", "--plot", "fit.svg").stdout
+    assert "The released tables do not fit the graph. b and c go together otherwise" in " ".join(shown.split())
+    assert "b and c, no arrow" in shown
+    assert "Simulated" in shown
+    assert "does not fit" in (folder / "fit.svg").read_text()
+    found = json.loads(run("criticise", collider, "--replicates", "200", "--json").stdout)
+    assert found["fits"] is False
+    assert {check["name"] for check in found["checks"]} == {"table of b, c, d", "b and c, no arrow"}
+    assert found["unseen"] == []
+    assert found["reading"].startswith("read by")
+
+
+def test_criticise_refuses_in_words(folder: Path, collider: str) -> None:
+    coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+    release = dc.simulate(dc.GeometricHistogram(coin, 50, 1), [20, 30], dc.SeededBits(1), "coin")
+    (folder / "coin.json").write_text(release.to_json())
+    assert "a table of categories has no graph" in " ".join(run("criticise", "coin.json", code=1).stderr.split())
+    assert "charts are .png, .svg or .json" in run("criticise", collider, "--plot", "fit.pdf", code=1).stderr
+    assert "no variable that others tell about" in run("predict", "coin.json", "clinic.csv", code=1).stderr
+
+
+def test_predict_takes_partial_records(naive: str, folder: Path) -> None:
+    (folder / "new.csv").write_text("b,d\nyes,?\nno,yes\n?,?\n")
+    run("predict", naive, "new.csv", "--target", "c", "--unknown", "?", "--out", "found.csv")
+    with (folder / "found.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    posterior: Any = dc.infer(dc.Release.from_json((folder / "naive.json").read_bytes()))
+    wanted = posterior.predict_proba([{"b": "yes"}, {"b": "no", "d": "yes"}, {}], target="c")
+    np.testing.assert_allclose([float(row["P(c=yes)"]) for row in rows], wanted[:, 1], atol=1e-12)
+    assert [row["c"] for row in rows] == posterior.predict([{"b": "yes"}, {"b": "no", "d": "yes"}, {}], target="c")
+    shown = json.loads(run("predict", naive, "new.csv", "--target", "c", "--unknown", "?", "--json").stdout)
+    assert shown["records"] == 3
+    assert list(shown["predictions"]) == ["c", "P(c=no)", "P(c=yes)"]
+
+
+def test_predict_refuses_what_is_no_table_of_records(naive: str, folder: Path) -> None:
+    assert "Name the variable to predict" in run("predict", naive, "clinic.csv", "--target", "x", code=1).stderr
+    assert "There is no file" in run("predict", naive, "none.csv", "--target", "c", code=4).stderr
+    for name, text, words in (
+        ("odd", "b,d\nyes\n", "must have 2 values"),
+        ("twice", "b,b\nyes,no\n", "its own name"),
+        ("empty", "", "needs a heading"),
+        ("other", "B,d\nyes,no\n", "which the network does not know"),
+    ):
+        (folder / f"{name}.csv").write_text(text)
+        assert words in " ".join(run("predict", naive, f"{name}.csv", "--target", "c", code=4).stderr.split())

@@ -244,7 +244,7 @@ def test_records_of_a_loop_are_classified_and_made_up(posterior: NetworkPosterio
     chances = posterior.predict_proba([{"A": 0, "B": 0, "C": 1}], target="D")[0]
     assert chances[1] == pytest.approx(posterior.mean_tables()["D"][0, 1, 1], abs=0.03)
     made_up = posterior.synthesize(20_000, seed=8)
-    tables = posterior._parameters(1, int(np.random.default_rng(8).integers(2**32)))
+    tables = posterior.parameters(1, int(np.random.default_rng(8).integers(2**32)))
     both = [float(d) for b, c, d in zip(made_up["B"], made_up["C"], made_up["D"], strict=True) if (b, c) == (0, 1)]
     assert np.mean(both) == pytest.approx(tables["D"][0, 1, 1], abs=4.5 * 0.5 / np.sqrt(len(both)))
 

@@ -181,6 +181,29 @@ def test_sums_of_many_cells_are_those_of_whole_transforms_whatever_else_is_known
     assert np.abs(counts.marginals - by_full_transform(counts)).max() < 1e-14
 
 
+def test_cells_that_share_a_noisy_count_are_read_as_if_they_did_not() -> None:
+    """Sixty cells, twelve different noisy counts: the bound on the evidence, own sums and their intervals."""
+    generator = np.random.default_rng(60)
+    z = generator.integers(-6, 6, 60)
+    size = 400
+    z[0] += size - int(z.sum())
+    model = dc.Categories("x", levels=tuple(range(60)), outside=0, prior=0.3)
+    release = dc.Release(dc.GeometricHistogram(model, size, "0.6"), tuple(z.tolist()), "ties", simulated=True)
+    case = Case.of([release])
+    counts, bound = TablesEngine().read(case).counts, TablesEngine().log_bound
+    different = model.with_prior(tuple(0.3 * (1 + 1e-13 * cell) for cell in range(60)))  # so no two cells are alike
+    assert bound(case) == pytest.approx(bound(Case.of([release], different.prior)), abs=1e-9)
+    twins = [np.flatnonzero(z == value) for value in np.unique(z)]
+    for twin in twins:
+        np.testing.assert_allclose(counts.marginals[twin], counts.marginals[twin[:1]].repeat(len(twin), 0), atol=1e-12)
+    posterior = dc.infer(release, prior="none")
+    together = posterior.interval(0.9)
+    for cell in range(60):
+        law = posterior.probability(cell)
+        assert tuple(together[cell]) == pytest.approx(tuple(law.interval(0.9)), abs=1e-12)
+        assert posterior.cell_laws.row(cell).mean == pytest.approx(law.mean, abs=1e-12)
+
+
 def test_a_bound_on_what_is_left_out_holds() -> None:
     values = made_up(200, 20_000, 0.5, 5)
     counts = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)

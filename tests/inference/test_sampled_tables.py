@@ -11,6 +11,7 @@ from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, MaximumPos
 from discreet.reading import Case, why_unreadable
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.reading.engines.sampled_tables import SampledTablesEngine
+from discreet.reading.engines.weighted_tables import WeightedTablesEngine
 
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=1, outside="a")
 FOUR = dc.Categories("x", levels=("a", "b", "c", "d"), prior=1, outside="a")
@@ -42,12 +43,10 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_tables(kind: str) -> Non
     assert found.counts.draw(7, np.random.default_rng(1)).sum(axis=1).tolist() == [30] * 7
 
 
-def test_sums_of_more_records_are_interpolated() -> None:
-    """The even candidate of 4,000 records: every cell has a quarter of them."""
-    release = dc.Release(HellingerGlobal(FOUR, 4_000, 6), (1_000,) * 4, "even", simulated=True)
-    posterior = dc.infer(release)
-    assert "interpolated" in posterior.method
-    assert [row.mean for row in posterior.rows()] == pytest.approx([0.25] * 4, abs=0.03)
+def test_more_records_than_sums_are_worked_out_for_are_left_to_interpolated_sums() -> None:
+    case = Case.before(HellingerGlobal(FOUR, 4_000, 6))
+    assert "interpolated" in str(WeightedTablesEngine().misfit(case))
+    assert SampledTablesEngine().refusal(case) is None
 
 
 def test_what_is_too_much_for_chains_is_refused_before_a_charge() -> None:

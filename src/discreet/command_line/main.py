@@ -24,6 +24,14 @@ class _Commands(CommandsOnDemand):
         "infer": Command(
             _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
         ),
+        "criticise": Command(
+            "discreet.command_line.criticising", "criticise", "Check whether the released tables fit the graph."
+        ),
+        "predict": Command(
+            "discreet.command_line.predicting",
+            "predict",
+            "Predict one variable of new records, of which some values may not be known.",
+        ),
         "verify": Command(
             _READING,
             "verify",
@@ -45,7 +53,7 @@ def main() -> None:
 
     \b
     The data holder's road:   init  check  plan  rehearse  publish  ledger
-    The reader's road:        infer  verify
+    The reader's road:        infer  criticise  predict  verify
     The papers' results:      reproduce, from the distribution discreet-papers
 
     Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,

@@ -34,7 +34,7 @@ from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv
 
-_TOLD = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
+TOLD = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
 _ANSWERED_BY = {
     "--that": "probability_that",
     "--event": "chance",
@@ -117,9 +117,9 @@ def infer(
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
-        for kind in _TOLD:
+        for kind in TOLD:
             warnings.simplefilter("always", kind)
-        whole: Posterior = read_release(*documents, prior=_prior(prior), patience=patience)
+        whole: Posterior = read_release(*documents, prior=prior_of(prior), patience=patience)
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": margin}
         answer = _answering(whole, [option for option, value in asked.items() if value])
@@ -132,7 +132,7 @@ def infer(
         difference = answer["--differ"](event, by) if differ else None
         posterior: Posterior = answer["--margin"](*margin) if margin else whole
     with working("writing", as_json), warnings.catch_warnings():
-        for kind in _TOLD:
+        for kind in TOLD:
             warnings.simplefilter("ignore", kind)  # a picture asks again what was asked above
         if plot is not None:
             picture = charts.comparison_chart(whole, event, by, level) if event and by else None
@@ -144,7 +144,7 @@ def infer(
         if bif is not None:
             bif.write_text(answer["--bif"](), encoding="utf-8")
         if out is not None:
-            _write_records(answer["--synthesize"](synthesize), out)
+            write_records(answer["--synthesize"](synthesize), out)
         if account is not None:
             _write_statement(documents[0], posterior, account, [] if difference is None else [difference.sentence])
     notes = [str(warning.message) for warning in seen]
@@ -169,7 +169,7 @@ def infer(
     return None
 
 
-def _prior(text: str | None) -> object:
+def prior_of(text: str | None) -> object:
     """Return the prior that is asked for: a number or an object of JSON if it is one, else its name."""
     if text is None:
         return None
@@ -230,7 +230,7 @@ def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callab
     return able
 
 
-def _write_records(records: Mapping[str, Sequence[object]], path: Path) -> None:
+def write_records(records: Mapping[str, Sequence[object]], path: Path) -> None:
     """Write made-up records, which are as safe as the release."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

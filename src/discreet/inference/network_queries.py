@@ -1,6 +1,6 @@
-"""Records to be classified, as codes of their levels."""
+"""Records to be classified, as codes of their levels; of partial records some are not known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -9,6 +9,10 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError, SourceError
 from discreet.records.columns import Column
+
+UNKNOWN = -1
+"""The code of a value that is not known."""
+_ABSENT = object()
 
 
 def codes_of(rows: object, columns: Sequence[Column]) -> Counts:
@@ -21,6 +25,58 @@ def codes_of(rows: object, columns: Sequence[Column]) -> Counts:
     if len({len(column) for column in codes}) > 1:
         raise SourceError("The columns must have one value for each record: their lengths differ.")
     return np.array(codes, dtype=np.int64).T.reshape(-1, len(columns))
+
+
+def partial_codes_of(
+    rows: object, columns: Sequence[Column], unknown: Collection[object] = (), ignored: Sequence[str] = ()
+) -> Counts:
+    """Return the level codes (rows, columns) of records of which some values may not be known: these have the code -1.
+
+    Not known is a column that the records do not have, a name that a mapping leaves out, and a value that is among
+    `unknown`; None stands for all that is missing. Where a column is not there while another one is that nobody
+    declared, its name may be misspelt: that is refused. Columns that are `ignored` may be there.
+    """
+    if isinstance(unknown, str) or not isinstance(unknown, Collection):
+        raise DeclarationError(f"unknown lists values, such as unknown=('?', None); got {unknown!r}.")
+    values, strangers = _partly_by_column(rows, [column.name for column in columns])
+    strangers = [name for name in strangers if name not in ignored]
+    if strangers and (absent := [column.name for column in columns if column.name not in values]):
+        raise SourceError(
+            f"The records have no column {', '.join(map(repr, absent))}, but {', '.join(map(repr, strangers[:5]))}, "
+            "which the network does not know. Nothing was predicted. If a name is misspelt, correct it; if these "
+            "values are not known, leave the other columns out."
+        )
+    lengths = {len(known) for known in values.values()}
+    if len(lengths) > 1:
+        raise SourceError("The columns must have one value for each record: their lengths differ.")
+    length = lengths.pop() if lengths else len(rows) if isinstance(rows, Sequence) else 0
+    codes = np.full((length, len(columns)), UNKNOWN, dtype=np.int64)
+    for place, column in enumerate(columns):
+        for row, value in enumerate(values.get(column.name, ())):
+            if not is_unknown(value, unknown):
+                codes[row, place] = column.code(value)
+    return codes
+
+
+def is_unknown(value: object, unknown: Collection[object]) -> bool:
+    """Tell whether a value is not there, or is one of those that say so; None stands for all that is missing."""
+    if value is _ABSENT:
+        return True
+    is_missing = value is None or value != value  # not a number is not equal to itself
+    return any((mark is None and is_missing) or (value is mark or value == mark) for mark in unknown)
+
+
+def _partly_by_column(rows: object, names: list[str]) -> tuple[dict[str, Sequence[object]], list[str]]:
+    """Return the values of the columns that are there, and the names of others."""
+    if isinstance(rows, Sequence) and not isinstance(rows, str) and all(isinstance(row, Mapping) for row in rows):
+        there = {name for row in rows for name in row}
+        found: dict[str, Sequence[object]] = {n: [row.get(n, _ABSENT) for row in rows] for n in names if n in there}
+    elif isinstance(rows, Mapping):
+        there, found = set(rows), {name: list(rows[name]) for name in names if name in rows}
+    else:
+        frame = _frame(rows)
+        there, found = set(frame.columns), dict(_from_frame(rows, names))
+    return found, sorted(str(name) for name in there - set(names))
 
 
 def _by_column(rows: object, names: list[str]) -> Mapping[str, Sequence[object]]:
@@ -37,11 +93,15 @@ def _by_column(rows: object, names: list[str]) -> Mapping[str, Sequence[object]]
 
 
 def _from_frame(rows: Any, names: list[str]) -> Mapping[str, Sequence[Any]]:
+    frame = _frame(rows)
+    return {name: frame.get_column(name).to_list() for name in names if name in frame.columns}
+
+
+def _frame(rows: Any) -> nw.DataFrame[Any]:
     try:
-        frame = nw.from_native(rows, eager_only=True)
+        return nw.from_native(rows, eager_only=True)
     except TypeError:
         raise DeclarationError(
             "Records to classify are a list of mappings, a mapping from column names to lists, or a data frame; "
             f"got a {type(rows).__name__}."
         ) from None
-    return {name: frame.get_column(name).to_list() for name in names if name in frame.columns}

@@ -60,7 +60,7 @@ def log_normalisers(alpha: Floats, tables: Counts, scales: Floats) -> Floats:
             sums += transforms.power_sums(power)[:, None] * share
     sums += np.maximum(left, 0.0)  # beyond, no table but the true one counts
     others = (np.log(sums) * _lagrange((logs - middle) / half, _SCALES)).sum(axis=1)
-    return np.logaddexp(_log_candidates(size, len(alpha)) - scales, others)
+    return np.asarray(np.logaddexp(_log_candidates(size, len(alpha)) - scales, others))
 
 
 def _log_candidates(size: int, cells: int) -> float:

@@ -27,7 +27,7 @@ _MOST_NUMBERS = 200_000_000  # in one factor
 
 
 @dataclass(frozen=True, eq=False)
-class _Factor:
+class Factor:
     """Numbers for all combinations of levels of some variables, axes (..., *names)."""
 
     names: tuple[str, ...]
@@ -43,12 +43,12 @@ def joint_chances(names: Sequence[str], event: Event, tables: Tables, model: Net
     """Return P(names, event), axes (..., *names)."""
     if not names and not event:
         return np.ones(())
-    wanted = _needed({*names, *event}, model)
+    wanted = needed_for({*names, *event}, model)
     factors = [_restricted(name, event, tables, model) for name in wanted]
-    for name in _order([factor.names for factor in factors], set(names), _batch(factors), model):
+    for name in elimination_order([factor.names for factor in factors], set(names), _batch(factors), model):
         touched = [factor for factor in factors if name in factor.names]
-        factors = [factor for factor in factors if name not in factor.names] + [_product(touched, (name,), model)]
-    return _product(factors, (), model, order=tuple(names)).values
+        factors = [factor for factor in factors if name not in factor.names] + [product_of(touched, (name,), model)]
+    return product_of(factors, (), model, order=tuple(names)).values
 
 
 def most_probable(event: Event, tables: Tables, model: Network) -> tuple[dict[str, int], float]:
@@ -59,14 +59,14 @@ def most_probable(event: Event, tables: Tables, model: Network) -> tuple[dict[st
     """
     factors = [_restricted(variable.name, event, tables, model) for variable in model.variables]
     with np.errstate(divide="ignore"):
-        factors = [_Factor(factor.names, np.log(factor.values)) for factor in factors]
-    done: list[tuple[str, _Factor]] = []
-    for name in _order([factor.names for factor in factors], set(), 1, model):
+        factors = [Factor(factor.names, np.log(factor.values)) for factor in factors]
+    done: list[tuple[str, Factor]] = []
+    for name in elimination_order([factor.names for factor in factors], set(), 1, model):
         touched = [factor for factor in factors if name in factor.names]
         joined = _sum_of_logs(touched, model)
         done.append((name, joined))
         rest = tuple(each for each in joined.names if each != name)
-        best = _Factor(rest, joined.values.max(axis=joined.names.index(name)))
+        best = Factor(rest, joined.values.max(axis=joined.names.index(name)))
         factors = [factor for factor in factors if name not in factor.names] + [best]
     levels: dict[str, int] = {}
     for name, joined in reversed(done):
@@ -75,7 +75,7 @@ def most_probable(event: Event, tables: Tables, model: Network) -> tuple[dict[st
     return levels, float(np.exp(sum(float(factor.values) for factor in factors)))
 
 
-def _needed(names: Iterable[str], model: Network) -> list[str]:
+def needed_for(names: Iterable[str], model: Network) -> list[str]:
     """Return these variables and all that they depend on, in the order of the network."""
     needed = set(names)
     for variable, above in zip(reversed(model.variables), reversed(model.parents), strict=True):
@@ -84,15 +84,15 @@ def _needed(names: Iterable[str], model: Network) -> list[str]:
     return [variable.name for variable in model.variables if variable.name in needed]
 
 
-def _restricted(name: str, event: Event, tables: Tables, model: Network) -> _Factor:
+def _restricted(name: str, event: Event, tables: Tables, model: Network) -> Factor:
     """Return P(variable | parents) with one axis for each of them, 0 where the event says otherwise."""
     family = next(family for family in model.families if family[-1] == name)
     table = tables[name]
     values = table.reshape(*table.shape[:-2], *model.shape(family))
-    return _Factor(family, values * event[name] if name in event else values)
+    return Factor(family, values * event[name] if name in event else values)
 
 
-def _order(scopes: Sequence[tuple[str, ...]], kept: set[str], batch: int, model: Network) -> list[str]:
+def elimination_order(scopes: Sequence[tuple[str, ...]], kept: set[str], batch: int, model: Network) -> list[str]:
     """Return all variables but those that are kept, whoever makes the smallest table first: one pass over names alone.
 
     So a graph that needs too large a table is refused before any table is made.
@@ -106,24 +106,24 @@ def _order(scopes: Sequence[tuple[str, ...]], kept: set[str], batch: int, model:
     order = []
     for _ in range(len(around) - len(kept)):
         name = min((each for each in sizes if each not in kept), key=lambda each: (sizes[each], each))
-        _check_size(batch * sizes.pop(name))
+        check_size(batch * sizes.pop(name))
         near = around.pop(name) - {name}
         for other in near:
             around[other] = (around[other] | near) - {name}
             sizes[other] = prod(levels[each] for each in around[other])
         order.append(name)
-    _check_size(batch * prod(levels[name] for name in kept))
+    check_size(batch * prod(levels[name] for name in kept))
     return order
 
 
-def _batch(factors: Sequence[_Factor]) -> int:
+def _batch(factors: Sequence[Factor]) -> int:
     """Return how many sets of tables there are."""
     return max(prod(factor.values.shape[: factor.values.ndim - len(factor.names)]) for factor in factors)
 
 
-def _product(
-    factors: Sequence[_Factor], without: tuple[str, ...], model: Network, order: tuple[str, ...] | None = None
-) -> _Factor:
+def product_of(
+    factors: Sequence[Factor], without: tuple[str, ...], model: Network, order: tuple[str, ...] | None = None
+) -> Factor:
     """Return the product of factors, summed over some variables."""
     every = dict.fromkeys(name for factor in factors for name in factor.names)
     names = tuple(name for name in every if name not in without) if order is None else order
@@ -132,10 +132,10 @@ def _product(
     for factor in factors:
         terms += [factor.values, [..., *(labels[name] for name in factor.names)]]
     values = np.einsum(*terms, [..., *(labels[name] for name in names)], optimize=len(factors) > 2)
-    return _Factor(names, np.asarray(values))
+    return Factor(names, np.asarray(values))
 
 
-def _sum_of_logs(factors: Sequence[_Factor], model: Network) -> _Factor:
+def _sum_of_logs(factors: Sequence[Factor], model: Network) -> Factor:
     """Return the sum of factors of logarithms, over all their variables."""
     names = tuple(dict.fromkeys(name for factor in factors for name in factor.names))
     total = np.zeros(model.shape(names))
@@ -143,10 +143,10 @@ def _sum_of_logs(factors: Sequence[_Factor], model: Network) -> _Factor:
         own = tuple(name for name in names if name in factor.names)
         turned = factor.values.transpose([factor.names.index(name) for name in own])
         total = total + turned.reshape([len_ if n in own else 1 for n, len_ in zip(names, total.shape, strict=True)])
-    return _Factor(names, total)
+    return Factor(names, total)
 
 
-def _check_size(numbers: int) -> None:
+def check_size(numbers: int) -> None:
     """Refuse a table of more numbers than are held at a time."""
     if numbers > _MOST_NUMBERS:
         raise DeclarationError(

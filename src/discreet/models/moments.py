@@ -162,6 +162,16 @@ class Layout:
         d = self.dimension
         return Moments(extended[..., squares] / d, extended[..., products] / np.sqrt(d), total)
 
+    def with_target(self, released: Floats, products: Floats, total: Floats) -> Floats:
+        """Return rows of released numbers with other X'y, and other y'y if that is released; X'X stays."""
+        found = np.array(released, dtype=float)
+        scale = self.weights * float(self.grid) ** 2
+        places = self._index[1]
+        found[..., places] = products * np.sqrt(self.dimension) * scale[places]
+        if self.with_total:
+            found[..., -1] = total * scale[-1]
+        return found
+
     def typical(self, size: int) -> Floats:
         """Return the released numbers that records spread evenly and independently would give on average."""
         means = [self._typical(first, second) for first, second in self.products]

@@ -101,8 +101,12 @@ class MomentReading:
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw w in public units and sigma^2: the moments by their weights, then w given them."""
+        return self.states(count, generator)[1:]
+
+    def states(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Draw moments, then w in public units, and sigma^2."""
         places = self.grouped.chosen(count, generator)
-        variance = self.variance[places]
-        means, roots = coefficients_given(self.model, self.size, self.released[places], variance)
+        variance, released = self.variance[places], self.released[places]
+        means, roots = coefficients_given(self.model, self.size, released, variance)
         steps = generator.standard_normal(means.shape)
-        return means + np.einsum("...ij,...j->...i", roots, steps), variance
+        return released, means + np.einsum("...ij,...j->...i", roots, steps), variance

@@ -12,6 +12,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees import Ledger
 from discreet.inference import NetworkPosterior, infer
+from discreet.inference.network_queries import is_unknown
 from discreet.models.network import Network
 from discreet.planning.suggest import suggest_for_fitting
 from discreet.records.columns import Column, Level
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 _TARGET = "class"
+_UNKNOWN = object()
 
 
 class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,6 +31,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `classes` declares the classes and `feature_levels` the levels of the features: one sequence of levels for all
     features alike, or a list with a sequence of levels, or a `Column`, for each. `ledger` is what the release is
     charged to; left out, a ledger of this epsilon is made for this fit alone: every further fit spends as much again.
+    `unknown` lists values that say in a prediction that a feature is not known, such as ('?',); it is summed out then.
 
     After `fit`: `classes_`, `release_` (public, may be stored and shared), `posterior_` (what it says).
     """
@@ -39,11 +42,13 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes: Sequence[Level] = (0, 1),
         feature_levels: Sequence[Level] | Sequence[Sequence[Level] | Column] = (0, 1),
         ledger: Ledger | None = None,
+        unknown: Sequence[Level | None] = (),
     ) -> None:
         self.epsilon = epsilon
         self.classes = classes
         self.feature_levels = feature_levels
         self.ledger = ledger
+        self.unknown = unknown
 
     def fit(self, X: object, y: object) -> "PrivateNaiveBayes":  # noqa: N803 - scikit-learn's name
         """Publish the counts of these records and read the release. Whatever the values are, this does not fail."""
@@ -75,7 +80,13 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """Return the probability of every class for each record, exact given the release."""
         check_is_fitted(self)
-        return self.posterior_.predict_proba(self._columns(unlabelled(self, X)))
+        table = unlabelled(self, X)
+        columns = self._columns(table)
+        for own, values in zip(columns.values(), table, strict=True):
+            own[:] = [
+                _UNKNOWN if is_unknown(value, self.unknown) else level for value, level in zip(values, own, strict=True)
+            ]
+        return self.posterior_.predict_proba(columns, unknown=(_UNKNOWN,))
 
     def predict_log_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """Return the logarithm of the probability of every class for each record."""

@@ -8,12 +8,13 @@ from typing import overload
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.readable_family import ReadableFamily
@@ -155,6 +156,24 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return independent draws of the `parameter` from the reader's posterior."""
         generator = np.random.default_rng(seed)
         return {"parameter": np.asarray(self.quantile(generator.random(whole(count, "count", most=10**8))))}
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(release | parameter), all totals of the records summed out, as known on the grid."""
+        if len(self.releases) > 1:
+            raise DeclarationError("several draws of a family were read together, and only their product is known")
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._weights) + self._log_evidence - self._masses
+        places = np.searchsorted(self._edges, states.parameters["parameter"], side="right") - 1
+        return [logs[np.clip(places, 0, len(logs) - 1)]]
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw the counts of as many further records."""
+        chances = self.model.level_probabilities(states.parameters["parameter"])
+        return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw the parameter from the prior."""
+        return States({"parameter": np.array([float(self.prior.guess(p)) for p in generator.random(count).tolist()])})
 
     @property
     def predictive_mean(self) -> float:

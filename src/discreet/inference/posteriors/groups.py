@@ -7,13 +7,16 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.errors import LittleInformationWarning
+from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.exact import whole
 from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.posteriors.events import column_named
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.table import TablePosterior
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
 from discreet.records.columns import Column
@@ -55,6 +58,26 @@ class GroupPosterior(TablePosterior):
                 LittleInformationWarning,
                 stacklevel=4,
             )
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw counts and probabilities given them, independently."""
+        counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
+        return States({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw the counts of as many further records."""
+        theta = states.parameters["theta"]
+        return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw probabilities from the prior; where its strength was learnt, all proposed ones are equally likely."""
+        models = [reading.model for reading in self.joint.readings]
+        if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
+            models = list(self.model.proposals(True))
+        if len(models) != len(self.joint.log_evidences):
+            raise DeclarationError("some of the strengths of the prior were dropped, as no draw had them")
+        shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
+        return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 
     def differ(self, event: object, by: str) -> Difference:
         """Return whether the rate of an event differs between the levels of a column: a probability and a sentence."""

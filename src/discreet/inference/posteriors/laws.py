@@ -86,15 +86,21 @@ class JointAnswers(Laws):
 
     def log_cells(self, count: int, seed: int | None) -> Floats:
         """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
+        return self.drawn(count, seed)[1]
+
+    def drawn(self, count: int, seed: int | None) -> tuple[Counts, Floats, Counts]:
+        """Draw counts, logarithms of probabilities given them, and the place of the prior under which they were."""
         generator = np.random.default_rng(seed)
         shares = np.array([share for share, _ in self.weighed])
         numbers = generator.multinomial(count, shares / shares.sum())
-        parts = []
+        counts, logs = [], []
         for number, (_, reading) in zip(numbers, self.weighed, strict=True):
             if number:
-                shapes = reading.model.concentration + reading.counts.draw(int(number), generator)
-                parts.append(log_dirichlet_rows(shapes, generator))
-        return np.asarray(generator.permutation(np.concatenate(parts)))
+                counts.append(reading.counts.draw(int(number), generator))
+                logs.append(log_dirichlet_rows(reading.model.concentration + counts[-1], generator))
+        order = generator.permutation(count)
+        places = np.repeat(np.arange(len(numbers)), numbers)
+        return np.concatenate(counts)[order], np.concatenate(logs)[order], places[order]
 
 
 class OwnLaws(Laws):

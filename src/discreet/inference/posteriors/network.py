@@ -5,7 +5,7 @@ the next record is a finite sum. For other graphs it is averaged over draws of t
 probabilities integrated out; `method` says how these were found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -17,46 +17,35 @@ from scipy.special import digamma, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.network_queries import codes_of
+from discreet.inference.criticism import criticised
+from discreet.inference.network_queries import UNKNOWN, partial_codes_of
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
-from discreet.inference.posteriors.events import EventPosterior
+from discreet.inference.posteriors.network_draws import DRAWS, NetworkDraws
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.inference.posteriors.row import Row
+from discreet.inference.prediction import chances_of
+from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
-from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
-from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
-from discreet.models.network import Network
+from discreet.models.elimination import Event, chance_of, joint_chances, most_probable
 from discreet.models.network_events import both, levels_of, read_event
 from discreet.reading.counts.states import log_chances
 from discreet.reading.readings import NetworkReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
-from discreet.releases import Release
-
-_DRAWS = 4_000
-_SEED = 0
 
 
-class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
+class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     """What a reader knows about the probabilities of a network, with the noise accounted for."""
 
     subject = "a network"
-    answers = EventPosterior.answers | {"to_bif"}
+    answers = NetworkDraws.answers | {"to_bif", "criticise", "predictions"}
 
-    def __init__(
-        self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
-    ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
-        self.readings = tuple(readings)
-        equal = -np.log(len(self.readings))
-        weights = [equal if reading.log_weight is None else reading.log_weight for reading in readings]
-        self._log_evidences = np.array([reading.log_evidence for reading in readings]) + weights
-        only = len(self.readings) == 1  # then its evidence does not matter, and need not be known
-        self._known_entries: dict[float, tuple[TableEntry, ...]] = {}
-        self._shares = np.ones(1) if only else np.exp(self._log_evidences - logsumexp(self._log_evidences))
+    @cached_property
+    def _known_entries(self) -> dict[float, tuple[TableEntry, ...]]:
+        return {}
 
     def __repr__(self) -> str:
         return f"<posterior of {self.model!r} given {self.releases[0].label!r}>"
@@ -68,9 +57,9 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         Differences are log Bayes factors. For graphs that are read by chains it is worked out when it is asked for, if
         they are small, and `facts` has its Monte Carlo error.
         """
-        if np.isnan(self._log_evidences).any():
+        if np.isnan(self.log_evidences).any():
             return None
-        return float(logsumexp(self._log_evidences))
+        return float(logsumexp(self.log_evidences))
 
     @property
     def method(self) -> str:
@@ -81,7 +70,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def mean_prior(self) -> list[list[float]]:
         """Return the prior's parameters of a row of every variable: of several strengths the mean, by evidence."""
         tables = [[np.array(row) for row in reading.model.prior] for reading in self.readings]
-        return [(self._shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
+        return [(self.shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what became of a prior of ones."""
@@ -90,54 +79,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     @property
     def strength_probabilities(self) -> tuple[float, ...]:
         """Return the posterior probability of each strength of the prior, in the order in which they were given."""
-        return tuple(float(share) for share in self._shares)
-
-    def _shapes(self, count: int, seed: int | None) -> tuple[Tables, np.random.Generator]:
-        """Draw Dirichlet parameters, from every reading as often as its share says, in random order."""
-        generator = np.random.default_rng(seed)
-        numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
-        parts = [r.shapes(int(n), generator) for n, r in zip(numbers, self.readings, strict=True) if n]
-        order = generator.permutation(count)
-        return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}, generator
-
-    @cached_property
-    def _standard_shapes(self) -> Tables:
-        return self._shapes(_DRAWS, _SEED)[0]
-
-    @cached_property
-    def _predictive_tables(self) -> Tables:
-        """Return draws of P(next record | true tables): the means of the Dirichlet rows."""
-        return {name: table / table.sum(axis=-1, keepdims=True) for name, table in self._standard_shapes.items()}
-
-    def _shaped(self, name: str, table: Floats) -> Floats:
-        """Return a table with one axis for each parent, instead of one row for each of their levels."""
-        family = self.model.families[[variable.name for variable in self.model.variables].index(name)]
-        return table.reshape(*table.shape[:-2], *self.model.shape(family))
-
-    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Draw tables of probabilities, axes (draws, parents..., levels): true tables, then Dirichlets.
-
-        They are independent, except that chains give as many independent ones as their effective size says.
-        """
-        return {name: self._shaped(name, table) for name, table in self._parameters(count, seed).items()}
-
-    def _parameters(self, count: int, seed: int | None) -> Tables:
-        shapes, generator = self._shapes(count, seed)
-        return {name: np.exp(log_dirichlet_rows(table, generator)) for name, table in shapes.items()}
-
-    @cached_property
-    def _standard_parameters(self) -> Tables:
-        return self._parameters(_DRAWS, _SEED)
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that each table has one axis for each parent, and one for its own levels."""
-        return {family[-1]: tuple(f"{name}_level" for name in family) for family in self.model.families}
-
-    @property
-    def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the levels."""
-        return {f"{c.name}_level": tuple(str(text_of(level)) for level in c.levels) for c in self.model.variables}
+        return tuple(float(share) for share in self.shares)
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each level of each variable, given each combination of its parents' levels."""
@@ -145,8 +87,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     def _entries(self, level: float) -> tuple[TableEntry, ...]:
         if level not in self._known_entries:  # tables, pictures and statements ask for the same
-            means, draws, shapes = self.mean_tables(), self._standard_parameters, self._standard_shapes
-            self._known_entries = {level: table_entries(self.model, means, draws, shapes, level, self.mean_errors())}
+            means, draws, shapes = self.mean_tables(), self.standard_parameters, self.standard_shapes
+            self._known_entries[level] = table_entries(self.model, means, draws, shapes, level, self.mean_errors())
         return self._known_entries[level]
 
     def graph(self, level: float = 0.9) -> Graph:
@@ -158,7 +100,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
         for variable, prior in zip(self.model.variables, self.mean_prior, strict=True):
-            shapes = self._standard_shapes[variable.name]
+            shapes = self.standard_shapes[variable.name]
             logs = (digamma(shapes) - digamma(shapes.sum(axis=-1, keepdims=True))).mean(axis=0)
             total += sum(kullback_leibler(Dirichlet.with_mean_logs(row), Dirichlet(prior)) for row in logs)
         return total
@@ -181,10 +123,10 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             return None
         names = [variable.name for variable in self.model.variables]
         squares = [
-            sum((s * t) ** 2 for s, t in zip(self._shares, own, strict=True))
+            sum((s * t) ** 2 for s, t in zip(self.shares, own, strict=True))
             for own in zip(*(reached.errors for reached in known), strict=True)
         ]
-        return {n: self._shaped(n, np.sqrt(np.asarray(square))) for n, square in zip(names, squares, strict=True)}
+        return {n: self.shaped(n, np.sqrt(np.asarray(square))) for n, square in zip(names, squares, strict=True)}
 
     def account(self) -> Account:
         """Return the variables, what they depend on, and the prior in words."""
@@ -225,26 +167,49 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         """
         exact = [means for reading in self.readings if (means := reading.counts.means()) is not None]
         if len(exact) < len(self.readings):
-            tables = [table.mean(axis=0) for table in self._predictive_tables.values()]
+            tables = [table.mean(axis=0) for table in self.predictive_tables.values()]
         else:
-            tables = [sum(s * t for s, t in zip(self._shares, own, strict=True)) for own in zip(*exact, strict=True)]
+            tables = [sum(s * t for s, t in zip(self.shares, own, strict=True)) for own in zip(*exact, strict=True)]
         names = [variable.name for variable in self.model.variables]
-        return {name: self._shaped(name, np.asarray(table)) for name, table in zip(names, tables, strict=True)}
+        return {name: self.shaped(name, np.asarray(table)) for name, table in zip(names, tables, strict=True)}
 
-    def predict_proba(self, rows: object, target: str | None = None) -> Floats:
-        """Return P(target = level | the rest of each record, release), one column for each level of the target.
+    def predict_proba(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> Floats:
+        """Return P(target = level | what is known of each record, release), one column for each level of the target.
 
-        Records are a list of mappings, a mapping of lists or a data frame. The target is the class of a naive Bayes
-        network; in another graph it must be named. Undeclared values belong to the level declared for them.
+        Records are a list of mappings, a mapping of lists or a data frame, and may be partial: a variable that is left
+        out is not known, nor is a value among `unknown`, such as ('?', None). Other undeclared values belong to the
+        level declared for them. The target is the class of a naive Bayes network; in another graph it must be named.
         """
         name = self._target(target)
-        logs = self._log_joint(rows, name)
-        return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        places = [variable.name for variable in self.model.variables]
+        others = [variable for variable in self.model.variables if variable.name != name]
+        codes = partial_codes_of(rows, others, unknown, ignored=(name,))
+        given = np.insert(codes, places.index(name), UNKNOWN, axis=1)
+        joint = None if self.model.target is None else self._log_joint
+        return chances_of(name, given, self.model, joint, lambda: self.predictive_tables)
 
-    def predict(self, rows: object, target: str | None = None) -> list[Level]:
-        """Return the most probable level of the target for each record."""
+    def predict(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> list[Level]:
+        """Return the most probable level of the target for each record, which may be partial."""
         levels = next(column.levels for column in self.model.variables if column.name == self._target(target))
-        return [levels[place] for place in self.predict_proba(rows, target).argmax(axis=1)]
+        return [levels[place] for place in self.predict_proba(rows, target, unknown).argmax(axis=1)]
+
+    def predictions(
+        self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = 0.9
+    ) -> Mapping[str, Sequence[object]]:
+        """Return the most probable level of the target for each record, and the probability of every level, by name."""
+        name, chances = self._target(target), self.predict_proba(rows, target, unknown)
+        levels = next(column.levels for column in self.model.variables if column.name == name)
+        each = {f"P({name}={text_of(known)})": chances[:, place].tolist() for place, known in enumerate(levels)}
+        return {name: [levels[place] for place in chances.argmax(axis=1)], **each}
+
+    def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
+        """Return whether the released tables fit the graph, by a posterior predictive check of every table and pair.
+
+        Replicates are made-up studies for which the graph is right, with their own noise. A pair is checked that has no
+        arrow but stands in a released table. `risk` is the chance, about, that a right graph is blamed at all.
+        """
+        tables = self.parameters(whole(replicates, "replicates", most=100_000), seed)
+        return criticised(self.model, self.releases, self.size, tables, seed, risk)
 
     def _target(self, target: str | None) -> str:
         names = [variable.name for variable in self.model.variables]
@@ -253,28 +218,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             raise DeclarationError(f"Name the variable to predict, one of {', '.join(map(repr, names))}.")
         return str(name)
 
-    def _log_joint(self, rows: object, target: str) -> Floats:
-        others = [column for column in self.model.variables if column.name != target]
-        codes = codes_of(rows, others)
-        if target == self.model.target:
-            parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
-            if len(parts) < len(self.readings):
-                return self._log_joint_by_draws(codes)
-            return np.asarray(logsumexp(np.stack(parts), axis=0, b=self._shares[:, None, None]))
-        levels = next(len(column.levels) for column in self.model.variables if column.name == target)
-        found, which = np.unique(codes, axis=0, return_inverse=True)
-        known = [dict(zip([c.name for c in others], row.tolist(), strict=True)) for row in found]
-        chances = np.array([[self._record_chance(row | {target: x}) for x in range(levels)] for row in known])
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(chances.reshape(-1, levels)[which.ravel()]))
-
-    def _record_chance(self, record: Mapping[str, int]) -> float:
-        """Return P(next record has these levels), averaged over draws of the true tables."""
-        chance = np.ones(_DRAWS)
-        for column, above in zip(self.model.variables, self.model.parents, strict=True):
-            row = self._row_place(above, record)
-            chance = chance * self._predictive_tables[column.name][:, row, record[column.name]]
-        return float(chance.mean())
+    def _log_joint(self, codes: Counts) -> Floats:
+        """Return log P(class, features) for every class: a finite sum, or an average over draws of the true tables."""
+        parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
+        if len(parts) == len(self.readings):
+            return np.asarray(logsumexp(np.stack(parts), axis=0, b=self.shares[:, None, None]))
+        classes, *features = self.predictive_tables.values()
+        weights = enumerate(np.log(classes[:, 0].T / DRAWS))
+        return np.stack([log_chances(own, [f[:, y] for f in features], codes) for y, own in weights], axis=1)
 
     def _row_place(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
         """Return the row of a table for the levels of its parents; records may be arrays."""
@@ -282,17 +233,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         for number, parent in enumerate(above):
             row = row + record[parent] * prod(shape[number + 1 :])
         return row
-
-    def _log_joint_by_draws(self, codes: Counts) -> Floats:
-        """Average naive Bayes over draws of the true tables."""
-        classes, *features = self._predictive_tables.values()
-        return np.stack(
-            [
-                log_chances(np.log(p / _DRAWS), [f[:, y] for f in features], codes)
-                for y, p in enumerate(classes[:, 0].T)
-            ],
-            axis=1,
-        )
 
     def probability(self, event: str) -> BetaMixture | Sampled:
         """Return the distribution of an event's probability, such as that of 'cancer=yes'."""
@@ -313,7 +253,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         row = self._row_of(event, given)
         if row is not None:
             return self._row_law(*row, event[row[0]])
-        tables = self._standard_parameters
+        tables = self.standard_parameters
         chance = chance_of(both(event, given), tables, self.model)
         return Sampled(chance / chance_of(given, tables, self.model) if given else chance)
 
@@ -326,7 +266,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         condition = read_event(given, self.model) if given else {}
         if not names or len(set(names)) < len(names) or not known.issuperset(names) or set(names) & set(condition):
             raise DeclarationError("Name one or more variables of the network, each once, that are not given.")
-        joint = joint_chances(names, condition, self._standard_parameters, self.model)
+        joint = joint_chances(names, condition, self.standard_parameters, self.model)
         totals = joint.sum(axis=tuple(range(1, joint.ndim)), keepdims=True)
         return np.asarray((joint / totals).mean(axis=0))
 
@@ -344,11 +284,11 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         """Return the law of one row of one table: the readings' own if they have it, else over draws of the tables."""
         laws = [law for reading in self.readings if (law := reading.row_law(name, place, inside)) is not None]
         if len(laws) == len(self.readings):
-            weights = [share * law.weights for share, law in zip(self._shares, laws, strict=True)]
+            weights = [share * law.weights for share, law in zip(self.shares, laws, strict=True)]
             a, b = np.concatenate([law.a for law in laws]), np.concatenate([law.b for law in laws])
             return BetaMixture(np.concatenate(weights), a, b)
-        table = self._standard_shapes[name][:, place]
-        equal = np.full(_DRAWS, 1 / _DRAWS)
+        table = self.standard_shapes[name][:, place]
+        equal = np.full(DRAWS, 1 / DRAWS)
         return BetaMixture(equal, table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1))
 
     def _row_of(self, event: Event, given: Event) -> tuple[str, int] | None:
@@ -365,7 +305,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
         """
         generator = np.random.default_rng(seed)
-        tables = self._parameters(1, int(generator.integers(2**32)))
+        tables = self.parameters(1, int(generator.integers(2**32)))
         codes: dict[str, Counts] = {}
         for column, above in zip(self.model.variables, self.model.parents, strict=True):
             row = np.zeros(whole(rows, "rows"), dtype=np.int64) + self._row_place(above, codes)

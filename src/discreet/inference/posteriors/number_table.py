@@ -18,6 +18,7 @@ from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Distribution
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.states import States
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.models.numbers import POPULATION, RECORDS
 from discreet.noise import NoiseLaw
@@ -263,17 +264,28 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw the shares of the records below every edge: what was published, less drawn noise, made to rise."""
+        return dict(self.states(count, seed).parameters)
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw the shares, with all counts that they come from."""
         chosen = np.random.default_rng(seed).integers(_DRAWS, size=count)
-        tables = self.reading.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
-        counts = tables - self.reading.drawn[chosen]
+        hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
+        counts = hidden.reshape(count, len(self.model.groups), -1)[:, :, : self.model.count]
         below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
         shares = np.clip(below / total[:, :, None], 0, 1)
-        return {
-            "share_below": (
-                np.maximum.accumulate(shares, axis=2) + np.minimum.accumulate(shares[:, :, ::-1], axis=2)[:, :, ::-1]
-            )
-            / 2
-        }
+        falling = np.minimum.accumulate(shares[:, :, ::-1], axis=2)[:, :, ::-1]
+        return States({"share_below": (np.maximum.accumulate(shares, axis=2) + falling) / 2}, hidden)
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(noise) at the counts of each draw, where the noise has a density."""
+        noise = self.reading.noise
+        if not noise.has_density:
+            raise DeclarationError(f"the noise of {type(self.releases[0].mechanism).__name__} has no density")
+        return [noise.log_probability(self.reading.values - states.hidden)]
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Refuse: quantities are read by tests that hold whatever the records are, so that no record has a law."""
+        raise DeclarationError("numbers are read by tests that hold whatever the records are, without a law of records")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
         """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""

@@ -5,7 +5,7 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
@@ -13,14 +13,17 @@ from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
 from discreet.inference.posteriors.pictures import Distribution, Graph, Intervals
 from discreet.inference.posteriors.row import STAR, Row
 from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
+from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.travelling import likelihoods_of, travelling
 from discreet.inference.posteriors.trees import data_tree, write_netcdf
+from discreet.inference.verdicts import Criticism
 from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
 from discreet.releases.release import Release
@@ -189,6 +192,19 @@ class Posterior(ABC, Generic[ModelT]):
         """Return P(event), or P(event | given), as a row with its interval."""
         raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
 
+    def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
+        """Return whether what was released fits the model, where the model leaves something out."""
+        raise DeclarationError(
+            f"A criticism asks whether released tables fit a graph that leaves arrows out; {self.subject} has no "
+            "graph. Nothing was checked."
+        )
+
+    def predictions(
+        self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = SHOWN_LEVEL
+    ) -> Mapping[str, Sequence[object]]:
+        """Return what is expected of one variable of each of some records, as named columns with a value for each."""
+        raise DeclarationError(f"Records were to be predicted; {self.subject} has no variable that others tell about.")
+
     def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
         """Return the distribution of a number to be drawn; nothing if the model has none."""
         return None
@@ -201,13 +217,34 @@ class Posterior(ABC, Generic[ModelT]):
         """Return the rows as a data frame: 'pandas', 'polars' or 'pyarrow', by default the first that is installed."""
         return frame_of(self.rows(level), backend)
 
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw the parameters with what stands behind the releases, where that is drawn too."""
+        return States(self.draws(count, seed))
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return for every release log P(output | what is hidden) of each draw; refuse in words what is not known."""
+        if states.hidden is None:
+            raise DeclarationError(f"what stands behind a release is not drawn for {self.subject}")
+        return likelihoods_of(self.releases, self.model, np.asarray(states.hidden))
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw what is published of as many further records, before noise; refuse in words where nobody knows."""
+        raise DeclarationError(f"further records are not drawn for {self.subject}")
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw the parameters from the prior; refuse in words where there is none to draw from."""
+        raise DeclarationError(f"no prior is drawn from for {self.subject}")
+
     def to_arviz(self, draws: int = _DRAWS, seed: int = 0) -> Any:
-        """Return draws as a data tree for ArviZ, with one chain."""
-        return data_tree(self.draws(draws, seed), self.dims, self.coords)
+        """Return a data tree for ArviZ: draws by chain or independent, log likelihoods, predictive outputs, the prior.
+
+        Groups that are not known are left out, and the attribute `left_out` of the tree says why.
+        """
+        return data_tree(travelling(self, draws, seed))
 
     def to_netcdf(self, path: str | Path, draws: int = _DRAWS, seed: int = 0) -> None:
-        """Write draws as a netCDF file that ArviZ reads."""
-        write_netcdf(self.draws(draws, seed), self.dims, self.coords, Path(path))
+        """Write that tree as a netCDF file, which ArviZ reads."""
+        write_netcdf(travelling(self, draws, seed), Path(path))
 
     def __repr__(self) -> str:
         return f"<posterior of {self.subject} given {self.releases[0].label!r}>"

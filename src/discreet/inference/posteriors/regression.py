@@ -6,21 +6,23 @@ little about how much a feature matters, as it depends on the feature's units, s
 target changes by if the feature goes from one of its bounds to the other, or from the reference to a level.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import isnan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, units_of
+from discreet.inference.new_targets import new_targets
 from discreet.inference.posteriors.account import Account, bounds_in_words, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
@@ -44,6 +46,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
+    answers = frozenset({"predictions"})
 
     def __init__(
         self,
@@ -250,9 +253,46 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw rows of `coefficient`, in the order of `model.names`, and `noise_sd`, in the units of the table."""
-        weights, variance = self._weights(count, np.random.default_rng(seed))
-        noise = np.sqrt(variance) * self.model.ranges[self.model.target].half
-        return {"coefficient": self.model.in_units(weights), "noise_sd": noise}
+        return self._in_units(*self._weights(count, np.random.default_rng(seed)))
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw coefficients and noise with the moments behind them."""
+        generator = np.random.default_rng(seed)
+        moments, weights, variance = self.reading.states(whole(count, "count", most=10**7), generator)
+        return States(self._in_units(weights, variance), moments)
+
+    def _in_units(self, weights: Floats, variance: Floats) -> dict[str, Floats]:
+        half = self.model.ranges[self.model.target].half
+        return {"coefficient": self.model.in_units(weights), "noise_sd": np.sqrt(variance) * half}
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(noise) of each release at the moments of each draw, where the noise has a density."""
+        found = []
+        for release in self.releases:
+            (measured,) = release.mechanism.evidence(np.array(release.output, dtype=np.int64))
+            if not measured.noise.has_density:
+                raise DeclarationError(f"the noise of {type(release.mechanism).__name__} has no density")
+            found.append(measured.noise.log_probability(measured.values - states.hidden))
+        return found
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw the moments of new targets of records with the same features, X'X as it was drawn."""
+        if states.hidden is None:
+            raise DeclarationError("the prior says nothing about the features, whose moments were released too")
+        variance = np.square(states.parameters["noise_sd"] / self.model.ranges[self.model.target].half)
+        coefficients, moments = states.parameters["coefficient"], np.asarray(states.hidden)
+        return new_targets(self.model, self.size, moments, coefficients, variance, generator)
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw coefficients and noise from the prior."""
+        model, spread = self.model, 1 / sqrt(self.model.prior_precision)
+        prior = model.noise_prior
+        variance = (
+            np.full(count, model.typical_variance)
+            if prior is None
+            else float(prior.scale) / generator.standard_gamma(float(prior.shape), size=count)
+        )
+        return States(self._in_units(spread * generator.standard_normal((count, model.dimension)), variance))
 
     def predict(self, rows: object, level: float = 0.9, seed: int = 0) -> list[Prediction]:
         """Return what is expected of the targets of new records, by column or a frame; their own noise is included."""
@@ -264,6 +304,20 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         low, high = np.quantile(future, tails(level), axis=0) * target.half + target.middle
         means = lines.mean(axis=0) * target.half + target.middle
         return [Prediction(*map(float, row)) for row in zip(means, low, high, strict=True)]
+
+    def predictions(
+        self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = 0.9
+    ) -> Mapping[str, Sequence[object]]:
+        """Return mean and interval of the target of each record; all features must be known."""
+        own = self.model.target
+        if target not in (None, own) or unknown:
+            raise DeclarationError(
+                f"A regression predicts its own target, {own!r}, from records of which all features are known; nothing "
+                "else can be asked of it. Nothing was predicted."
+            )
+        found = self.predict(rows, level)
+        ends = {"low": [each.low for each in found], "high": [each.high for each in found]}
+        return {own: [each.mean for each in found]} | ends
 
     def expected(self, rows: object) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the targets of new records: variance x'Cov(w)x + E sigma^2."""

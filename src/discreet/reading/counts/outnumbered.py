@@ -52,7 +52,7 @@ def _quantile(chances: Floats, totals: Floats, a: float, b: float) -> Floats:
     ratios = left * (a + t) / ((t + 1) * np.maximum(b + left - 1, 1e-300))
     terms = np.concatenate([np.ones((1, len(totals))), ratios[:-1]]).cumprod(axis=0)
     below = np.exp(log_chances(start, totals, a, b)) * terms.cumsum(axis=0)
-    return np.minimum(start + (below < chances).sum(axis=0), totals)
+    return np.asarray(np.minimum(start + (below < chances).sum(axis=0), totals))
 
 
 def log_chances(t: Floats, totals: Floats, a: float, b: float) -> Floats:

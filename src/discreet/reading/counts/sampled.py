@@ -178,6 +178,12 @@ class SampledTables(TableCounts):
         """Return all draws of the tables of every variable (chains, draws, rows, levels)."""
         return [np.stack(own, axis=-1).transpose(2, 3, 0, 1) for own in zip(*self._kept, strict=True)]
 
+    def by_chain(self, count: int) -> list[Counts]:
+        """Return about so many draws of the tables (chains, draws, rows, levels), evenly spaced along every chain."""
+        each = min(max(1, count // self._target.chains), len(self._kept))
+        places = np.linspace(0, len(self._kept) - 1, each).round().astype(np.int64)
+        return [table[:, places].astype(np.int64) for table in self.pool]
+
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable: any of those kept, none twice before all were once."""
         length = self._target.chains * len(self._kept)

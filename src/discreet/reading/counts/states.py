@@ -56,6 +56,7 @@ def blocks(chances: Floats, most: int) -> Counts:
 def log_chances(log_weights: Floats, features: list[Floats], codes: Counts) -> Floats:
     """Return log sum_s e^(log_weights[s]) prod_i features[i][s, x_i] for records x, given as rows of codes.
 
+    A code below 0 is not known: summed over all its levels, that feature is a factor of 1.
     The product over features is a product of two matrices: which levels a record has, and logarithms.
     """
     logs = np.log(np.concatenate(features, axis=1))
@@ -65,7 +66,7 @@ def log_chances(log_weights: Floats, features: list[Floats], codes: Counts) -> F
     for first in range(0, len(codes), chunk):
         part = codes[first : first + chunk]
         shown = np.zeros((len(part), logs.shape[1]))
-        np.put_along_axis(shown, part + starts, 1.0, axis=1)
+        np.put_along_axis(shown, np.maximum(part, 0) + starts, (part >= 0).astype(float), axis=1)
         found = shown @ logs.T
         found += log_weights
         peaks = found.max(axis=1)

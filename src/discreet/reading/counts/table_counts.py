@@ -51,6 +51,10 @@ class TableCounts(ABC):
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw true tables (draws, parent levels, levels) of every variable."""
 
+    def by_chain(self, count: int) -> list[Counts] | None:
+        """Return about so many draws of the tables (chains, draws, parent levels, levels), if chains made them."""
+        return None
+
     def means(self) -> Sequence[Floats] | None:
         """Return the expected probabilities (parent levels, levels) of every variable: finite sums, or of all draws."""
         return None

@@ -2,8 +2,8 @@
 
 Tables are functions of a few normal coordinates, as chains see them. Draws come from a mixture of normal laws around
 the candidate that was chosen, narrow and wide, and of the prior, so that no weight is large: a choice says either that
-the truth is near or nothing. The mixture is made to fit the posterior twice (population Monte Carlo) and then kept. The
-mean of its weights is the evidence, without bias, and their spread is the error of everything.
+the truth is near or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept.
+The mean of its weights is the evidence, without bias, and their spread is the error of everything.
 """
 
 import warnings
@@ -30,7 +30,8 @@ MOST_CELLS = 8
 """Weights of draws are good for so many cells at most."""
 
 _TRIALS, _DRAWS, _MOST_BLOCKS = 2_000, 4_000, 3
-_ROUNDS = 2  # of trials, after each of which the mixture is fitted
+_LEAST_ROUNDS, _MOST_ROUNDS = 2, 5  # of trials, after each of which the mixture is fitted
+_ENOUGH = 0.1  # of the trials: if they are worth as much, the mixture is good
 _WIDTHS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)  # of the covariances around a candidate
 _LEAST_SHARE, _LEAST_PRIOR = 0.04, 0.2  # of a part of the mixture, so that none is lost
 _WIDER = 1.3  # what covariances that are fitted are multiplied by
@@ -48,19 +49,20 @@ class WeightedTablesEngine(Engine, place=25):
     def misfit(self, case: Case) -> str | None:
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
         choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
-        if not any(choice.chooser.is_summed for choice in choices):
-            return "weighted draws are for choices among more tables than can be listed"
         if any(choice.chooser.has_smooth_normaliser for choice in choices):
             return "one of the choices has sums that are interpolated"
+        if not any(choice.chooser.is_summed for choice in choices):
+            return "weighted draws are for choices among more tables than can be listed"
         if (cells := len(case.model.cells)) > MOST_CELLS:
             return f"weighted draws are good for at most {MOST_CELLS} cells; this table has {cells}"
         return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
         """Return the likelihoods of as many draws as are made at most."""
-        draws, cells = _ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
+        draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
         each = sum(map(operations_of, case.observed)) + 1e4 * cells
-        return Work(f"weighing {draws} draws of {cells} cells", draws * each, 2.0 * draws * (len(_WIDTHS) + cells))
+        numbers = 2.0 * draws * (len(_WIDTHS) + cells) + 8.0 * (case.size + 1) ** 2
+        return Work(f"weighing {draws} draws of {cells} cells", draws * each, numbers)
 
     def read(self, case: Case[Categories]) -> TableReading:
         """Return weighted draws of the table."""
@@ -69,9 +71,12 @@ class WeightedTablesEngine(Engine, place=25):
             table_coordinates(case), fit_of(case), [0], [np.array(case.model.concentration, dtype=float)], None
         )
         mixture = _Mixture.around(case, target, generator)
-        for _ in range(_ROUNDS):
+        for number in range(_MOST_ROUNDS):
             q = mixture.draw(_TRIALS, generator)
-            mixture = mixture.fitted(q, smoothed(_logs(target, q, generator)[1] - mixture.log_density(q)).weights)
+            found = smoothed(_logs(target, q, generator)[1] - mixture.log_density(q))
+            mixture = mixture.fitted(q, found.weights)
+            if number + 1 >= _LEAST_ROUNDS and found.effective_size >= _ENOUGH * _TRIALS:
+                break
         tables, logs = list[Counts](), list[Floats]()
         for _ in range(_MOST_BLOCKS):
             q = mixture.draw(_DRAWS, generator)
@@ -104,7 +109,10 @@ class _Mixture:
 
     @classmethod
     def around(cls, case: Case[Categories], target: Target, generator: np.random.Generator) -> "_Mixture":
-        """Return the prior and laws of several widths around each candidate."""
+        """Return the prior and laws of several widths around each candidate, or around the prior's middle.
+
+        Candidates that are margins say where sums lie, not where the table does.
+        """
         length = target.coordinates.length
         means, roots = [np.zeros(length)], [np.eye(length)]
         for observed in case.observed:
@@ -115,6 +123,9 @@ class _Mixture:
                 root = np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length))
                 means += [q.mean(axis=1)] * len(_WIDTHS)
                 roots += [np.sqrt(width) * root for width in _WIDTHS]
+        if len(means) == 1:
+            means += [np.zeros(length)] * len(_WIDTHS)
+            roots += [np.sqrt(width) * np.eye(length) for width in _WIDTHS]
         return cls(np.full(len(means), 1 / len(means)), np.array(means), np.array(roots))
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:

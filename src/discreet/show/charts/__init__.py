@@ -6,6 +6,7 @@ that no two names can be taken for one.
 """
 
 from discreet.show.charts.budget import MOST_CHARGES, budget_chart, composition_chart, width_chart
+from discreet.show.charts.criticism import MOST_CHECKS, criticism_chart
 from discreet.show.charts.drawing import Spec, render, require_ending
 from discreet.show.charts.network import MOST_VARIABLES, network_chart
 from discreet.show.charts.planning import audit_chart, distance_chart, ranking_chart
@@ -21,6 +22,7 @@ from discreet.show.charts.posterior import (
 __all__ = [
     "AWARE",
     "MOST_CHARGES",
+    "MOST_CHECKS",
     "MOST_INTERVALS",
     "MOST_VARIABLES",
     "PLUG_IN",
@@ -29,6 +31,7 @@ __all__ = [
     "budget_chart",
     "comparison_chart",
     "composition_chart",
+    "criticism_chart",
     "distance_chart",
     "interval_chart",
     "network_chart",

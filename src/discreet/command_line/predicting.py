@@ -1,0 +1,96 @@
+"""The reader's command `predict`: one variable of new records, from what is known of them."""
+
+import csv
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from discreet.command_line.reading import TOLD, prior_of, read_document, write_records
+from discreet.command_line.readings import show_warnings
+from discreet.command_line.screen import as_json, helpful, patient, require_folder, say, show_json, show_table, working
+from discreet.errors import SourceError
+from discreet.inference import Posterior
+from discreet.inference import infer as read_release
+
+_MOST_SHOWN = 20
+
+
+@click.command()
+@click.argument("release", type=click.Path(path_type=Path))
+@click.argument("records", type=click.Path(path_type=Path))
+@click.option("--target", help="The variable to predict; the class of a naive Bayes network needs no name.")
+@click.option(
+    "--unknown", multiple=True, help='A value that says that nothing is known, such as "?" or "" (repeat it).'
+)
+@click.option(
+    "--level", type=float, default=0.9, show_default=True, help="The probability of a regression's intervals."
+)
+@click.option("--prior", help="Read under this prior: declared, learnt, none, a number, or JSON.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the predictions as CSV, one line for each record.")
+@patient
+@as_json
+@helpful
+def predict(
+    release: Path,
+    records: Path,
+    target: str | None,
+    unknown: Sequence[str],
+    level: float,
+    prior: str | None,
+    out: Path | None,
+    patience: float,
+    as_json: bool,
+) -> None:
+    """Predict one variable of new records, of which some values may not be known.
+
+    RECORDS is a CSV file with a heading. A variable without a column is not known, nor is a value that --unknown names;
+    any other value that was not declared, an empty one too, belongs to the level that is declared for such values. What
+    is not known is summed out, and the noise of the release is averaged over.
+
+    \b
+    Example:  discreet predict risks.release.json patients.csv --target cancer --unknown "" --out risks.csv
+    """
+    require_folder(out)
+    rows = _read(records)
+    with warnings.catch_warnings(record=True) as seen, working("reading and predicting", as_json):
+        for kind in TOLD:
+            warnings.simplefilter("always", kind)
+        posterior: Posterior = read_release(read_document(release), prior=prior_of(prior), patience=patience)
+        found = posterior.predictions(rows, target, tuple(unknown), level)
+    if out is not None:
+        write_records(found, out)
+    notes = [str(warning.message) for warning in seen]
+    if as_json:
+        return show_json({"records": len(next(iter(rows.values()))), "predictions": found, "warnings": notes})
+    show_warnings(notes)
+    lines = [tuple(map(_text, values)) for values in zip(*found.values(), strict=True)]
+    show_table(
+        posterior.heading, ("record", *found), [(str(n + 1), *line) for n, line in enumerate(lines[:_MOST_SHOWN])]
+    )
+    if len(lines) > _MOST_SHOWN:
+        say(f"These are the first {_MOST_SHOWN} of {len(lines)} records. --out FILE writes all of them.")
+    say(f"This release was {posterior.method}.", *([] if out is None else [f"Wrote {out}."]))
+    return None
+
+
+def _read(path: Path) -> Mapping[str, Sequence[str]]:
+    """Read the columns of a CSV file."""
+    if not path.is_file():
+        raise SourceError(f"There is no file {str(path)!r}. Nothing was predicted.")
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            heading, *lines = list(csv.reader(file)) or [[]]
+    except (UnicodeDecodeError, csv.Error):
+        raise SourceError(f"{path.name!r} is no CSV file in UTF-8. Nothing was predicted.") from None
+    lines = [line for line in lines if line]
+    if not heading or len(set(heading)) < len(heading):
+        raise SourceError(f"{path.name!r} needs a heading in which every column has its own name.")
+    if any(len(line) != len(heading) for line in lines):
+        raise SourceError(f"Every line of {path.name!r} must have {len(heading)} values, as its heading says.")
+    return {name: [line[place] for line in lines] for place, name in enumerate(heading)}
+
+
+def _text(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

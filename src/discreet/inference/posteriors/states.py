@@ -1,0 +1,37 @@
+"""A draw from a posterior as a whole: the parameters, and what stands behind the releases under them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from numpy.typing import NDArray
+
+from discreet.arrays import Counts, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Draws of the parameters, named as in `draws`, with the counts or moments of the records in the same order.
+
+    `hidden` has a row for each draw, None where nobody drew it. Of several chains one stands after the other, each with
+    as many draws. `statistics` are further numbers of every draw, by name.
+    """
+
+    parameters: Mapping[str, Floats]
+    hidden: Counts | Floats | None = None
+    chains: int = 1
+    statistics: Mapping[str, Floats | Counts] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """Return the number of draws, of all chains together."""
+        return len(next(iter(self.parameters.values())))
+
+    def some(self, most: int) -> "States":
+        """Return at most so many of the draws, evenly spaced, as one chain."""
+        step = -(-self.count // most)
+        parameters = {name: values[::step] for name, values in self.parameters.items()}
+        return States(parameters, None if self.hidden is None else self.hidden[::step])
+
+    def chained(self, values: NDArray) -> NDArray:  # type: ignore[type-arg]  # numbers of any kind
+        """Return numbers of every draw with axes (chains, draws, ...)."""
+        return values.reshape(self.chains, -1, *values.shape[1:])
