@@ -45,9 +45,10 @@ def race(place: str, processes: int, attempts: int, room: int) -> None:
     racing = [FORK.Process(target=_race, args=(place, attempts, won)) for _ in range(processes)]
     for process in racing:
         process.start()
-    assert sum(won.get(timeout=300) for _ in racing) == room
     for process in racing:
-        process.join(60)
+        process.join(500)
+    assert [process.exitcode for process in racing] == [0] * processes
+    assert sum(won.get(timeout=60) for _ in racing) == room
     assert ledger.spent.epsilon == Fraction(room, 1000)
     assert ledger.check() == room + 1
 
