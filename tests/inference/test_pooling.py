@@ -1,15 +1,16 @@
 """Partial pooling agrees with summing over every table, and shrinks as it should."""
 
 from itertools import product
+from math import inf
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, gammaln, logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.inference.pooled_groups import groups_of, sizes_under
+from discreet.inference.pooled_groups import BetaBinomials, Group, Sizes, groups_of
 from discreet.inference.pooling import PooledRates
 
 WARDS = ("A", "B", "C")
@@ -105,13 +106,37 @@ def test_ten_groups_are_read_from_their_summed_kernels_as_by_direct_sums() -> No
     noisy = output.sum(axis=2)[:, ::-1]
     first: tuple[float, float] | None = None
     for mu, kappa in ((0.2, 3.0), (0.4, 0.5), (0.1, 40.0)):
-        fast, (slow, means) = sizes_under(groups, size, mu, kappa), direct(noisy, size, 1.0, mu, kappa)
+        fast, (slow, means) = Sizes(groups, size, mu, kappa), direct(noisy, size, 1.0, mu, kappa)
         first = first or (fast.counts.log_sum, np.log(slow))
         assert fast.counts.log_sum - first[0] == pytest.approx(np.log(slow) - first[1], abs=1e-9)
-        for place, (group, hits) in enumerate(zip(groups, fast.hits, strict=True)):
+        for place, group in enumerate(groups):
             sizes, weights = fast.counts.sum_of(np.array([place]))
-            rates = (kappa * mu + hits) / (kappa + group.sizes)
+            rates = (kappa * mu + fast.hits(place)) / (kappa + group.sizes)
             assert float(weights @ rates[sizes - group.sizes[0]]) == pytest.approx(means[place], abs=1e-9)
+
+
+@pytest.mark.parametrize("kappa", [0.1, 5.0, 1e4, inf])
+@pytest.mark.parametrize("mu", [0.003, 0.3])
+@pytest.mark.parametrize("first", [(0, 0), (40, 700)])
+def test_sizes_far_from_the_noisy_ones_keep_their_digits(first: tuple[int, int], mu: float, kappa: float) -> None:
+    """The slow twin adds logarithms pair by pair: the factors of y, w and n differ by thousands of nats."""
+    logs = [-0.05 * np.abs(np.arange(length) - middle) for length, middle in ((300, 20), (500, 250))]
+    group = Group("A", 1.0, *first, *logs)
+    found = BetaBinomials([group], mu, kappa).of(group)
+    y, w = (start + np.arange(len(own)) for start, own in zip(first, logs, strict=True))
+    n = y[:, None] + w
+    if kappa == inf:
+        chances = gammaln(n + 1.0) - (gammaln(y + 1.0) - y * np.log(mu))[:, None] - gammaln(w + 1.0) + w * np.log1p(-mu)
+    else:
+        chances = ways(y, kappa * mu)[:, None] + ways(w, kappa * (1 - mu)) - ways(n, kappa)
+    joint = chances + logs[0][:, None] + logs[1]
+    law = np.array([logsumexp(np.diagonal(joint[::-1], step)) for step in range(1 - len(y), len(w))])
+    assert found.log_law == pytest.approx(law, abs=1e-8)
+    means = [np.exp(np.diagonal((joint - law[n - n[0, 0]])[::-1], at)) @ y[::-1][max(0, -at) :][: len(w) - max(at, 0)]
+             for at in range(1 - len(y), len(w))]  # fmt: skip
+    assert found.expected == pytest.approx(means, rel=1e-8)
+    given = found.given(group.sizes[[5, 400]])
+    assert given @ y == pytest.approx(found.expected[[5, 400]], rel=1e-8)
 
 
 def test_cells_of_further_columns_are_summed_out() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 
 from discreet.arrays import Floats
-from discreet.inference.pooled_groups import Group, groups_of, sizes_under
+from discreet.inference.pooled_groups import Group, Sizes, groups_of
 from discreet.models import Categories
 from discreet.releases import Release
 
@@ -76,7 +76,7 @@ def _over_means(groups: Sequence[Group], size: int, kappa: float, where: Range) 
 
     def log_weight(logit: float) -> float:
         jacobian = float(log_expit(logit) + log_expit(-logit))
-        return sizes_under(groups, size, float(expit(logit)), kappa).counts.log_sum + jacobian
+        return Sizes(groups, size, float(expit(logit)), kappa).counts.log_sum + jacobian
 
     return log_integral(log_weight, where)
 

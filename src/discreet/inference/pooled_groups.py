@@ -9,9 +9,9 @@ law of the rates, theta_g ~ Beta(kappa mu, kappa (1 - mu)), or all equal to mu w
 on sum n_g = n, so counts are summed out exactly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from math import inf, isinf
 
 import numpy as np
@@ -28,11 +28,13 @@ from discreet.reading.own_sums import summed_measurements
 from discreet.releases import Release
 
 _REACHES = 25.0  # counts this many factors e away from the noisy ones are left out: e^-25 = 1e-11
+_LEAST = -700.0  # nats: the log likelihood of counts that are as good as impossible
+_STRAIGHT = 100.0  # nats by which parts of a curve may leave their chord
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The likelihood of one group's counts: A over y = first_y, ..., B over w = first_w, ..., and its prior weight."""
+    """The likelihood of one group's counts: log A over y = first_y, ..., log B over w = first_w, ..., and its prior."""
 
     name: str
     alpha: float
@@ -41,50 +43,51 @@ class Group:
     with_event: Floats
     without: Floats
 
-    @property
+    @cached_property
     def sizes(self) -> Counts:
         """Return the possible numbers of records."""
         return self.first_y + self.first_w + np.arange(len(self.with_event) + len(self.without) - 1)
 
-    def joint(self, chances: Floats) -> Floats:
-        """Return BetaBinomial(y; y + w) A(y) B(w) for every y (rows) and w (columns)."""
-        inside = chances[: len(self.with_event), : len(self.without)]
-        return np.asarray(inside * self.with_event[:, None] * self.without)
+    @cached_property
+    def log_prior(self) -> Floats:
+        """Return the log weight of each possible size beforehand."""
+        return _log_ways(self.sizes, self.alpha)
 
 
-@dataclass(frozen=True, eq=False)
 class Sizes:
     """What one pair (mu, kappa) says about the groups: their sizes, jointly, and E[y | n] for every possible n."""
 
-    mu: float
-    kappa: float
-    counts: LatentCounts
-    hits: tuple[Floats, ...]
+    def __init__(self, groups: Sequence[Group], size: int, mu: float, kappa: float) -> None:
+        self.mu, self.kappa, self.groups = mu, kappa, groups
+        self._chances = BetaBinomials(groups, mu, kappa)
+        starts = np.array([group.sizes[0] for group in groups])
+        lengths = np.array([len(group.sizes) for group in groups])
+        table = np.full((len(starts), int(lengths.max())), -inf)
+        for row, group in zip(table, groups, strict=True):
+            row[: len(group.sizes)] = self._chances.of(group).log_law + group.log_prior
 
+        def log_weight(places: Counts, counts: Counts) -> Floats:
+            steps = counts - starts[places]
+            inside = (steps >= 0) & (steps < lengths[places])
+            return np.where(inside, table[places, np.where(inside, steps, 0)], -inf)
 
-def sizes_under(groups: Sequence[Group], size: int, mu: float, kappa: float) -> Sizes:
-    """Return the joint law of the groups' sizes, counts of events summed out."""
-    chances = BetaBinomials(groups, mu, kappa)
-    starts = np.array([group.sizes[0] for group in groups])
-    lengths = np.array([len(group.sizes) for group in groups])
-    table, hits = np.full((len(starts), int(lengths.max())), -inf), []
-    for row, group in zip(table, groups, strict=True):
-        table_of_group, peak = chances.of(group)
-        law, expected = _law_of_size(group, table_of_group)
-        row[: len(law)] = law + peak
-        hits.append(expected)
+        weights = CellWeights(np.ones(len(starts)), log_weight)
+        self.counts = LatentCounts(weights, starts, starts + lengths - 1, 0.0, size)
 
-    def log_weight(places: Counts, counts: Counts) -> Floats:
-        steps = counts - starts[places]
-        inside = (steps >= 0) & (steps < lengths[places])
-        return np.where(inside, table[places, np.where(inside, steps, 0)], -inf)
+    def hits(self, place: int) -> Floats:
+        """Return E[y | n] of one group for every possible n."""
+        return self._chances.of(self.groups[place]).expected
 
-    weights = CellWeights(np.ones(len(starts)), log_weight)
-    return Sizes(mu, kappa, LatentCounts(weights, starts, starts + lengths - 1, 0.0, size), tuple(hits))
+    def shares_of_hits(self, place: int, sizes: Counts) -> Floats:
+        """Return P(y | n) of one group: a row for each of some sizes, over y = first_y, ..."""
+        return self._chances.of(self.groups[place]).given(sizes)
 
 
 class BetaBinomials:
-    """Beta-binomial probabilities at one pair (mu, kappa), computed once for all groups whose windows begin alike."""
+    """Beta-binomial probabilities at one pair (mu, kappa), factors of y, w and n = y + w: ways(y) ways(w) / ways(n).
+
+    The factors are computed once for all groups whose windows begin alike.
+    """
 
     def __init__(self, groups: Sequence[Group], mu: float, kappa: float) -> None:
         longest: dict[tuple[int, int], tuple[int, int]] = {}
@@ -92,42 +95,102 @@ class BetaBinomials:
             start, lengths = (group.first_y, group.first_w), (len(group.with_event), len(group.without))
             before = longest.get(start, (0, 0))
             longest[start] = max(before[0], lengths[0]), max(before[1], lengths[1])
-        self._tables = {start: self._table(start, lengths, mu, kappa) for start, lengths in longest.items()}
+        self._factors = {start: _factors(start, lengths, mu, kappa) for start, lengths in longest.items()}
 
-    @staticmethod
-    def _table(start: tuple[int, int], lengths: tuple[int, int], mu: float, kappa: float) -> tuple[Floats, float]:
-        """Return the probabilities relative to the largest, and its logarithm: far from the data all are tiny."""
-        hits, rest = (first + np.arange(length) for first, length in zip(start, lengths, strict=True))
-        sizes = sum(start) + np.arange(sum(lengths) - 1)
-        if isinf(kappa):
-            own = [counts * np.log(rate) - gammaln(counts + 1.0) for counts, rate in ((hits, mu), (rest, 1 - mu))]
-            logs = own[0][:, None] + own[1] + gammaln(sizes + 1.0)[_diagonals(*lengths)]
-        else:
-            logs = _log_ways(hits, kappa * mu)[:, None] + _log_ways(rest, kappa * (1 - mu))
-            logs = logs - _log_ways(sizes, kappa)[_diagonals(*lengths)]
-        peak = float(logs.max())
-        return np.exp(logs - peak), peak
-
-    def of(self, group: Group) -> tuple[Floats, float]:
-        """Return a table that begins at a group's first y and w; it may be larger than the group needs."""
-        return self._tables[group.first_y, group.first_w]
+    def of(self, group: Group) -> "HitsAndRest":
+        """Return the joint weights of a group's counts."""
+        hits, rest, sizes = self._factors[group.first_y, group.first_w]
+        log_sizes = sizes[: len(group.sizes)]
+        return HitsAndRest(
+            group,
+            group.with_event + hits[: len(group.with_event)],
+            group.without + rest[: len(group.without)],
+            log_sizes,
+        )
 
 
-@lru_cache(maxsize=256)
-def _diagonals(rows: int, columns: int) -> Counts:
-    return np.arange(rows)[:, None] + np.arange(columns)
+def _factors(start: tuple[int, int], lengths: tuple[int, int], mu: float, kappa: float) -> tuple[Floats, ...]:
+    """Return the logarithms of the three factors, from the first y, w and n on."""
+    hits, rest = (first + np.arange(length) for first, length in zip(start, lengths, strict=True))
+    sizes = sum(start) + np.arange(sum(lengths) - 1)
+    if isinf(kappa):
+        own = [counts * np.log(rate) - gammaln(counts + 1.0) for counts, rate in ((hits, mu), (rest, 1 - mu))]
+        return *own, -gammaln(sizes + 1.0)
+    return _log_ways(hits, kappa * mu), _log_ways(rest, kappa * (1 - mu)), _log_ways(sizes, kappa)
 
 
-def _law_of_size(group: Group, chances: Floats) -> tuple[Floats, Floats]:
-    """Return the log weight of each possible size of a group, its prior included, and E[y] given each size."""
-    joint = group.joint(chances)
-    steps = _diagonals(*joint.shape).ravel()
-    totals = np.bincount(steps, joint.ravel(), len(group.sizes))
-    hits = group.first_y + np.arange(joint.shape[0])
-    sums = np.bincount(steps, (joint * hits[:, None]).ravel(), len(group.sizes))
-    with np.errstate(divide="ignore"):
-        law = np.log(totals) + _log_ways(group.sizes, group.alpha)
-    return law, np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+@dataclass(frozen=True, eq=False)
+class HitsAndRest:
+    """Weights e^(u(y) + v(w) - s(y + w)) of one group's y and w: their sums over each n are one convolution.
+
+    u and v cover thousands of nats, a number of the machine 700. Where both are concave, L(n) = max (u(y) + v(n - y))
+    adds up all their steps in falling order, and is concave. On a part of the sizes on which L leaves its chord by at
+    most 100, the largest of e^(u - slope y) and of e^(v - slope w) belong to a pair of that part, and every n of it has
+    a pair within 100 nats of them: so parts are convolved one by one, and no term that counts is lost. (Convex steps,
+    those of ways below 1, cover some 20 nats.) All terms are positive: nothing cancels.
+    """
+
+    group: Group
+    log_hits: Floats
+    log_rest: Floats
+    log_sizes: Floats
+
+    @property
+    def log_law(self) -> Floats:
+        """Return the log of the sum over all y and w of each size."""
+        return np.concatenate([logs for _, logs in self._parts()])
+
+    @property
+    def expected(self) -> Floats:
+        """Return E[y] given each size."""
+        return self.group.first_y + np.concatenate([means for means, _ in self._parts(with_means=True)])
+
+    def given(self, sizes: Counts) -> Floats:
+        """Return the probability of each y (columns) given each of some sizes (rows)."""
+        rest = sizes[:, None] - self.group.sizes[0] - np.arange(len(self.log_hits))
+        inside = (rest >= 0) & (rest < len(self.log_rest))
+        logs = np.where(inside, self.log_hits + self.log_rest[np.where(inside, rest, 0)], -inf)
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _parts(self, with_means: bool = False) -> Iterator[tuple[Floats, Floats]]:
+        """Yield for each part of the sizes E[y - first_y], where it is asked for, and the log of the sums."""
+        hits, rest = np.arange(len(self.log_hits)), np.arange(len(self.log_rest))
+        steps = np.sort(np.concatenate([-np.diff(self.log_hits), -np.diff(self.log_rest)]), kind="stable")
+        highest = np.concatenate([[0.0], -np.cumsum(steps)])
+        for start, stop, slope in _nearly_straight(highest, 0, len(highest)):
+            u, v = self.log_hits - slope * hits, self.log_rest - slope * rest
+            peak = float(u.max() + v.max())
+            u, v = np.exp(u - u.max()), np.exp(v - v.max())
+            sums = _convolved(u, v, start, stop)
+            with np.errstate(divide="ignore"):
+                logs = np.log(sums) + peak + slope * np.arange(start, stop) - self.log_sizes[start:stop]
+            means = np.zeros_like(sums)
+            if with_means:
+                np.divide(_convolved(u * hits, v, start, stop), sums, out=means, where=sums > 0)
+            yield means, logs
+
+
+def _nearly_straight(logs: Floats, start: int, stop: int) -> Iterator[tuple[int, int, float]]:
+    """Yield parts on which the values leave their chord by at most 100, each with the slope of its chord."""
+    slope = float(logs[stop - 1] - logs[start]) / max(stop - 1 - start, 1)
+    apart = logs[start:stop] - logs[start] - slope * np.arange(stop - start)
+    if stop - start <= 2 or np.abs(apart).max() <= _STRAIGHT:
+        yield start, stop, slope
+        return
+    middle = (start + stop) // 2
+    yield from _nearly_straight(logs, start, middle)
+    yield from _nearly_straight(logs, middle, stop)
+
+
+def _convolved(u: Floats, v: Floats, start: int, stop: int) -> Floats:
+    """Return sum_y u(y) v(n - y) for n = start, ..., stop - 1, product by product: a transform would lose digits."""
+    if len(u) > len(v):
+        u, v = v, u
+    padded = np.zeros(stop - start + len(u) - 1)
+    first, last = start - len(u) + 1, min(stop, len(v))
+    padded[max(first, 0) - first : last - first] = v[max(first, 0) : last]
+    return np.asarray(np.convolve(padded, u, "valid"))
 
 
 def _log_ways(counts: Counts, alpha: float) -> Floats:
@@ -161,13 +224,13 @@ def groups_of(releases: Sequence[Release], model: Categories, event: object, by:
 
 
 def _likelihood(measurements: Sequence[Measurement], part: int, size: int) -> tuple[int, Floats]:
-    """Return the first possible count of a part and the likelihood of each from there on, the largest being 1."""
+    """Return the first possible count of a part and its log likelihood from there on, the largest being 0."""
     noisy = [int(np.clip(measurement.values[part], 0, size)) for measurement in measurements]  # the nearest counts
     margin = int(np.ceil(_REACHES * max(float(measurement.noise.reach[part]) for measurement in measurements))) + 1
     first = max(0, min(noisy) - margin)
     counts = np.arange(first, min(size, max(noisy) + margin) + 1)
     logs = np.asarray(sum(measurement.log_terms(counts, part) for measurement in measurements))
-    return first, np.exp(logs - logs.max())
+    return first, np.maximum(logs - logs.max(), _LEAST)
 
 
 def _measured(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:

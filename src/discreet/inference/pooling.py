@@ -21,13 +21,12 @@ from scipy.special import logsumexp
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.pooled_groups import BetaBinomials, groups_of, sizes_under
+from discreet.inference.pooled_groups import Sizes, groups_of
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import Interval, Sampled
 from discreet.models import Categories
-from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.releases import Release
 
 _COARSE, _FINE = (15, 9), (17, 11)  # points of the grids over logit mu and log kappa
@@ -43,8 +42,7 @@ class _Point:
     mu: float
     kappa: float
     log_weight: float
-    sizes: LatentCounts
-    hits: tuple[Floats, ...]  # of each group, E[y | n] for every possible n
+    sizes: Sizes
 
 
 class PooledRates(Posterior[Categories]):
@@ -171,15 +169,11 @@ class PooledRates(Posterior[Categories]):
         return {"rate": np.asarray(generator.permutation(np.concatenate(parts)))}
 
     def _draw(self, point: _Point, count: int, generator: np.random.Generator) -> Floats:
-        sizes = point.sizes.draw(count, generator)
+        sizes = point.sizes.counts.draw(count, generator)
         rates = np.empty(sizes.shape)
-        chances = BetaBinomials(self._groups, point.mu, point.kappa)
         for place, group in enumerate(self._groups):
-            joint = np.pad(group.joint(chances.of(group)[0]), ((0, 0), (0, len(group.with_event))))
             known, inverse = np.unique(sizes[:, place], return_inverse=True)
-            hits = np.arange(len(group.with_event))
-            rest = known[:, None] - group.first_y - hits - group.first_w  # a negative rest ends in the padding
-            tables = np.cumsum(joint[hits, np.where(rest >= 0, np.minimum(rest, joint.shape[1] - 1), -1)], axis=1)
+            tables = np.cumsum(point.sizes.shares_of_hits(place, known), axis=1)
             marks = generator.random(count) * tables[inverse, -1]
             drawn = group.first_y + (tables[inverse] <= marks[:, None]).sum(axis=1)
             shape = point.kappa * point.mu + drawn, point.kappa * (1 - point.mu) + sizes[:, place] - drawn
@@ -189,9 +183,9 @@ class PooledRates(Posterior[Categories]):
     def _means(self, point: _Point) -> Floats:
         """Return E[theta_g | mu, kappa, z] of every group."""
         means = []
-        for place, (group, hits) in enumerate(zip(self._groups, point.hits, strict=True)):
-            rates = (point.kappa * point.mu + hits) / (point.kappa + group.sizes)
-            sizes, weights = point.sizes.sum_of(np.array([place]))
+        for place, group in enumerate(self._groups):
+            rates = (point.kappa * point.mu + point.sizes.hits(place)) / (point.kappa + group.sizes)
+            sizes, weights = point.sizes.counts.sum_of(np.array([place]))
             means.append(float(weights @ rates[sizes - group.sizes[0]]))
         return np.array(means)
 
@@ -209,6 +203,6 @@ class PooledRates(Posterior[Categories]):
 
     def _point(self, logit: float, log_kappa: float) -> _Point:
         mu, kappa = float(1 / (1 + np.exp(-logit))), float(np.exp(log_kappa))
-        sizes = sizes_under(self._groups, self.size, mu, kappa)
+        sizes = Sizes(self._groups, self.size, mu, kappa)
         jacobian = np.log(mu) + np.log1p(-mu) + log_kappa - 2 * np.log1p(kappa)
-        return _Point(mu, kappa, sizes.counts.log_sum + float(jacobian), sizes.counts, sizes.hits)
+        return _Point(mu, kappa, sizes.counts.log_sum + float(jacobian), sizes)
