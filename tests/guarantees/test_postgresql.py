@@ -137,9 +137,8 @@ def test_every_commit_waits_for_the_disk_whatever_the_server_is_used_to(server: 
                    "default_transaction_isolation = 'serializable'")  # fmt: skip
     try:
         with dc.Ledger.open(place)._chain.writing() as connection:
-            shown = [
-                run(connection, f"SHOW {name}").scalar() for name in ("synchronous_commit", "transaction_isolation")
-            ]
+            names = ("synchronous_commit", "transaction_isolation")
+            shown = [str(run(connection, f"SHOW {name}").scalar()) for name in names]
     finally:
         server.execute("ALTER ROLE postgres RESET ALL")
     assert shown == ["on", "read committed"]
