@@ -16,7 +16,7 @@ from discreet.guarantees import Filter, Head, lines_of
 from discreet.releases.release import mechanism_document
 
 pytest.importorskip("cryptography", reason="No cryptography: pip install 'discreet[signatures]' to run these tests.")
-OLD = Path(__file__).parent.parent / "documents" / "0.1" / "basic.ledger"
+OLD = Path(__file__).parent.parent / "documents" / "0.1" / "within.ledger"
 
 
 def run(*words: str | Path) -> Result:
@@ -58,6 +58,13 @@ def test_days_are_days(book: Path) -> None:
         found = run("ledger", book, "--since", wrong)
         assert found.exit_code == 1
         assert "is a day such as" in found.output
+
+
+def test_words_to_filter_by_are_texts() -> None:
+    wrong: Any = 7
+    for name in ("label", "group", "data", "since", "until"):
+        with pytest.raises(dc.DeclarationError, match=f"{name} is a text"):
+            Filter(**{name: wrong})
 
 
 def test_a_ledger_is_written_as_a_table_and_as_json(book: Path, tmp_path: Path) -> None:
@@ -136,6 +143,17 @@ def test_an_old_ledger_is_upgraded_once(tmp_path: Path) -> None:
     assert again.exit_code == 5
     assert "today's form already" in again.output
     assert run("ledger", "check", path).exit_code == 0
+
+
+def test_what_is_no_head_and_no_private_key_is_named(book: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.head.json").write_text('{"kind": 1}')
+    found = run("ledger", "check", book, "--witness", tmp_path)
+    assert found.exit_code == 5
+    assert "x.head.json' is no head that can be read" in found.output
+    run("key", "new", tmp_path / "k")
+    assert "is no private key" in run("ledger", "head", book, "--key", tmp_path / "k.pub").output
+    (tmp_path / "k.key").chmod(0o644)
+    assert "can be read by others" in run("ledger", "head", book, "--key", tmp_path / "k.key").output
 
 
 def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) -> None:

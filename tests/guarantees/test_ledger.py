@@ -7,6 +7,7 @@ import pickle
 import signal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -83,9 +84,9 @@ def test_eight_processes_share_room_for_exactly_ten_releases(tmp_path: Path) -> 
     processes = [FORK.Process(target=_race, args=(ledger.path, wins)) for _ in range(8)]
     for process in processes:
         process.start()
-    won = sum(wins.get(timeout=120) for _ in processes)
     for process in processes:
-        process.join()
+        process.join(120)
+    won = sum(wins.get(timeout=10) for _ in processes)
     assert won == 10
     kinds = [entry.kind for entry in ledger.entries()]
     assert (kinds.count("charge"), kinds.count("release")) == (10, 10)
@@ -206,6 +207,38 @@ def test_limits_must_make_sense(tmp_path: Path, epsilon: str, delta: str) -> Non
     with pytest.raises(dc.DeclarationError):
         dc.Ledger.create(tmp_path / "l.db", epsilon=epsilon, delta=delta)
     assert not (tmp_path / "l.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "said", "words"),
+    [
+        ("l.db", {"adjacency": "friends"}, "Neighbours are 'replace one record'"),
+        ("l.db", {"adjacency": dc.Adjacency.REPLACE_WITHIN_GROUP}, "need groups"),
+        ("l.db", {"groups": None}, "sequence of names"),
+        ("l.db", {"groups": ("A", 2)}, "sequence of names"),
+        ("l.db", {"per": ["quarter"], "allowance": "0.1"}, "needs a period"),
+        ("l.db", {"accountant": []}, "An accountant is"),
+        ("l\0.db", {}, "Cannot create a ledger"),
+        ("none/l.db", {}, "Cannot create a ledger"),
+        (None, {}, "give a path"),
+        (7, {}, "give a path"),
+        ("mysql://server/office", {}, "this is of the kind 'mysql'"),
+        ("postgresql://[server", {}, "cannot be read"),
+    ],
+)
+def test_what_makes_no_ledger_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: Any, said: dict[str, Any], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(dc.DiscreetError, match=words):
+        dc.Ledger.create(place, epsilon="1", **said)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_file_whose_name_begins_like_a_server_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    dc.Ledger.create("postgres.db", epsilon="1")
+    assert dc.Ledger.open("postgres.db").path == Path("postgres.db")
 
 
 def test_a_new_ledger_can_be_read_by_its_owner_only(tmp_path: Path) -> None:

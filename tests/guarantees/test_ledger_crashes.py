@@ -28,7 +28,7 @@ def test_processes_killed_at_random_moments_and_at_every_point_lose_nothing(plac
         point = chain.POINTS[number] if number < len(chain.POINTS) else None
         given |= killed(place, f"process {number}", SEED * 1000 + number, point)
     charges, releases = check_after_kills(place, given)
-    assert charges >= releases >= len(given)
+    assert charges >= releases >= len(given) > 0
     ledger = dc.Ledger.open(place)
     ledger.charge(dc.Guarantee("0.001"), "life goes on", {"kind": "none"})
     ledger.check()
@@ -83,5 +83,5 @@ def test_a_file_that_cannot_be_written_is_told_and_loses_nothing(
 def test_every_commit_waits_for_the_disk(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     with ledger._chain.writing() as connection:
-        assert chain.run(connection, "PRAGMA synchronous").scalar() == 3  # EXTRA
-        assert chain.run(connection, "PRAGMA journal_mode").scalar() == "delete"
+        assert str(chain.run(connection, "PRAGMA synchronous").scalar()) == "3"  # EXTRA
+        assert str(chain.run(connection, "PRAGMA journal_mode").scalar()) == "delete"

@@ -1,6 +1,7 @@
 """A ledger that was edited, forged, cut off or replaced is refused in words, and nothing is charged on top of it."""
 
 import contextlib
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
+from discreet.guarantees import chain
 from discreet.guarantees.chain import Chain
 from forged_ledger import edit, hash_anew
 
@@ -148,6 +150,56 @@ def test_entries_that_make_no_sense_are_refused_in_words(tmp_path: Path, sequenc
             ask()
     with contextlib.suppress(dc.DiscreetError):
         assert dc.publish(mechanism, COIN.statistics(DATA), ledger, "one", request="r") == release
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("ledger", "0" * 32, "carries on"),
+        ("declared", {"epsilon": "9", "delta": "0"}, "carries on"),
+        ("rows", 7, "carries on"),
+        ("charge", 1, "no charge paid for"),
+        ("charge", 99, "no charge paid for"),
+        ("digests", ["0" * 64], "no charge paid for"),
+    ],
+)
+def test_a_forged_record_does_not_fit_what_stood_before_it(tmp_path: Path, part: str, value: Any, words: str) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    hash_anew(ledger.path, ledger.entries(), lambda entry: entry.body | ({part: value} if entry.sequence == 3 else {}))
+    with pytest.raises(dc.LedgerError, match=words):
+        dc.Ledger(Chain(ledger.path)).check()
+
+
+def test_a_forged_chain_that_adds_up_may_not_pass_its_limit(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="2")
+    for _ in range(2):
+        ledger.charge(dc.Guarantee("0.6"), "x", {})
+    lower = {part: {"epsilon": "1", "delta": "0"} for part in ("limit", "declared")}
+    hash_anew(ledger.path, ledger.entries(), lambda entry: entry.body | lower)
+    with pytest.raises(dc.LedgerError, match="do not add up at entry 3"):
+        dc.Ledger(Chain(ledger.path)).check()
+
+
+def test_forged_back_links_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    monkeypatch.setattr(chain, "digests_at", lambda _, numbers: ["f" * 64 for _ in numbers])
+    for _ in range(3):
+        ledger.charge(dc.Guarantee("0.1"), "x", {})
+    monkeypatch.undo()
+    with pytest.raises(dc.LedgerError, match="broken at entry 4"):
+        ledger.check()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE entries SET body = ''", "DELETE FROM entries WHERE sequence = 2"])
+def test_the_file_itself_refuses_changes_that_are_made_by_mistake(tmp_path: Path, statement: str) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
+    publish_once(ledger.path)
+    connection = sqlite3.connect(ledger.path)
+    with pytest.raises(sqlite3.IntegrityError, match="never"):
+        connection.execute(statement)
+    connection.close()
+    ledger.check()
 
 
 def test_a_cut_off_tail_is_noticed_against_a_release_only(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_an_interrupted_move_leaves_no_second_budget_and_can_be_finished(
     old: dc.Ledger, place: str, is_closed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Interrupted before the old place is closed, and between that and the opening of the new one."""
-    original = moving.append
+    original = chain.append
 
     def interrupted(connection: object, head: chain.Entry, body: Body) -> chain.Entry:
         if body["kind"] == ("arrived" if is_closed else "moved"):

@@ -46,6 +46,17 @@ def test_several_ledgers_have_several_schemas(server: Server) -> None:
         dc.Ledger.open(place)
 
 
+def test_a_server_on_this_machine_is_reached_by_its_socket(server: Server) -> None:
+    schema = server.place().rpartition("?")[2]
+    ledger = dc.Ledger.create(
+        f"postgresql:///postgres?host={server.folder}&port={server.port}&user=postgres&{schema}", 1
+    )
+    assert ledger.check() == 1
+    assert dc.Ledger.open(f"{server.address}?{schema}").id == ledger.id
+    with pytest.raises(dc.LedgerError, match="Cannot use the ledger"):
+        dc.Ledger.open("postgresql://")
+
+
 def test_a_password_is_never_shown(server: Server) -> None:
     place = server.place().replace("postgres@", "postgres:secret-word@")
     ledger = dc.Ledger.create(place, epsilon="1")
@@ -126,9 +137,8 @@ def test_every_commit_waits_for_the_disk_whatever_the_server_is_used_to(server: 
                    "default_transaction_isolation = 'serializable'")  # fmt: skip
     try:
         with dc.Ledger.open(place)._chain.writing() as connection:
-            shown = [
-                run(connection, f"SHOW {name}").scalar() for name in ("synchronous_commit", "transaction_isolation")
-            ]
+            names = ("synchronous_commit", "transaction_isolation")
+            shown = [str(run(connection, f"SHOW {name}").scalar()) for name in names]
     finally:
         server.execute("ALTER ROLE postgres RESET ALL")
     assert shown == ["on", "read committed"]

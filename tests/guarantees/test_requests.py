@@ -33,9 +33,9 @@ def test_eight_who_ask_at_once_are_given_one_release_for_one_charge(place: str) 
     processes = [FORK.Process(target=_ask_and_tell, args=(place, told)) for _ in range(8)]
     for process in processes:
         process.start()
-    digests = {told.get(timeout=60) for _ in processes}
     for process in processes:
         process.join(60)
+    digests = {told.get(timeout=10) for _ in processes}
     assert len(digests) == 1
     assert kinds(place) == ["created", "charge", "release"]
 

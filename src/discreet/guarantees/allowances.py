@@ -30,7 +30,7 @@ PERIODS: Mapping[str, Callable[[str], str]] = {
 
 def stated_allowance(per: str | None, allowance: Exact | None, epsilon: Exact) -> dict[str, str]:
     """Return an allowance as it is written down: the period, and its share of the limit."""
-    if per is None or per not in PERIODS or allowance is None:
+    if not isinstance(per, str) or per not in PERIODS or allowance is None:
         raise DeclarationError(
             f"An allowance needs a period, per = {', '.join(map(repr, PERIODS))}, and how much of epsilon may be spent "
             f"in each, such as allowance = '0.25'; got per = {per!r}, allowance = {allowance!r}."

@@ -112,6 +112,8 @@ class Chain(ChainFace):
     @staticmethod
     def at(place: str | os.PathLike[str]) -> "Chain":
         """Return the chain at a place: a file, or a server's address."""
+        if not isinstance(place, str | os.PathLike):
+            raise DeclarationError("A ledger lies in a file or on a server: give a path, or postgresql://...")
         if not isinstance(place, str) or "://" not in place:
             return Chain(Path(place))
         from discreet.guarantees.postgresql import ServerChain  # which is one of these
@@ -123,7 +125,7 @@ class Chain(ChainFace):
         """Make the file, which must not exist yet, and its table, for entries to be written in one transaction."""
         try:
             os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except OSError as problem:
+        except (OSError, ValueError) as problem:
             raise not_made(self.place, problem) from None
         with self.writing() as connection:
             for statement in IN_A_FILE:

@@ -67,14 +67,15 @@ class ChainFace(ABC):
         return newest(connection).carried["declared"]
 
 
-def not_made(place: str | Path, problem: OSError) -> LedgerError:
+def not_made(place: str | Path, problem: OSError | ValueError) -> LedgerError:
     """Say why there is no new ledger."""
     if isinstance(problem, FileExistsError):
         return LedgerError(
             f"{str(place)!r} exists already. Nothing was changed. Open it with Ledger.open, or choose another name; "
             "mind that a new ledger is a new budget."
         )
-    return LedgerError(f"Cannot create a ledger at {str(place)!r}: {problem.strerror}.")
+    why = problem.strerror if isinstance(problem, OSError) else "this is no name of a file"
+    return LedgerError(f"Cannot create a ledger at {str(place)!r}: {why}.")
 
 
 def went_back(place: str | Path, sequence: int) -> LedgerError:

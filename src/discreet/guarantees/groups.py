@@ -55,12 +55,19 @@ def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Amou
 
 def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
     """Return what a ledger with groups counts as neighbours: exchanges between them too if membership is secret."""
-    if isinstance(groups, str) or not all(isinstance(name, str) and name.strip() for name in groups):
+    is_list = isinstance(groups, Sequence) and not isinstance(groups, str)
+    if not is_list or not all(isinstance(name, str) and name.strip() for name in groups):
         raise DeclarationError("groups must be a sequence of names.")
     if not is_text("".join(groups)) or len(set(groups)) < len(groups):
         raise DeclarationError("The groups must be proper texts, each named once.")
+    if adjacency not in [name for each in Adjacency for name in (each, each.value)]:
+        raise DeclarationError(
+            f"Neighbours are {', '.join(repr(each.value) for each in Adjacency)}; got {adjacency!r}."
+        )
     asked = Adjacency(adjacency)
-    return Adjacency.REPLACE_OR_EXCHANGE if asked is Adjacency.REPLACE_ONE else asked
+    if asked is not Adjacency.REPLACE_ONE and not groups:
+        raise DeclarationError(f"Neighbours that '{asked.value}' need groups: name them with groups=(...).")
+    return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
 
 
 def check_group(label: str, group: str, known: Sequence[str]) -> None:

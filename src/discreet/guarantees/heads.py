@@ -114,7 +114,17 @@ def heads_in(folder: Path) -> list[Head]:
     """Return all heads that a witness keeps, of any ledger."""
     if not folder.is_dir():
         raise LedgerError(f"There is no folder {str(folder)!r} of a witness. Nothing was checked.")
-    return [Head.from_json(path.read_bytes()) for path in sorted(folder.glob(f"*{ENDING}"))]
+    return [_filed(path) for path in sorted(folder.glob(f"*{ENDING}"))]
+
+
+def _filed(path: Path) -> Head:
+    try:
+        return Head.from_json(path.read_bytes())
+    except OSError as problem:
+        words = f"{problem.strerror}."
+    except DocumentError as problem:
+        words = str(problem)
+    raise DocumentError(f"{str(path)!r} is no head that can be read. Nothing was checked. {words}")
 
 
 def check_witness(ledger: LedgerBook, folder: Path, key: PublicKey | None = None) -> list[Head]:

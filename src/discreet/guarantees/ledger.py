@@ -75,12 +75,11 @@ class Ledger(LedgerBook):
         and the two largest groups count. With `per="quarter"` at most `allowance` of epsilon is spent in any quarter.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
-        neighbours = neighbours_of(groups, adjacency) if groups or isinstance(groups, str) else Adjacency(adjacency)
+        is_plain = adjacency is Adjacency.REPLACE_ONE and isinstance(groups, tuple) and not groups
+        neighbours = Adjacency.REPLACE_ONE if is_plain else neighbours_of(groups, adjacency)
         words, rows = (unit.description, unit.rows) if isinstance(unit, Unit) else (unit, None)
         if not is_text(f"{population}{words}"):
             raise DeclarationError("The population and the unit must be proper texts.")
-        if neighbours is not Adjacency.REPLACE_ONE and not groups:
-            raise DeclarationError(f"Neighbours that '{neighbours.value}' need groups: name them with groups=(...).")
         shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
         body: Body = {
             "kind": "created", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),

@@ -1,7 +1,7 @@
 """A ledger's charges as lines for people: what, when, about whom, at which cost, what became of it."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import DeclarationError
@@ -47,6 +47,9 @@ class Filter:
     until: str | None = None
 
     def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value is not None and not isinstance(value, str):
+                raise DeclarationError(f"{name} is a text; got a {type(value).__name__}.")
         for name in ("since", "until"):
             value = getattr(self, name)
             if value is not None and not _DAY.fullmatch(value):

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.guarantees import chain as chains
@@ -78,8 +78,7 @@ class ServerChain(Chain):
         self.schema = asked.pop("schema", None)
         if self.schema is not None and not (is_text(self.schema) and '"' not in self.schema):
             raise DeclarationError("The schema of a ledger is a plain name.")
-        scheme = "postgresql+psycopg"
-        self._url = urlunsplit((scheme, parts.netloc, parts.path, urlencode(asked), ""))
+        self._url = f"postgresql+psycopg://{parts.netloc}{parts.path}?{urlencode(asked)}"
         where = parts.netloc.rpartition("@")
         user = where[0].split(":")[0] + where[1]
         shown = f"?schema={self.schema}" if self.schema else ""

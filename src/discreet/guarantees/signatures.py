@@ -116,12 +116,12 @@ class SigningKey:
     def open(cls, path: str | os.PathLike[str]) -> "SigningKey":
         """Read a private key's file, which nobody but its owner may be able to read."""
         place = Path(path)
-        if place.is_file() and stat.S_IMODE(place.stat().st_mode) & 0o077:
+        owner, text = _read(place, "a private key")
+        if "PRIVATE KEY" in text and stat.S_IMODE(place.stat().st_mode) & 0o077:
             raise DeclarationError(
                 f"The private key {str(path)!r} can be read by others. Nothing was signed. Say chmod 600 {path}, and "
                 "think about whether somebody has read it."
             )
-        owner, text = _read(place, "a private key")
         try:
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
             from cryptography.hazmat.primitives.serialization import load_pem_private_key

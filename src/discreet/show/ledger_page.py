@@ -109,13 +109,14 @@ def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
     limits = [float(getattr(few[0].limit, name)), *(float(getattr(line.limit, name)) for line in few)]
     limits[-1] = float(limit_now)
     most = 1.08 * max(*spent, *limits)
-    across = (_WIDTH - _LEFT - 90) / len(few)
+    across = (_WIDTH - _LEFT - 90) / (len(few) + 1)  # the last step, which is now, has a width too
+    right = _LEFT + across * (len(few) + 1)
 
     def steps(values: Sequence[float]) -> str:
         points = [(_LEFT + across * place, _y(value, most)) for place, value in enumerate(values)]
-        return f"M{points[0][0]:.1f},{points[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
+        stairs = "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
+        return f"M{points[0][0]:.1f},{points[0][1]:.1f}{stairs}H{right:.1f}"
 
-    right = _LEFT + across * len(few)
     bottom = _y(0, most)
     step = _step(most)
     ticks = "".join(
