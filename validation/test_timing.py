@@ -27,6 +27,7 @@ NETWORK = dc.Network.naive_bayes(
     {name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x", "w")},
 )
 LINE = dc.LinearRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
 COUNTED = dc.Poisson("x", most=6, shape=30, rate=10)
 Make = Callable[[Any], Any]
 
@@ -42,7 +43,10 @@ SETTINGS: dict[str, Make] = {
     **dict.fromkeys(("HellingerGlobal", "HellingerReciprocal", "HellingerLocal", "HellingerTable"), plain(PAIR)),
     **dict.fromkeys(("DiscreteGaussianHistogram", "DiscreteGaussianCounts"), plain(CELLS, **DELTA)),
     **dict.fromkeys(("HellingerSmooth", "HellingerSmoothProved", "HellingerCalibrated"), plain(PAIR, **DELTA)),
-    "PermuteAndFlip": plain(PAIR),
+    **dict.fromkeys(("PermuteAndFlip", "PublishedHellingerGlobal"), plain(PAIR)),
+    "PublishedHellingerSmooth": plain(PAIR, **DELTA),
+    "GeometricSums": plain(SUMS),
+    **dict.fromkeys(("TreeTable", "PathTable"), plain(NUMBERS)),
     **dict.fromkeys(("CubeCounts", "JointHistograms", "FamilyHistograms", "LaplaceUpdates"), plain(NETWORK)),
     **dict.fromkeys(("FourierUpdates", "FourierCounts", "NetworkMaximum"), plain(NETWORK)),
     **dict.fromkeys(("FamilyGaussians", "ContrastGaussians"), plain(NETWORK, **DELTA)),
@@ -67,9 +71,10 @@ def registered() -> dict[str, Any]:
 
 def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:
     """Return records of which the first so many have the first level of every column, the rest 'alike' or 'spread'."""
-    if isinstance(model, dc.LinearRegression):
+    if isinstance(model, dc.LinearRegression | dc.NumberSums | dc.NumberTable):
         spread = [number / SIZE for number in range(SIZE)]
-        return {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in "xwy"}
+        names = "xwy" if isinstance(model, dc.LinearRegression) else "x"
+        return {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}
     columns = getattr(model, "columns", None) or getattr(model, "variables", None) or [model.column]
     found = {}
     for column in columns:

@@ -44,7 +44,7 @@ def test_the_mode_is_found_far_more_often() -> None:
     chances = {}
     for kind in (FirstMaximumPosterior, MaximumPosterior):
         mechanism = kind(table_of(2), 50, 4, 20)
-        modes = [mechanism.candidates[int(np.argmax(mechanism._chances(np.array(t))))] for t in compositions(50, 2)]
+        modes = [mechanism.candidates[int(np.argmax(mechanism.scores(np.array(t))))] for t in compositions(50, 2)]
         laws = [mechanism.log_likelihood(m, np.array(t)) for m, t in zip(modes, compositions(50, 2), strict=True)]
         chances[kind] = float(np.exp(laws).mean())
     assert chances[FirstMaximumPosterior] == pytest.approx(0.118, abs=2e-3)

@@ -7,7 +7,7 @@ the slow and obvious way, and what is stated must never be below it.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, pairwise, product
 from math import inf
 from types import SimpleNamespace
 from typing import Any
@@ -170,7 +170,11 @@ def kinds_of_records(model: Any) -> list[Any]:
     if isinstance(model, dc.LinearRegression):
         return list(product((0.0, 0.5, 1.0), repeat=2))
     if isinstance(model, dc.NumberSums | dc.NumberTable):
-        own = (0.0, 0.5, 1.0) if isinstance(model, dc.NumberSums) else [place + 0.5 for place in range(model.count)]
+        own = (
+            (0.0, 0.5, 1.0)
+            if isinstance(model, dc.NumberSums)
+            else [float(a + b) / 2 for a, b in pairwise(model.edges)]
+        )
         return list(product([*own, *([-1] if not model.leaves_gaps_out else ["gap"])], "ab" if model.by else "a"))
     if isinstance(model, dc.Network):
         return list(product(*(range(len(variable.levels)) for variable in model.variables)))

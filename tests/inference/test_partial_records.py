@@ -30,7 +30,8 @@ def posterior_of(network: dc.Network, mechanism: Any = None) -> dc.NetworkPoster
     generator = np.random.default_rng(5)
     counts = counts_of(network, made_up_records(network, made_up_tables(network, generator), 200, generator))
     how = mechanism or dc.mechanisms.FamilyHistograms(network, 200, 2)
-    return dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
+    found: dc.NetworkPosterior = dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
+    return found
 
 
 @pytest.fixture(scope="module")

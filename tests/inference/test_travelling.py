@@ -30,7 +30,7 @@ def tree_of(posterior: Any, draws: int = 200) -> Any:
 
 @cache
 def table() -> Any:
-    return dc.infer(dc.simulate(dc.GeometricHistogram(TABLE, 30, 1), [5, 10, 15], dc.SeededBits(1), "sales/2026"))
+    return dc.infer(dc.simulate(dc.GeometricHistogram(TABLE, 30, "0.3"), [5, 10, 15], dc.SeededBits(1), "sales/2026"))
 
 
 @cache

@@ -76,6 +76,18 @@ def test_the_global_scale_uses_all_of_epsilon(prior: tuple[float, ...], size: in
     assert float(mechanism.epsilon) * (1 - 2e-5) <= found <= float(mechanism.epsilon) * (1 + 1e-9)
 
 
+PINS = [(20, 1, 1.9954, 0.9977), (20, 2, 1.978, 1.978), (20, 5, 1.918, 4.796), (40, 2, 1.990, 1.990)]
+
+
+@pytest.mark.parametrize(("size", "epsilon", "gain", "enumerated"), PINS)
+def test_published_scales_of_three_cells_may_be_nearly_doubled(
+    size: int, epsilon: int, gain: float, enumerated: float
+) -> None:
+    """Scales and losses that were worked out apart from the library, to their digits."""
+    assert slow_epsilon((1.0, 1.0, 1.0), size, gain * epsilon / 2) == pytest.approx(enumerated, rel=3e-4)
+    assert float(HellingerGlobal(table_of(1, 1, 1), size, epsilon).scale) >= gain * epsilon / 2
+
+
 @pytest.mark.parametrize(("size", "epsilon"), [(8, 0.5), (8, 2.0), (20, 1.0)])
 def test_the_series_lies_above_what_is_enumerated(size: int, epsilon: float) -> None:
     alpha = (1.0, 1.0, 1.0)

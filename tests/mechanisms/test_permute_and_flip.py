@@ -1,36 +1,94 @@
-"""Permute-and-flip: its closed law against all orders of the candidates, and against the exponential mechanism."""
+"""Permute-and-flip: its closed law against all orders of the candidates, its calibration, and its exact coins."""
 
-from itertools import permutations
+from fractions import Fraction
+from itertools import permutations, product
+from math import exp, expm1, lgamma, log, sqrt
 
 import numpy as np
 import pytest
 
 import discreet as dc
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
 from discreet.randomness import SeededBits
+from discreet.releases.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
+THREE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 0.5), outside="a")
 
 
-def test_the_law_is_that_of_all_orders() -> None:
-    mechanism = PermuteAndFlip(COIN, 5, "2.5")
-    table = np.array([2, 3])
-    chances = np.exp(-mechanism.scales(table[None])[0] * mechanism.tables.distances(table[None])[0])
-    law, orders = np.zeros(6), list(permutations(range(6)))
+def law_of_all_orders(mechanism: PermuteAndFlip | FirstPermuteAndFlip, table: tuple[int, ...]) -> dict[object, float]:
+    """Go through the candidates in every order, with distances and sensitivity from Gamma functions alone."""
+    alpha, size = mechanism.model.concentration, mechanism.size
+    tables = [row for row in product(range(size + 1), repeat=len(alpha)) if sum(row) == size]
+
+    def distance(one: tuple[int, ...], two: tuple[int, ...]) -> float:
+        parts = zip(alpha, one, two, strict=True)
+        logs = sum(lgamma(a + (i + j) / 2) - (lgamma(a + i) + lgamma(a + j)) / 2 for a, i, j in parts)
+        return float(sqrt(max(0.0, -expm1(logs))))
+
+    near = [(x, y) for x in tables for y in tables if sum(abs(i - j) for i, j in zip(x, y, strict=True)) == 2]
+    scale = float(mechanism.strength().mid()) / max(distance(x, y) for x, y in near)
+    chances = {row: exp(-scale * distance(table, row)) for row in tables}
+    law, orders = dict.fromkeys(tables, 0.0), list(permutations(tables))
     for order in orders:
         left = 1.0
-        for candidate in order:
-            law[candidate] += left * chances[candidate] / len(orders)
-            left *= 1 - chances[candidate]
-    assert np.exp(mechanism.log_law(table)) == pytest.approx(law, rel=1e-12)
+        for row in order:
+            law[row] += left * chances[row] / len(orders)
+            left *= 1 - chances[row]
+    return law  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("kind", [PermuteAndFlip, FirstPermuteAndFlip])
+def test_the_law_is_that_of_all_orders(kind: type[PermuteAndFlip]) -> None:
+    mechanism = kind(COIN, 5, "2.5")
+    law = law_of_all_orders(mechanism, (2, 3))
+    rows = np.array(list(law))
+    assert np.exp(mechanism.log_likelihood(rows, np.array([2, 3]))) == pytest.approx(list(law.values()), rel=1e-12)
+
+
+@pytest.mark.parametrize(("model", "size", "epsilon"), [(COIN, 4, "1"), (COIN, 5, "0.2"), (THREE, 2, "3")])
+def test_the_scale_is_the_largest_that_keeps_epsilon(model: dc.Categories, size: int, epsilon: str) -> None:
+    """All orders of all candidates for all data sets; the largest |ln P/Q| is epsilon to six digits, never above."""
+    mechanism = PermuteAndFlip(model, size, epsilon)
+    laws = {tuple(row): law_of_all_orders(mechanism, tuple(row)) for row in mechanism.tables.all.tolist()}
+    near = [(x, y) for x in laws for y in laws if sum(abs(i - j) for i, j in zip(x, y, strict=True)) == 2]
+    found = max(abs(log(laws[x][r] / laws[y][r])) for x, y in near for r in laws)
+    assert (1 - 1e-5) * float(epsilon) < found <= float(epsilon)
+    with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
+        PermuteAndFlip(model, size, epsilon, mechanism.scale * Fraction(100_002, 100_000))
+
+
+@pytest.mark.parametrize(("size", "gain"), [(10, 1.2638), (50, 1.5683), (100, 1.7061)])
+def test_what_calibration_gains_over_the_proof(size: int, gain: float) -> None:
+    mechanism = PermuteAndFlip(COIN, size, 1)
+    assert float(mechanism.scale) * 2 == pytest.approx(gain, abs=5e-4)
+    assert mechanism.guarantee.evidence is dc.Evidence.ENUMERATED
+    assert float(mechanism.rho) < 0.25  # any pure epsilon = 1 could cost .4621
+
+
+def test_beyond_comparison_the_scale_is_that_of_the_proof() -> None:
+    mechanism = PermuteAndFlip(COIN, 700, 1)
+    assert mechanism.scale == Fraction(1, 2)
+    assert mechanism.guarantee.evidence is dc.Evidence.PROVED
+    assert "about half of epsilon may be unused" in mechanism.guarantee.reason
+    with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
+        PermuteAndFlip(COIN, 700, 1, "0.6")
+
+
+def test_documents_of_both_versions_keep_their_law_and_charge() -> None:
+    first, now = FirstPermuteAndFlip(COIN, 10, 1), PermuteAndFlip(COIN, 10, 1)
+    for mechanism in (first, now):
+        assert read_mechanism(mechanism_document(mechanism)) == mechanism
+    assert (float(first.strength().mid()), first.rho) == (0.5, Fraction(1, 2))
+    assert now.scale == Fraction("0.631939")
 
 
 @pytest.mark.parametrize(("size", "wanted"), [(10, 0.3923), (50, 0.5975), (100, 0.6791)])
 def test_it_is_a_little_better_than_the_exponential_mechanism(size: int, wanted: float) -> None:
     table = np.array([size // 2, size // 2])
     errors = []
-    for kind in (PermuteAndFlip, HellingerGlobal):
+    for kind in (FirstPermuteAndFlip, HellingerGlobal):
         mechanism = kind(COIN, size, 1)
         law = np.exp(mechanism.log_likelihood(mechanism.tables.all, table))
         errors.append(float(law @ mechanism.tables.distances(table[None])[0]))
@@ -49,7 +107,7 @@ def test_too_many_candidates_are_refused() -> None:
 
 
 def test_a_coin_that_its_first_bits_leave_open_is_decided() -> None:
-    mechanism, table = PermuteAndFlip(COIN, 5, 1), np.array([2, 3])
+    mechanism, table = FirstPermuteAndFlip(COIN, 5, 1), np.array([2, 3])
     lower, _ = mechanism._bounds(table, 63)
     outcomes = {mechanism._refined(table, 0, int(lower[0]), 63, SeededBits(seed)) for seed in range(12)}
     assert outcomes == {True, False}

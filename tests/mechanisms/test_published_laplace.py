@@ -13,6 +13,7 @@ from discreet.as_published.published_laplace import (
     RoundedLaplace,
     TruncatedLaplace,
 )
+from discreet.guarantees.zcdp import pure_rho
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 DIE = dc.Categories("die", levels=("a", "b", "c"), outside="a")
@@ -82,7 +83,8 @@ def test_the_guarantee_is_what_the_scale_gives(
     assert worst_loss(mechanism) == pytest.approx(wanted, rel=1e-5)
     assert worst_loss(mechanism) <= float(mechanism.guarantee.epsilon) * (1 + 1e-12)
     assert mechanism.privacy_loss().epsilon == mechanism.guarantee.epsilon
-    assert mechanism.rho == mechanism.guarantee.epsilon**2 / 2
+    each = mechanism.guarantee.epsilon / mechanism.moved
+    assert mechanism.rho == mechanism.moved * pure_rho(each) < mechanism.guarantee.epsilon**2 / 2
 
 
 def test_cutting_noise_towards_zero_costs_log_two_however_small_epsilon_is() -> None:

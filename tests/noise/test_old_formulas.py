@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.as_published.first_charges import FirstFourierUpdates, FirstLaplaceUpdates
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.exact import rounded_up
@@ -17,6 +18,7 @@ from discreet.mechanisms.first_charges import (
     FirstBoxMoments,
     FirstCubeCounts,
     FirstFamilyHistograms,
+    FirstFourierCounts,
     FirstJointHistograms,
     FirstLaplaceMoments,
 )
@@ -89,20 +91,22 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
     found.append((families, loss, sum((part**2 for part in families.family_epsilons), Fraction(0)) / 2, EPSILON))
     gaussians = dc.FamilyGaussians(BAYES, 9, EPSILON, "1e-4")
     found.append((gaussians, of_family_gaussians(gaussians), rounded_up(3 / gaussians.variance, 9), EPSILON))
-    found.append((dc.LaplaceUpdates(NET, 9, EPSILON), moves_of_one(EPSILON / 6, 6), 3 * (EPSILON / 6) ** 2, EPSILON))
+    found.append((FirstLaplaceUpdates(NET, 9, EPSILON), moves_of_one(EPSILON / 6, 6), 3 * (EPSILON / 6) ** 2, EPSILON))
     found.append((FirstJointHistograms(BAYES, 9, EPSILON), worst, half, EPSILON))
     cube = FirstCubeCounts(BAYES, 9, EPSILON)
     loss = both(three_values(cube.class_epsilon, 3), PrivacyLoss.worst_case(cube.feature_epsilon))
     found.append((cube, loss, (cube.class_epsilon**2 + cube.feature_epsilon**2) / 2, EPSILON))
     changes = parity_changes(YES_NO)
-    fourier = dc.FourierCounts(YES_NO, 9, EPSILON)
+    fourier = FirstFourierCounts(YES_NO, 9, EPSILON)
     squares = changes.worst([share**2 for share in fourier.shares])[0]
     found.append((fourier, worst, squares * (fourier.rates[0] / fourier.shares[0]) ** 2 / 2, EPSILON))
-    equal = dc.FourierCounts(YES_NO, 9, EPSILON, shares=(1,) * len(fourier.shares))
+    equal = FirstFourierCounts(YES_NO, 9, EPSILON, shares=(1,) * len(fourier.shares))
     moved = int(changes.worst(equal.shares)[0])
     found.append((equal, moves_of_one(EPSILON / moved, moved), moved * (EPSILON / moved) ** 2 / 2, EPSILON))
     rate = EPSILON / (1 + len(equal.shares))
-    found.append((dc.FourierUpdates(YES_NO, 9, EPSILON), moves_of_one(rate, moved), moved * rate**2 / 2, moved * rate))
+    found.append(
+        (FirstFourierUpdates(YES_NO, 9, EPSILON), moves_of_one(rate, moved), moved * rate**2 / 2, moved * rate)
+    )
     contrasts = FirstContrastGaussians(NET, 9, EPSILON, "1e-4")
     through = worst_loss(EPSILON, Fraction(1, 10**4) * SLACK)
     found.append((contrasts, through, rounded_up(1 / contrasts.variance, 9), EPSILON))

@@ -18,7 +18,7 @@ from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
 from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.planning.accuracy import accuracy
 from discreet.planning.beta_quantiles import mixture_quantiles
@@ -91,7 +91,7 @@ def test_the_table_of_distances_is_reproduced(
         "local": lambda: HellingerCalibrated(COIN, size, 1, "1e-8", smoothing=100),
         "global": lambda: HellingerGlobal(COIN, size, 1),
         "geometric": lambda: dc.GeometricHistogram(COIN, size, 1),
-        "flip": lambda: PermuteAndFlip(COIN, size, 1),
+        "flip": lambda: FirstPermuteAndFlip(COIN, size, 1),
         "Laplace 1": lambda: RoundedLaplace(COIN, size, 1, 1, 1),
         "Laplace 2": lambda: RoundedLaplace(COIN, size, 1, 2, 1),
     }

@@ -7,17 +7,29 @@ right for two cells only; so it stands here. `guarantee` is what is computed or 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb
 
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal, FirstHellingerSmooth
+from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import published_gamma
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.models.model import Model
 
 
+class TrueCharge(HellingerMechanism):
+    """What a mechanism with a published scale truly costs, whatever is claimed."""
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
+        return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
+
+
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedHellingerGlobal(FirstHellingerGlobal, kind="PublishedHellingerGlobal", version=1):
+class PublishedHellingerGlobal(TrueCharge, FirstHellingerGlobal, kind="PublishedHellingerGlobal", version=1):
     """P(r | k) ~ e^(-epsilon H(k, r) / (2 GS)): it costs about half of epsilon, where neighbours can be compared."""
 
     @classmethod
@@ -27,7 +39,7 @@ class PublishedHellingerGlobal(FirstHellingerGlobal, kind="PublishedHellingerGlo
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedHellingerSmooth(FirstHellingerSmooth, kind="PublishedHellingerSmooth", version=1):
+class PublishedHellingerSmooth(TrueCharge, FirstHellingerSmooth, kind="PublishedHellingerSmooth", version=1):
     """P(r | k) ~ e^(-epsilon H(k, r) / (2 S(k))), S smooth with n + 1 in gamma, whatever the number of cells."""
 
     @classmethod

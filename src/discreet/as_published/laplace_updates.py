@@ -19,14 +19,14 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.exact import Exact
 from discreet.mechanisms.additive import within_bounds
-from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.tables import FamilyTables
+from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 from discreet.noise import Laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class LaplaceUpdates(NetworkCounts, kind="LaplaceUpdates", version=1):
+class LaplaceUpdates(UnitMoves, kind="LaplaceUpdates", version=2):
     """Every cell of every family table with its own noise, in the order of the variables: pure epsilon-DP.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")

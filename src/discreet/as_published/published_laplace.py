@@ -26,6 +26,7 @@ from discreet.certificates.listing import window
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.evidence import ClampedMeasurement, clamped_terms
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Measurement
@@ -122,8 +123,8 @@ class PublishedLaplace(Mechanism[Categories]):
 
     @property
     def rho(self) -> Fraction:
-        """Return the cost under zero-concentrated privacy: epsilon^2/2 of the pure epsilon."""
-        return self.pure_epsilon**2 / 2
+        """Return the cost under zero-concentrated privacy: that of each moved count alone, added up."""
+        return self.moved * pure_rho(self.pure_epsilon / self.moved)
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the worst loss that pure epsilon allows."""
@@ -198,7 +199,7 @@ class PublishedLaplace(Mechanism[Categories]):
             raise DocumentError(f"The output must sum to the size {self.size}; it sums to {int(output.sum())}.")
 
 
-class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=1):
+class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
     """Rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
 
     @cached_property
@@ -207,7 +208,7 @@ class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=1):
         return Rounded(self.rate, self.noisy_cells)
 
 
-class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=1):
+class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=2):
     """The floor of noisy counts, as the text of the later notes has it: it shifts counts by -1/2 on average."""
 
     @cached_property
@@ -216,7 +217,7 @@ class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=1):
         return Floored(self.rate, self.noisy_cells)
 
 
-class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=1):
+class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=2):
     """Noise cut towards zero, as the tables of the later notes have it: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
 
     P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
@@ -236,7 +237,7 @@ class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=1):
         return Guarantee(self.pure_epsilon, reason=reason)
 
 
-class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=1):
+class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
     """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
 
     @property

@@ -103,13 +103,13 @@ def compare_pairs(
     def compare(factor: float) -> AdjacentPairs:
         logs = [-factor * scale * distances for distances, scale in sides]
         p, q = (side - log_normaliser(side) for side in logs)
-        losses, deltas = _losses(p, q, tuple(epsilons))
+        losses, deltas = pair_losses(p, q, tuple(epsilons))
         return AdjacentPairs(first, second, losses, tuple(epsilons), deltas, error)
 
     return compare
 
 
-def _losses(p: Floats, q: Floats, epsilons: tuple[float, ...], far: Floats | None = None) -> tuple[Floats, Floats]:
+def pair_losses(p: Floats, q: Floats, epsilons: tuple[float, ...], far: Floats | None = None) -> tuple[Floats, Floats]:
     """Return the largest |ln P/Q| of each row and the deltas; `far` tells how many times the last column stands."""
     with np.errstate(invalid="ignore"):
         gaps = p - q
@@ -153,7 +153,7 @@ def _compare_block(block: Block, scales: Floats, size: int, epsilons: tuple[floa
     p, q = logs[:-1, 1:], logs[1:, :-1]
     missing = size + 1 - np.isfinite(p).sum(axis=1)
     far_p, far_q = (np.where(missing > 0, side, -np.inf) for side in (far[:-1], far[1:]))
-    return _losses(np.column_stack([p, far_p]), np.column_stack([q, far_q]), epsilons, missing.astype(float))
+    return pair_losses(np.column_stack([p, far_p]), np.column_stack([q, far_q]), epsilons, missing.astype(float))
 
 
 def _loss_error(scale: float, relative: float, candidates: int) -> float:
@@ -168,7 +168,7 @@ def _compare_tables(tables: Tables, scales: Scales, scale_error: float, epsilons
         scale = scales(rows)
         logs = -scale[:, None] * tables.distances(rows)
         logs -= log_normaliser(logs)
-        losses, deltas = _losses(np.broadcast_to(logs[0], logs[1:].shape), logs[1:], epsilons)
+        losses, deltas = pair_losses(np.broadcast_to(logs[0], logs[1:].shape), logs[1:], epsilons)
         parts.append((np.broadcast_to(table, neighbours.shape), neighbours, losses, deltas.T))
         largest = max(largest, float(scale.max()))
     first, second, losses, deltas = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -10,18 +10,22 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.network_draw import NodeCurve
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_histograms import FamilyHistograms
+from discreet.mechanisms.fourier_counts import FourierCounts
+from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_moments import LaplaceMoments
-from discreet.mechanisms.maximum_posterior import PosteriorChoice
+from discreet.mechanisms.maximum_posterior import TableChoice
 from discreet.mechanisms.network_maximum import NetworkChoice
 from discreet.mechanisms.network_sampling import NetworkSampling
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 from discreet.noise import ZeroSumLaplace
 from discreet.noise.losses import added, atoms_of
@@ -82,13 +86,35 @@ class FirstCubeCounts(CubeCounts, kind="CubeCounts", version=1):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FirstMaximumPosterior(PosteriorChoice, kind="MaximumPosterior", version=1):
+class FirstMaximumPosterior(TableChoice, kind="MaximumPosterior", version=1):
     """MaximumPosterior with the scale epsilon / (2 tanh(R / 4))."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class FirstNetworkMaximum(NetworkChoice, kind="NetworkMaximum", version=1):
     """NetworkMaximum with the scale epsilon / (2 tanh(R / 4))."""
+
+
+class HalfSquares(UnitMoves):
+    """The charge of Laplace noise as it was first: half the squared rate of every number that moves."""
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the largest sum of r^2 / 2 over the numbers that one record moves."""
+        return super(UnitMoves, self).rho
+
+
+class FirstFourierCounts(HalfSquares, FourierCounts, kind="FourierCounts", version=1):
+    """FourierCounts as it was charged at first."""
+
+
+class FirstHellingerCalibrated(HellingerCalibrated, kind="HellingerCalibrated", version=1):
+    """HellingerCalibrated as it was charged at first."""
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return epsilon^2 / 2 of the pure epsilon."""
+        return self.pure_epsilon**2 / 2
 
 
 class FirstDraws:

@@ -24,13 +24,14 @@ from discreet.exact import Exact, whole
 from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
+from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 
 _LARGEST_SHARE = 10**9
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierCounts(ParityCounts, kind="FourierCounts", version=1):
+class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
     """A parity count for each block, in the order of `basis.blocks`: pure epsilon-DP, consistent tables, n kept.
 
     Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal shares give every

@@ -22,7 +22,6 @@ from discreet.certificates.pair_bound import rounded_up, smooth_bound
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, probability, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_calibrated import ScaledHellinger, largest_scale
 from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
@@ -84,11 +83,6 @@ class CalibratedHellinger(ScaledHellinger):
     def proved_pure_epsilon(self) -> Fraction:
         """Return epsilon: the scale was held against it."""
         return self.epsilon
-
-    @cached_property
-    def rho(self) -> Fraction:
-        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
-        return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
 
 
 @dataclass(frozen=True, init=False, repr=False)

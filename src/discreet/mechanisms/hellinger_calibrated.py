@@ -9,6 +9,7 @@ certified again before anything is done with it.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import floor, log10
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, com
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mathematics.digits import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
@@ -54,6 +56,20 @@ class ScaledHellinger(HellingerMechanism):
         at = (float(self.epsilon) * (1 - 1e-15),)
         return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)
 
+    def compared_few(self, pairs: Counts, error: float) -> Callable[[float], AdjacentPairs]:
+        """Return a function of the scale that compares these pairs alone, with a given error of ln P/Q."""
+
+        def unit_scales(tables: Counts) -> Floats:
+            return np.asarray(1 / self.sensitivities(tables))
+
+        alpha, at = self.model.concentration, (float(self.epsilon),)
+        return compare_pairs(alpha, pairs[:, 0], pairs[:, 1], unit_scales, error, at)
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
+        return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
+
     def fits(self, found: AdjacentPairs) -> bool:
         """Tell whether a comparison of neighbours stays within epsilon and delta."""
         if self.delta:
@@ -62,7 +78,7 @@ class ScaledHellinger(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=1):
+class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2):
     """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -162,16 +178,11 @@ def _worst(found: AdjacentPairs) -> Counts:
 
 def _excess(mechanism: ScaledHellinger, active: Counts, error: float) -> Callable[[float], float]:
     """Return how far these pairs are above what is allowed, as a function of the scale."""
-    alpha, epsilon, delta = mechanism.model.concentration, float(mechanism.epsilon), float(mechanism.delta)
-
-    def unit_scales(tables: Counts) -> Floats:
-        return np.asarray(1 / mechanism.sensitivities(tables))
-
-    compare = compare_pairs(alpha, active[:, 0], active[:, 1], unit_scales, 1.1 * error, (epsilon,))
+    compare, epsilon, delta = mechanism.compared_few(active, 1.1 * error), mechanism.epsilon, mechanism.delta
 
     def excess(scale: float) -> float:
         found = compare(scale)
-        return found.delta(0) - delta if delta else found.epsilon - epsilon
+        return found.delta(0) - float(delta) if delta else found.epsilon - float(epsilon)
 
     return excess
 

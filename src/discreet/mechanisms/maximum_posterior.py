@@ -9,172 +9,64 @@ Sound are
 - `tempered_maximum`: a draw from the truncated posterior with the likelihood raised to the power epsilon / R;
 - `maximum_of_noisy_counts`: the maximum of the posterior of noisy counts, which costs nothing more.
 
-Delta = tanh(R / 4) is exact: one record changes the log odds of any candidate by at most R, and
-|expit(z + R) - expit(z)| is largest at z = -R/2, where it is tanh(R/4). But no data set of n records comes near it
-for all candidates at once, so epsilon / (2 Delta) wastes most of epsilon: where all neighbours can be compared, the
-scale is the largest that keeps epsilon.
+The law, its proof and its calibration are those of `posterior_choice`.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import comb, log, sqrt
-from typing import ClassVar
+from math import log, sqrt
 
 import numpy as np
-from flint import arb
-from numpy.typing import ArrayLike
-from scipy.special import logsumexp, softmax
+from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates import PrivacyLoss, compositions
-from discreet.certificates.choice_scale import ScoreChanges, all_tables, can_list, score_error
-from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, ball, exact_text, positive, rounded_up, whole
-from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.evidence import Choice, Chooser
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.parts import Cost
+from discreet.certificates.choice_scale import ScoreChanges, all_tables, can_list
+from discreet.errors import DeclarationError
+from discreet.exact import Exact
+from discreet.mechanisms.posterior_choice import CalibratedChoice, PosteriorChoice
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models import Categories
-from discreet.randomness import FiniteLaw, RandomBits
-
-MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorChoice(Mechanism[Categories], Chooser):
-    """A choice among all vectors of `resolution`-ths without a zero, with P(c | k) ~ e^(scale u_c(k))."""
+class TableChoice(PosteriorChoice[Categories]):
+    """A choice among all vectors of `resolution`-ths without a zero."""
 
     model: Categories
-    size: int
-    epsilon: Fraction
-    resolution: int
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, resolution: int = 20) -> None:
         if not isinstance(model, Categories):
             raise DeclarationError(f"MaximumPosterior is for Categories; got a {type(model).__name__}.")
-        cells = len(model.cells)
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "resolution", whole(resolution, "resolution", least=cells + 1))
-        if cells > 64 or comb(self.resolution - 1, cells - 1) > MOST_CANDIDATES:
-            raise DeclarationError(f"There may be at most {MOST_CANDIDATES} candidates: lower the resolution.")
+        super().__init__(model, size, epsilon, resolution)
+
+    @cached_property
+    def _row_levels(self) -> tuple[int, ...]:
+        """Return the number of cells: there is one row."""
+        return (len(self.model.cells),)
 
     @property
-    def strength(self) -> Fraction:
-        """Return the scale by which scores are multiplied: epsilon / (2 Delta), unless another one is calibrated."""
-        return self.proved_scale
-
-    @property
-    def proved_scale(self) -> Fraction:
-        """Return epsilon / (2 Delta), which needs no comparison."""
-        return self.epsilon / (2 * self.sensitivity)
-
-    @property
-    def candidates(self) -> Counts:
-        """Return all candidates, one row each."""
-        cells = len(self.model.cells)
-        return np.array(list(compositions(self.resolution - cells, cells)), dtype=np.int64) + 1
-
-    @property
-    def sensitivity(self) -> Fraction:
-        """Return Delta = tanh(R / 4) = (M - 1) / (M + 1), exactly."""
-        most = self.resolution - len(self.model.cells) + 1
-        return Fraction(most - 1, most + 1)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by the exponential mechanism with an exact sensitivity."""
-        return Guarantee(self.epsilon, reason="exponential mechanism on posterior probabilities, sensitivity tanh(R/4)")
-
-    @property
-    def rho(self) -> Fraction:
-        """Return epsilon^2 / 8: the log ratio of an exponential mechanism lies in an interval of length epsilon."""
-        return self.epsilon**2 / 8
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss that dominates every pure epsilon mechanism."""
-        return PrivacyLoss.worst_case(self.epsilon)
-
-    def _chances(self, tables: Counts) -> Floats:
-        """Return the posterior probabilities of all candidates, for rows of counts."""
-        powers = np.asarray(self.model.prior) - 1 + tables
-        return np.asarray(softmax(powers @ np.log(self.candidates / self.resolution).T, axis=-1))
-
-    @property
-    def length(self) -> int:
+    def _node_levels(self) -> tuple[int, ...]:
         """Return the number of cells."""
-        return len(self.model.cells)
+        return self._row_levels
 
-    def listed_candidates(self) -> Counts:
-        """Return all candidates, one row each."""
-        return self.candidates
+    def _powers(self, counts: Counts) -> NDArray[np.object_]:
+        """Return alpha - 1 + k exactly, for rows of counts."""
+        return np.asarray(np.array([Fraction(value) - 1 for value in self.model.prior]) + counts.astype(object))
 
-    def evidence(self, output: Counts) -> Choice:
-        """Return the candidate that was chosen."""
-        return Choice(np.asarray(output), self)
-
-    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
-        table = self.model.counts(counts)
-        if (table.sum(axis=-1) != self.size).any():
+    def _checked(self, counts: Counts) -> Counts:
+        tables = self.model.counts(counts)
+        if (tables.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must sum to the public size {self.size}.")
-        candidates = self.candidates
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), len(self.model.cells)), dtype=np.int64)
-        for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
-            law = FiniteLaw(lambda row=row: self._weights(row, candidates))  # type: ignore[misc]
-            drawn[same] = candidates[law.sample(len(same), bits)]
-        return drawn.reshape(table.shape)
-
-    def _weights(self, row: Counts, candidates: Counts) -> list[arb]:
-        """Return e^(scale u), enclosed, at the working precision."""
-        logs = {c: (arb(c) / self.resolution).log() for c in range(1, self.resolution)}
-        exponents = [ball(Fraction(a) - 1 + int(k)) for a, k in zip(self.model.prior, row, strict=True)]
-        weights = [
-            sum((e * logs[int(c)] for e, c in zip(exponents, candidate, strict=True)), arb(0)).exp()
-            for candidate in candidates
-        ]
-        scale = ball(self.strength) / sum(weights, arb(0))
-        return [(weight * scale).exp() for weight in weights]
-
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either."""
-        candidates = self.candidates
-        logs = float(self.strength) * self._chances(np.asarray(counts))
-        logs = logs - logsumexp(logs, axis=-1, keepdims=True)
-        matches = (np.asarray(output)[..., None, :] == candidates).all(axis=-1)
-        found = np.where(matches, logs, -np.inf)
-        return np.asarray(found.max(axis=-1))
-
-    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all candidates, or nothing if there are more than `most`."""
-        cells = len(self.model.cells)
-        return self.candidates if comb(self.resolution - 1, cells - 1) <= most else None
-
-    @property
-    def likelihood_cost(self) -> Cost:
-        """Return that of the posterior probabilities of all candidates."""
-        cells = len(self.model.cells)
-        number = comb(self.resolution - 1, cells - 1)
-        return Cost(20.0 * number * cells, 4.0 * number * cells)
+        return tables
 
     def parameters(self, output: Counts) -> Floats:
         """Return theta = c / resolution."""
         return np.asarray(output) / self.resolution
 
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
-        if output.shape != (len(self.model.cells),) or (output < 1).any() or int(output.sum()) != self.resolution:
-            raise DocumentError(f"The output must be whole numbers from 1 on that sum to {self.resolution}.")
-
 
 @dataclass(frozen=True, init=False, repr=False)
-class MaximumPosterior(PosteriorChoice, kind="MaximumPosterior", version=2):
+class MaximumPosterior(TableChoice, CalibratedChoice[Categories], kind="MaximumPosterior", version=2):
     """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
 
     The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
@@ -190,77 +82,24 @@ class MaximumPosterior(PosteriorChoice, kind="MaximumPosterior", version=2):
     4.216
     """
 
-    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
-    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "resolution")
     scale: Fraction
 
     def __init__(
         self, model: Categories, size: int, epsilon: Exact, resolution: int = 20, scale: Exact | None = None
     ) -> None:
         super().__init__(model, size, epsilon, resolution)
-        found = calibrated_scale(self._compared, self.epsilon, self.proved_scale, scale)
-        object.__setattr__(self, "scale", found)
-
-    @property
-    def strength(self) -> Fraction:
-        """Return the scale."""
-        return self.scale
+        self._calibrate(scale)
 
     @cached_property
     def _compared(self) -> ScoreChanges | None:
-        candidates = comb(self.resolution - 1, len(self.model.cells) - 1)
-        if not can_list(self.size, len(self.model.cells), candidates):
-            return None
-        return _score_changes(PosteriorChoice(self.model, self.size, 1, self.resolution))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by comparing all neighbours where that can be done, else by the sensitivity."""
-        return choice_guarantee(self._compared, super().guarantee, self.size)
-
-    @property
-    def rho(self) -> Fraction:
-        """Return (scale w)^2 / 8, w the widest interval in which one pair's scores change; at most epsilon^2 / 8."""
-        return choice_rho(self._compared, self.epsilon, self.scale)
+        listed = can_list(self.size, self.length, self._number)
+        return _changes(TableChoice(self.model, self.size, 1, self.resolution)) if listed else None
 
 
 @lru_cache(maxsize=8)
-def _score_changes(choice: PosteriorChoice) -> ScoreChanges:
-    """Compare the scores of all neighbours once; epsilon plays no part in them."""
-    tables, pairs = all_tables(choice.size, len(choice.model.cells))
-    logs = np.log(choice.candidates / choice.resolution).T
-    powers = np.asarray(np.asarray(choice.model.prior) - 1 + tables, dtype=float)
-    return ScoreChanges(choice._chances(tables), pairs, score_error(powers, logs))
-
-
-def calibrated_scale(
-    compared: ScoreChanges | None, epsilon: Fraction, proved: Fraction, given: Exact | None
-) -> Fraction:
-    """Return the scale of a choice: the largest that keeps epsilon, or a given one, which has to keep it."""
-    if given is None:
-        return proved if compared is None else compared.largest_scale(epsilon, proved)
-    scale = positive(given, "scale")
-    if scale > proved and (compared is None or compared.epsilon(float(scale)) > epsilon):
-        raise DeclarationError(
-            f"A scale of {exact_text(scale)} does not give epsilon = {exact_text(epsilon)}. Leave the scale out to "
-            "have the largest one found."
-        )
-    return scale
-
-
-def choice_guarantee(compared: ScoreChanges | None, proved: Guarantee, size: int) -> Guarantee:
-    """Return the guarantee of a calibrated choice, and why it holds."""
-    if compared is None:
-        return proved
-    reason = f"all neighbours of {size} records compared on all {compared.scores.shape[1]} candidates"
-    return Guarantee(proved.epsilon, evidence=Evidence.ENUMERATED, reason=reason)
-
-
-def choice_rho(compared: ScoreChanges | None, epsilon: Fraction, scale: Fraction) -> Fraction:
-    """Return (scale w)^2 / 8: the log ratio of a pair lies in an interval of length scale w."""
-    if compared is None:
-        return min(epsilon**2 / 8, pure_rho(epsilon))
-    return min(rounded_up((scale * Fraction(compared.range)) ** 2 / 8, 9), pure_rho(epsilon))
+def _changes(choice: TableChoice) -> ScoreChanges:
+    """Compare the scores of all neighbours once for all epsilons."""
+    return choice.changes(*all_tables(choice.size, choice.length))
 
 
 def tempered_maximum(model: Categories, size: int, epsilon: Exact, least: Exact) -> PosteriorSampling:

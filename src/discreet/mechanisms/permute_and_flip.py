@@ -1,32 +1,33 @@
 """PermuteAndFlip: candidates in random order, each taken with a probability that falls with its distance.
 
-With p_r = e^(-epsilon H(k, r) / (2 GS)), the true posterior has p = 1, so some candidate is always taken. It is pure
-epsilon-DP for any score of this sensitivity and never worse in expectation than the exponential mechanism with the same
-epsilon (McKenna and Sheldon, 2020). Putting the candidates in the order of independent uniform times u,
-
-    P(r | k) = p_r integral_0^1 prod_{s != r} (1 - u p_s) du,
-
-a polynomial that Gauss's rule with |R|/2 points integrates exactly.
+With p_r = e^(-scale H(k, r) / GS), the true posterior has p = 1, so some candidate is always taken. With scale =
+epsilon/2 it is pure epsilon-DP for any score of this sensitivity, and never worse in expectation than the exponential
+mechanism with the same epsilon (McKenna and Sheldon, 2020). That proof lets every score change by GS at once, which no
+neighbours do: about half of epsilon is left unused. So where all neighbours can be compared, by the closed law of
+`certificates.flip_law`, the scale is the largest that keeps epsilon.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
-from scipy.special import roots_legendre
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.adjacent_pairs import AdjacentPairs
+from discreet.certificates.flip_law import can_compare_flips, compare_flips, compare_flips_of, flip_log_law
 from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.hellinger import CalibratedHellinger
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal
+from discreet.mechanisms.hellinger_law import HellingerMechanism
+from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
@@ -35,11 +36,11 @@ Words = NDArray[np.uint64]
 MOST_ORDERED = 2_000
 _CHUNK = 1_000  # draws made side by side
 _BITS = 63
+_PROOF = "permute-and-flip with the global sensitivity of its score"
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
-    """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP."""
+class Flips(HellingerMechanism):
+    """Flip a coin for candidate posteriors in random order until one is taken."""
 
     def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
@@ -48,29 +49,6 @@ class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
                 f"{self.size} records in {len(model.cells)} cells give {self.candidates} candidate posteriors; "
                 f"PermuteAndFlip goes through {MOST_ORDERED} at most. Use HellingerGlobal."
             )
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon."""
-        return Guarantee(self.epsilon, reason="permute-and-flip with the global sensitivity of its score")
-
-    @property
-    def pure_epsilon(self) -> Fraction:
-        """Return epsilon."""
-        return self.epsilon
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the worst loss that pure epsilon allows."""
-        return promised_loss(self.epsilon, self.epsilon, Fraction(0))
-
-    @property
-    def recomputed_delta(self) -> Fraction:
-        """Return 0: the guarantee is pure."""
-        return Fraction(0)
-
-    def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
-        """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
-        raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")
 
     @property
     def has_smooth_normaliser(self) -> bool:
@@ -94,11 +72,7 @@ class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
 
     def log_law(self, table: Counts) -> Floats:
         """Return log P(r | table) for all candidates r."""
-        logs = -self.scales(table[None])[0] * self.tables.distances(table[None])[0]
-        points, weights = _rule(self.candidates)
-        misses = np.log1p(-points[:, None] * np.exp(logs))
-        all_missed = misses.sum(axis=1, keepdims=True)
-        return np.asarray(logs + np.log(weights @ np.exp(all_missed - misses)))
+        return flip_log_law(-self.scales(table[None])[0] * self.tables.distances(table[None])[0])
 
     @property
     def likelihood_cost(self) -> Cost:
@@ -161,8 +135,79 @@ class PermuteAndFlip(FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
         return np.array(lower, dtype=np.uint64), np.array(upper, dtype=np.uint64)
 
 
-@lru_cache(maxsize=8)
-def _rule(candidates: int) -> tuple[Floats, Floats]:
-    """Return points in (0, 1) and weights of the rule that is exact for polynomials of degree below `candidates`."""
-    points, weights = roots_legendre(candidates // 2 + 1)
-    return (points + 1) / 2, weights / 2
+class FirstPermuteAndFlip(Flips, FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
+    """PermuteAndFlip with the scale of its proof, epsilon/2: what documents of version 1 mean and cost."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon."""
+        return Guarantee(self.epsilon, reason=_PROOF)
+
+    @property
+    def pure_epsilon(self) -> Fraction:
+        """Return epsilon."""
+        return self.epsilon
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the worst loss that pure epsilon allows."""
+        return promised_loss(self.epsilon, self.epsilon, Fraction(0))
+
+    @property
+    def recomputed_delta(self) -> Fraction:
+        """Return 0: the guarantee is pure."""
+        return Fraction(0)
+
+    def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
+        """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
+        raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PermuteAndFlip(Flips, CalibratedHellinger, kind="PermuteAndFlip", version=2):
+    """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP.
+
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> PermuteAndFlip(coin, size=10, epsilon=1).scale
+    Fraction(631939, 1000000)
+    """
+
+    delta: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon")
+    scale: Fraction
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact, scale: Exact | None = None) -> None:
+        super().__init__(model, size, epsilon)
+        self._calibrate(scale)
+
+    @property
+    def decay(self) -> Decay:
+        """Return no decay: the largest sensitivity counts everywhere."""
+        return exponential(lambda: arb(0))
+
+    def proved_scale(self) -> tuple[Fraction, str]:
+        """Return epsilon/2."""
+        return self.epsilon / 2, f"{_PROOF}; about half of epsilon may be unused, as neighbours were not compared"
+
+    @property
+    def _enumerable(self) -> bool:
+        return can_compare_flips(self.candidates)
+
+    @property
+    def _steepness(self) -> float:
+        """Return 1/GS, by which the scale is multiplied."""
+        return float(1 / self.sensitivities(self.tables.all[:1])[0])
+
+    def compared(self, scale: Fraction, epsilons: Sequence[float] | None = None) -> AdjacentPairs:
+        """Compare all neighbours under a scale, at a float no larger than epsilon or at others."""
+        at = (float(self.epsilon) * (1 - 1e-15),) if epsilons is None else tuple(epsilons)
+        return compare_flips(self.tables, float(scale) * self._steepness, RELATIVE_ERROR, at)
+
+    def compared_few(self, pairs: Counts, error: float) -> Callable[[float], AdjacentPairs]:
+        """Return a function of the scale that compares these pairs alone, with a given error of ln P/Q."""
+        steepness = self._steepness
+        compare = compare_flips_of(self.tables, pairs[:, 0], pairs[:, 1], error, (float(self.epsilon),))
+        return lambda scale: compare(scale * steepness)
+
+    def neighbours(self, epsilons: Sequence[float] = ()) -> AdjacentPairs:
+        """Compare all pairs of neighbouring data sets."""
+        return self.compared(self.scale, epsilons)

@@ -34,6 +34,7 @@ SLACK = 1e-9
 
 _NEGLIGIBLE = 1e-3  # of a delta: where the curve of one draw is cut off
 _MILLIONTH = 1e-6
+_ROUGH = 1e-4  # how far the loss of one draw may lie above its curve, but at the stated epsilon
 _LEAST_PART = 100  # no less than this part of the stated epsilon is charged: its loss is put on a lattice of such steps
 _SAME = 1 - Fraction(1, 10**6)  # an epsilon that is less by a millionth is not told apart
 
@@ -70,12 +71,15 @@ def certified_loss(
     model: Drawable, size: int, power: Fraction, draws: int, epsilon: Fraction, delta: Fraction
 ) -> PrivacyLoss:
     """Return a loss that dominates `draws` draws, and has the certified delta at this epsilon."""
-    curve = certified_curve(model, size, power, draws, delta)
+    negligible = float(delta) * (_NEGLIGIBLE if draws == 1 else 0.1)
+    if draws > 1:
+        return dominating_loss(certified_curve(model, size, power, draws, delta), negligible, epsilon).loss
 
-    def sharp(place: Fraction) -> float:
-        return certified_delta(model, size, power, place) if draws == 1 and place == epsilon else curve(place)
+    def curve(place: Fraction) -> float:
+        tolerances = (0.0, TOLERANCE) if place == epsilon else (negligible, _ROUGH)
+        return certified_delta(model, size, power, place, *tolerances)
 
-    return dominating_loss(sharp, float(delta) * (_NEGLIGIBLE if draws == 1 else 0.1), epsilon).loss
+    return dominating_loss(curve, negligible, epsilon).loss
 
 
 @lru_cache(maxsize=256)

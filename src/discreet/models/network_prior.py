@@ -38,8 +38,9 @@ def strength_grids(variables: Sequence[Column]) -> dict[str, tuple[float, ...]]:
     Rows of K levels have 1 for each up to eight. Of more the total A is log-uniform from 2 to K by steps of at most a
     factor 2, (2/K)^(1 - g/G) for each level with G = ceil(log2(K/2)): one strength for all rows of a variable.
 
-    >>> strength_grids([Column("hours", tuple(range(16)), outside=0), Column("sex", ("f", "m"), outside="f")])
-    {'hours': (0.125, 0.25, 0.5, 1.0)}
+    >>> grids = strength_grids([Column("hours", tuple(range(16)), outside=0), Column("sex", ("f", "m"), outside="f")])
+    >>> {name: [round(value, 3) for value in values] for name, values in grids.items()}
+    {'hours': [0.125, 0.25, 0.5, 1.0]}
     """
     wide = {variable.name: len(variable.levels) for variable in variables}
     return {name: _grid(count) for name, count in wide.items() if count > MOST_LEVELS_OF_ONES}

@@ -174,10 +174,7 @@ class Work:
 
 
 class Engine(ABC):
-    """Reads cases of some models: `refusal` asks public facts alone, `read` gives the counts behind the outputs.
-
-    It registers by its place among those of its models, `class NewEngine(Engine, place=10)`: lower ones come first.
-    """
+    """Reads cases of some models; it registers by `class NewEngine(Engine, place=10)`, and lower places come first."""
 
     registered: ClassVar[dict[type["Engine"], int]] = {}
     """Every engine with its place."""

@@ -281,7 +281,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         noise = self.reading.noise
         if not noise.has_density:
             raise DeclarationError(f"the noise of {type(self.releases[0].mechanism).__name__} has no density")
-        return [noise.log_probability(self.reading.values - states.hidden)]
+        return [noise.log_probability(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
         """Refuse: quantities are read by tests that hold whatever the records are, so that no record has a law."""

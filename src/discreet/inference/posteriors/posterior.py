@@ -225,7 +225,7 @@ class Posterior(ABC, Generic[ModelT]):
         """Return for every release log P(output | what is hidden) of each draw; refuse in words what is not known."""
         if states.hidden is None:
             raise DeclarationError(f"what stands behind a release is not drawn for {self.subject}")
-        return likelihoods_of(self.releases, self.model, np.asarray(states.hidden))
+        return likelihoods_of(self.releases, self.model, states.hidden)
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
         """Draw what is published of as many further records, before noise; refuse in words where nobody knows."""

@@ -28,6 +28,7 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.terms import written
+from discreet.reading.case import Observed
 from discreet.reading.moment_reading import MomentReading
 from discreet.releases import Release
 
@@ -269,10 +270,10 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         """Return log P(noise) of each release at the moments of each draw, where the noise has a density."""
         found = []
         for release in self.releases:
-            (measured,) = release.mechanism.evidence(np.array(release.output, dtype=np.int64))
+            (measured,) = Observed(release.mechanism, np.array(release.output, dtype=np.int64), "").measurements
             if not measured.noise.has_density:
                 raise DeclarationError(f"the noise of {type(release.mechanism).__name__} has no density")
-            found.append(measured.noise.log_probability(measured.values - states.hidden))
+            found.append(measured.noise.log_probability(measured.values - states.behind))
         return found
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
@@ -280,7 +281,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         if states.hidden is None:
             raise DeclarationError("the prior says nothing about the features, whose moments were released too")
         variance = np.square(states.parameters["noise_sd"] / self.model.ranges[self.model.target].half)
-        coefficients, moments = states.parameters["coefficient"], np.asarray(states.hidden)
+        coefficients, moments = states.parameters["coefficient"], states.behind
         return new_targets(self.model, self.size, moments, coefficients, variance, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,13 @@ class States:
     def count(self) -> int:
         """Return the number of draws, of all chains together."""
         return len(next(iter(self.parameters.values())))
+
+    @property
+    def behind(self) -> Floats:
+        """Return what is hidden as real numbers; refuse in words where nobody drew it."""
+        if self.hidden is None:
+            raise DeclarationError("what stands behind the releases was not drawn")
+        return np.asarray(self.hidden, dtype=np.float64)
 
     def some(self, most: int) -> "States":
         """Return at most so many of the draws, evenly spaced, as one chain."""

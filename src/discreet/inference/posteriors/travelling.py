@@ -71,7 +71,7 @@ def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
 def _words(posterior: "Posterior", left_out: dict[str, str]) -> dict[str, str | float]:
     """Return how it was read, and the figures that are known about all draws together."""
     facts = posterior.facts()
-    figures = {name: float(facts[name]) for name in _KNOWN if isinstance(facts.get(name), int | float)}
+    figures = {name: float(own) for name in _KNOWN if isinstance(own := facts.get(name), int | float)}
     words = "; ".join(f"{group}: {why}" for group, why in left_out.items())
     return {"inference_library": "discreet", "method": posterior.method, "left_out": words, **figures}
 

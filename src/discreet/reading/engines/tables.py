@@ -26,10 +26,7 @@ _FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, an
 
 
 class TablesEngine(Engine, place=10):
-    """Sums over all tables by a fast Fourier transform: cells are independent but for the known total.
-
-    Two cells whose draws can be listed are left to enumeration, which knows the mass of grid cells to all digits.
-    """
+    """Sums over all tables by Fourier transforms: cells are independent but for the known total."""
 
     models = (Categories,)
 
@@ -62,8 +59,7 @@ class TablesEngine(Engine, place=10):
             found = _read(case, _kernels(case, expected), LINEAR)
             return found, found.mean_counts
 
-        settled: TableReading = until_settled(read, True)
-        return settled
+        return until_settled(read, is_linear=True)
 
     def log_bound(self, case: Case) -> float:
         """Return a bound from the windows alone, cells of the same noisy count together; inf where cells differ."""
