@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from discreet.command_line import commands, main
 
 CONTEXT = click.Context(main)
-OURS = ["check", "completion", "infer", "init", "key", "ledger", "plan", "publish", "rehearse", "verify"]
+OURS = ["check", "completion", "criticise", "infer", "init", "key", "ledger", "plan", "predict", "publish", "rehearse"]
+OURS += ["verify"]
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:

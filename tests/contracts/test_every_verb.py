@@ -120,7 +120,8 @@ def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("planning.audit", "_LEAST", 4),
         ("planning.twins", "MOST_COMPARISONS", 20_000),
         ("guarantees.composition", "_FINEST", 1e-2),
-        ("inference.posteriors.network", "_DRAWS", 200),
+        ("inference.posteriors.network_draws", "DRAWS", 200),
+        ("inference.posteriors.network", "DRAWS", 200),
     ):
         monkeypatch.setattr(sys.modules[f"discreet.{module}"], name, little)
 

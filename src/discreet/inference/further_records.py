@@ -14,8 +14,7 @@ from discreet.arrays import Counts, Floats
 from discreet.models.elimination import Tables, joint_chances
 from discreet.models.network import Network
 from discreet.models.network_records import counts_of, made_up_records
-from discreet.reading.counts.cliques import clique_cells, cliques
-from discreet.reading.engines.counts import MOST_CELLS, graph_of
+from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 
 _NUMBERS = 5_000_000  # that are held at a time
 

@@ -20,7 +20,14 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
-from discreet.models.network_graph import checked_graph, columns_named, parents_by_edges, parents_first
+from discreet.models.network_graph import (
+    ancestral_parts,
+    check_sizes,
+    checked_graph,
+    columns_named,
+    parents_by_edges,
+    parents_first,
+)
 from discreet.models.network_prior import UNLEARNT, NetworkPrior, parameters_of, strength_grids
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
@@ -31,10 +38,6 @@ if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
     from discreet.inference.posteriors.network import NetworkPosterior
-
-MOST_CELLS = 10_000_000
-"""The most cells that all tables of a network may have together."""
-_LARGEST_PART = 32  # kinds of records of a part of a network
 
 Family = tuple[str, ...]
 """The names of a family's columns: the parents, then the variable itself."""
@@ -75,7 +78,7 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         object.__setattr__(self, "parents", tuple(above[place] for place in order))
         object.__setattr__(self, "prior", tuple(values[place] for place in order))
         object.__setattr__(self, "is_prior_declared", prior is not None)
-        self._check_sizes()
+        check_sizes({family: prod(self.shape(family)) for family in self.families}, self.cells)
 
     def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
@@ -342,17 +345,9 @@ class Network(Model["NetworkPosterior"], kind="Network"):
 
     def parts(self) -> Iterator["Network"]:
         """Give smaller networks, each a variable with its ancestors: those of most kinds of records first, up to 32."""
-        above: dict[str, set[str]] = {}
-        for variable, parents in zip(self.variables, self.parents, strict=True):
-            above[variable.name] = {variable.name}.union(*(above[parent] for parent in parents))
-        found: dict[tuple[int, ...], Network] = {}
-        for names in above.values():
-            own = [number for number, variable in enumerate(self.variables) if variable.name in names]
-            levels = tuple(len(self.variables[number].levels) for number in own)
-            if len(own) < len(self.variables) and prod(levels) <= _LARGEST_PART and levels not in found:
-                prior = {self.variables[number].name: self.prior[number] for number in own}
-                found[levels] = Network([self.variables[n] for n in own], [self.parents[n] for n in own], prior)
-        yield from sorted(found.values(), key=lambda part: -prod(len(v.levels) for v in part.variables))
+        for own in ancestral_parts(self.variables, self.parents):
+            prior = {self.variables[number].name: self.prior[number] for number in own}
+            yield Network([self.variables[n] for n in own], [self.parents[n] for n in own], prior)
 
     @property
     def part_in_words(self) -> str:
@@ -400,13 +395,3 @@ class Network(Model["NetworkPosterior"], kind="Network"):
         if rows.shape[-1:] != (self.cells,) or rows.dtype.kind not in "iu" or (rows < 0).any():
             raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {self.cells} cells.")
         return rows.astype(np.int64)
-
-    def _check_sizes(self) -> None:
-        for family in self.families:
-            if (size := prod(self.shape(family))) > MOST_CELLS:
-                raise DeclarationError(
-                    f"The table of {family[-1]!r} given {', '.join(map(repr, family[:-1]))} has {size} cells; "
-                    f"at most {MOST_CELLS} are allowed. Declare fewer parents or fewer levels."
-                )
-        if self.cells > MOST_CELLS:
-            raise DeclarationError(f"The tables have {self.cells} cells in all; at most {MOST_CELLS} are allowed.")

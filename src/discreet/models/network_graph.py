@@ -4,10 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from math import prod
 
 from discreet.errors import DeclarationError
 from discreet.records.columns import Column, Level
 from discreet.records.nearest import meant
+
+MOST_CELLS = 10_000_000
+"""The most cells that all tables of a network may have together."""
+_LARGEST_PART = 32  # kinds of records of a part of a network
 
 
 def columns_named(
@@ -108,3 +113,29 @@ def parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> lis
             f"The arrows must not run in a circle; there is one among {', '.join(map(repr, stuck))}."
         )
     return order
+
+
+def ancestral_parts(variables: Sequence[Column], parents: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Return places of variables with all their ancestors: one list for all that look alike, most records first."""
+    above: dict[str, set[str]] = {}
+    for variable, own in zip(variables, parents, strict=True):
+        above[variable.name] = {variable.name}.union(*(above[parent] for parent in own))
+    found: dict[tuple[int, ...], list[int]] = {}
+    for names in above.values():
+        places = [place for place, variable in enumerate(variables) if variable.name in names]
+        levels = tuple(len(variables[place].levels) for place in places)
+        if len(places) < len(variables) and prod(levels) <= _LARGEST_PART:
+            found.setdefault(levels, places)
+    return [found[levels] for levels in sorted(found, key=lambda levels: -prod(levels))]
+
+
+def check_sizes(tables: Mapping[tuple[str, ...], int], cells: int) -> None:
+    """Refuse tables of too many cells, by the names of their families, or too many in all."""
+    for family, size in tables.items():
+        if size > MOST_CELLS:
+            raise DeclarationError(
+                f"The table of {family[-1]!r} given {', '.join(map(repr, family[:-1]))} has {size} cells; "
+                f"at most {MOST_CELLS} are allowed. Declare fewer parents or fewer levels."
+            )
+    if cells > MOST_CELLS:
+        raise DeclarationError(f"The tables have {cells} cells in all; at most {MOST_CELLS} are allowed.")

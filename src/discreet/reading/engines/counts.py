@@ -13,7 +13,7 @@ from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit
-from discreet.reading.counts.cliques import Parents, clique_cells, cliques
+from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
 from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit, margins_of
@@ -22,9 +22,6 @@ from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_
 from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
-
-MOST_CELLS = 20_000
-"""Tables of more cells along the best order that was found are not sampled."""
 
 _CALL = 5e3  # operations of one step through the tables of a variable, whatever it holds
 _CELL = 40.0  # operations of a step for each cell and each chain
@@ -68,13 +65,6 @@ class CountsEngine(Engine, place=50):
         return NetworkReading(
             case.model, SampledTables(target, case.seed, lambda: tempered_evidence(target, case.seed))
         )
-
-
-def graph_of(model: Network) -> tuple[tuple[int, ...], Parents]:
-    """Return the numbers of levels of all variables, and the places of their parents."""
-    names = [variable.name for variable in model.variables]
-    parents = tuple(tuple(names.index(name) for name in above) for above in model.parents)
-    return tuple(len(variable.levels) for variable in model.variables), parents
 
 
 def target_of(case: Case[Network]) -> Target:
