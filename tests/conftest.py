@@ -10,6 +10,10 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
     monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
     monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
+    for name in ("_TRIALS", "_DRAWS", "_AROUND"):
+        monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 60)
+    for name in ("_MOST_BLOCKS", "_LEAST_ROUNDS", "_MOST_ROUNDS"):
+        monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 1)
     monkeypatch.setattr("discreet.reading.engines.moments.LOOKS", (1,))
     monkeypatch.setattr("discreet.reading.engines.moments.LEAST_WORTH", 1e-3)
     for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):

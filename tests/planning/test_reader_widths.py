@@ -13,7 +13,7 @@ from discreet.command_line.holding import plan
 from discreet.mechanisms import HellingerGlobal, PermuteAndFlip
 from discreet.planning import accuracy, expected_accuracy
 from discreet.planning.exact_accuracy import possible_outputs
-from discreet.reading.strengths import read_strengths
+from discreet.reading.strengths import read_learnt
 
 
 def model(cells: int, prior: object = None) -> dc.Categories:
@@ -72,7 +72,7 @@ def test_large_tables_are_planned_by_own_sums_without_reading_each_study(monkeyp
     from discreet.planning.many_studies import MadeUpTables, ManyStudies
 
     mechanism = dc.GeometricHistogram(model(100), 3000, "0.5")
-    calls: list[int] = []
+    calls: list[Any] = []
     drawn = MadeUpTables.of(mechanism, 2, 1, 24)
     widths = ManyStudies.read(mechanism, drawn.outputs, drawn.places).widths(0.9)
     means = module.joint_means(mechanism, drawn.outputs, drawn.places)
@@ -81,13 +81,13 @@ def test_large_tables_are_planned_by_own_sums_without_reading_each_study(monkeyp
         rows = dc.infer(release).some_rows(places.tolist(), 0.9)
         assert widths[number] == pytest.approx([row.high - row.low for row in rows], rel=1e-9)
         assert means[number] == pytest.approx([row.mean for row in rows], rel=1e-9)
-    usual = read_strengths
+    usual = read_learnt
 
-    def counted(cases: Any) -> Any:
-        calls.append(len(cases))
-        return usual(cases)
+    def counted(case: Any) -> Any:
+        calls.append(case)
+        return usual(case)
 
-    monkeypatch.setattr(module, "read_strengths", counted)
+    monkeypatch.setattr(module, "read_learnt", counted)
     expected_accuracy(mechanism, repeats=12)
     assert len(calls) == 3
 
