@@ -71,7 +71,7 @@ def losses_of(rate: float, step: int) -> tuple[NDArray[np.float64], NDArray[np.f
     noise = np.arange(-int(40 / rate) - step, int(40 / rate) + step + 1)
     chances = np.exp(-rate * np.abs(noise))
     counted = np.bincount(np.abs(noise + step) - np.abs(noise) + step, chances / chances.sum())
-    return rate * (np.arange(len(counted)) - step), counted
+    return rate * (np.arange(len(counted), dtype=float) - step), np.asarray(counted, dtype=float)
 
 
 @pytest.mark.parametrize("share", ["1/10", "1/2"])
