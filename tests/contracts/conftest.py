@@ -267,17 +267,13 @@ def stated_over_true(listed: Listed) -> tuple[str, float, float]:
     return "delta", float(guarantee.delta), listed.delta(float(guarantee.epsilon))
 
 
-def stated_over_true_epsilon(listed: Listed) -> float:
-    """Return the stated epsilon over the true one at the stated delta, both from all listed outputs."""
-    guarantee = listed.mechanism.guarantee
-    stated, delta = float(guarantee.epsilon), float(guarantee.delta)
-    if not delta:
-        return stated_over_true(listed)[1] / listed.epsilon()
-    low, high = 0.0, stated
-    while high - low > 1e-4 * stated:
-        middle = (low + high) / 2
-        low, high = (middle, high) if listed.delta(middle) > delta else (low, middle)
-    return stated / high
+def is_within(listed: Listed, factor: float, ratio: float) -> bool:
+    """Tell whether the stated epsilon is at most so many times the true one at the stated delta.
+
+    If the promise is pure that is the ratio; else a smaller epsilon by this factor must not do with the stated delta.
+    """
+    stated, delta = float(listed.mechanism.guarantee.epsilon), float(listed.mechanism.guarantee.delta)
+    return listed.delta(stated / factor) > delta if delta else ratio <= factor
 
 
 def the_promise_holds(listed: Listed, _: Setting) -> None:
@@ -367,7 +363,7 @@ def contracts() -> SimpleNamespace:
         listed=listed_setting,
         unlisted=unlisted,
         stated_over_true=stated_over_true,
-        stated_over_true_epsilon=stated_over_true_epsilon,
+        is_within=is_within,
     )
 
 

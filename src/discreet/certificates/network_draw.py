@@ -115,7 +115,13 @@ def composed_draws(nodes: Mapping[NodeCurve, int], power: Fraction, delta: Fract
     `nodes` says for each curve how many independent losses there are with it: nodes times draws.
     The bound is sharp at deltas near the given one.
     """
-    return _composed(nodes, power, float(delta), certified=True)
+    return _certified_sum(tuple(nodes.items()), power, float(delta))
+
+
+@lru_cache(maxsize=4)
+def _certified_sum(nodes: tuple[tuple[NodeCurve, int], ...], power: Fraction, delta: float) -> ComposedCurve:
+    """Return the sum, kept for who searches with it and then holds what was found against it."""
+    return _composed(dict(nodes), power, delta, certified=True)
 
 
 def composed_draws_about(nodes: Mapping[NodeCurve, int], power: Fraction, delta: Fraction) -> ComposedCurve:

@@ -3,7 +3,7 @@
 A release keeps the law and the charge that it was made with: a ledger that was checked against it stays right. Most
 of these are the mechanism as it is, with the privacy loss and the zCDP parameter that version 1 stated, which are above
 the exact ones: the worst that a pure epsilon allows, and epsilon^2 / 2 (Bun and Steinke, 2016). Choices have their
-first scale, epsilon / (2 Delta).
+first scale, epsilon / (2 Delta), and sums of one column the noise of sums by group.
 """
 
 from collections import Counter
@@ -18,6 +18,7 @@ from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.fourier_counts import FourierCounts
+from discreet.mechanisms.geometric_sums import Ends, GeometricSums
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_moments import LaplaceMoments
@@ -106,6 +107,24 @@ class HalfSquares(UnitMoves):
 
 class FirstFourierCounts(HalfSquares, FourierCounts, kind="FourierCounts", version=1):
     """FourierCounts as it was charged at first."""
+
+
+class WholeRecords(Ends):
+    """Ends among which records are thought to move wholly, in places and in squares at once."""
+
+    @property
+    def move_wholly(self) -> bool:
+        """Return True."""
+        return True
+
+
+class FirstGeometricSums(GeometricSums, kind="GeometricSums", version=1):
+    """GeometricSums as it was calibrated at first: the epsilons of places and of squares add up to epsilon."""
+
+    @cached_property
+    def quantities(self) -> WholeRecords:
+        """Return all ends, with the distances of version 1."""
+        return WholeRecords(self.model)
 
 
 class FirstHellingerCalibrated(HellingerCalibrated, kind="HellingerCalibrated", version=1):

@@ -4,14 +4,14 @@ A row drawn from Dirichlet(alpha + tau k) by breaking a stick says P(cells of it
 the shape of its own cell and b that of all later ones. On a fine grid a cell has the mass of its middle but near zero
 and one, where the factors of `drawn` make up for it; on a coarse one it is a difference of distribution functions. If
 no probability may be below w, what was cut off depends on the counts: the likelihood is divided by P(all theta_i >= w),
-one integral for each further level.
+which `kept_mass` works out for up to four levels.
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import betainc, betaln, polygamma, psi
+from scipy.special import betaln, polygamma, psi
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
@@ -21,13 +21,10 @@ from discreet.mechanisms.truncation import Truncation
 from discreet.models import Categories
 from discreet.models.network import Network
 from discreet.reading.counts.fits import Fit, linear_map
+from discreet.reading.counts.kept_mass import MOST_LEVELS, chance_slopes, log_chance_above, log_mass
 from discreet.reading.drawn import FINE_GRID, log_end_factor
 
-MOST_LEVELS = 3
-"""Truncated rows of more levels are not read: their integrals are nested."""
-
-_NODES, _FEW_NODES = 40, 10  # of each integral over a stick; fewer for slopes
-_REACH = 9.0  # standard deviations that an integral goes through
+_INTEGRAL = 30_000.0  # operations of what is left of a row of three or four levels
 
 
 class DrawnFit(Fit):
@@ -71,12 +68,12 @@ class DrawnFit(Fit):
             logs -= self._rows.draws * self._log_kept(shapes).sum(axis=0)
         return logs
 
-    def _log_kept(self, shapes: Floats, nodes: int = _NODES) -> Floats:
+    def _log_kept(self, shapes: Floats) -> Floats:
         """Return log P(all theta >= least) of every row, (rows, chains)."""
         if self._levels == 2:
             first, last = self._truncation.ends
             return log_mass(shapes[:, 0], shapes[:, 1], first, last)
-        return np.log(np.maximum(chance_above(shapes.swapaxes(0, 1), self._rows.least, nodes), 1e-300))
+        return log_chance_above(shapes.swapaxes(0, 1), self._rows.least)
 
     def slope(self, counts: Floats) -> Floats:
         """Return tau (log theta - its mean given the counts) of every draw."""
@@ -89,11 +86,13 @@ class DrawnFit(Fit):
 
     def _kept_slopes(self, shapes: Floats) -> Floats:
         """Return about the derivative of log P(all theta >= least) by every shape."""
-        found, kept = np.empty_like(shapes), self._log_kept(shapes, _FEW_NODES)
+        if self._levels > 2:
+            return chance_slopes(shapes.swapaxes(0, 1), self._rows.least).swapaxes(0, 1)
+        found, kept = np.empty_like(shapes), self._log_kept(shapes)
         for level in range(self._levels):
             moved, step = shapes.copy(), 1e-3 * (1 + shapes[:, level])
             moved[:, level] += step
-            found[:, level] = (self._log_kept(moved, _FEW_NODES) - kept) / step
+            found[:, level] = (self._log_kept(moved) - kept) / step
         return found
 
     def directions(self, counts: Floats) -> tuple[Floats, Floats]:
@@ -111,8 +110,7 @@ def drawn_operations(rows: Sequence[DrawnRows]) -> float:
     found = 0.0
     for each in rows:
         levels = len(each.alpha)
-        integrals = float(_NODES) ** (levels - 2) if each.least else 0.0
-        found += each.count * (100.0 * levels * each.draws + 200.0 * integrals)
+        found += each.count * (100.0 * levels * each.draws + (_INTEGRAL if each.least and levels > 2 else 200.0))
     return found
 
 
@@ -123,40 +121,3 @@ def drawn_refusal(rows: Sequence[DrawnRows]) -> str | None:
     if any(each.least and len(each.alpha) > 2 and each.grid_bits < FINE_GRID for each in rows):
         return f"truncated draws of several levels are read from a grid of {FINE_GRID} bits or more"
     return None
-
-
-def log_mass(a: Floats, b: Floats, low: Floats | float, high: Floats | float) -> Floats:
-    """Return log P(low <= Beta(a, b) <= high), from the nearer end; far out by the slope of the log density."""
-    upper = np.asarray(low) > a / (a + b)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        below = betainc(a, b, high) - betainc(a, b, low)
-        above = betainc(b, a, 1 - np.asarray(low)) - betainc(b, a, 1 - np.asarray(high))
-        found = np.where(upper, above, below)
-        logs = np.log(found)
-        edge = np.where(upper, low, high)
-        slope = np.abs((a - 1) / edge - (b - 1) / (1 - edge))
-        density = (a - 1) * np.log(edge) + (b - 1) * np.log1p(-edge) - betaln(a, b)
-        far = density + np.log(-np.expm1(-slope * (np.asarray(high) - low))) - np.log(slope)
-    return np.where(found > 1e-290, logs, far)
-
-
-def chance_above(shapes: Floats, least: float | Floats, nodes: int = _NODES) -> Floats:
-    """Return P(all theta_i >= least) for Dirichlet shapes, axes (levels, ...): one integral for each level beyond two.
-
-    P_m(w) = int_w^(1 - (m-1) w) Beta(t; a_1, a_2 + ... + a_m) P_(m-1)(w / (1 - t)) dt.
-    """
-    levels, w = len(shapes), np.asarray(least, dtype=float)
-    a, b = shapes[0], shapes[1:].sum(axis=0)
-    if levels == 2:
-        inside = np.clip(w, 0.0, 0.5)
-        return np.asarray(np.where(w < 0.5, betainc(a, b, 1 - inside) - betainc(a, b, inside), 0.0))
-    mean, sd = a / (a + b), np.sqrt(a * b / (a + b + 1)) / (a + b)
-    low, high = np.maximum(w, mean - _REACH * sd), np.minimum(1 - (levels - 1) * w, mean + _REACH * sd)
-    wide = np.maximum(high - low, 0.0)
-    points, weights = np.polynomial.legendre.leggauss(nodes)
-    axes = (1,) * wide.ndim
-    t = np.clip(low + wide * (points.reshape(-1, *axes) + 1) / 2, 1e-300, 1 - 1e-16)
-    density = np.exp((a - 1) * np.log(t) + (b - 1) * np.log1p(-t) - betaln(a, b))
-    later = np.broadcast_to(shapes[1:, None], (levels - 1, len(t), *shapes.shape[1:]))
-    rest = chance_above(later, w / (1 - t), nodes)
-    return np.asarray((weights.reshape(-1, *axes) * density * rest).sum(axis=0) * wide / 2)
