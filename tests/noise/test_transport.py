@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import exp
+from math import exp, log
 
 import numpy as np
 import pytest
@@ -11,6 +11,8 @@ from scipy.stats import chisquare
 
 from discreet.errors import DeclarationError
 from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks
+from discreet.noise.block_cuts import cut_law, tied_log
+from discreet.noise.line_sums import block_sums, spread
 from discreet.randomness import SeededBits
 
 
@@ -145,3 +147,11 @@ def test_free_blocks_are_independent_and_have_their_own_variance() -> None:
 def test_the_loss_between_blocks_is_the_whole_epsilon_and_inside_one_its_share() -> None:
     assert (SMALL.loss([1, 0, -1, 0]).epsilon, SMALL.loss([1, -1, 0, 0]).epsilon) == (1, Fraction(3, 5))
     assert SMALL.loss([2, 0, -2, 0]).epsilon == 2
+
+
+def test_cuts_of_hundreds_of_cells_at_a_small_rate_are_laws() -> None:
+    """Weights of 256 cells are beyond floats, 40^256; half of 16 blocks varies as 8 * 8 / 16 of one, nearly."""
+    law = cut_law(0.05, 0.05, (16,) * 16, 128)
+    assert law.sd == pytest.approx(2 * spread(block_sums(0.05, 0.05, 16)), rel=0.05)
+    free = 16 * log(block_sums(0.05, 0.05, 16).sum()) - 256 * log(np.tanh(0.025))  # of blocks that need not sum to zero
+    assert free - 10 < tied_log(0.05, 0.05, (16,) * 16) < free

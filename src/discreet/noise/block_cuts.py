@@ -1,7 +1,7 @@
 """Sums of noise on blocks and cells: normalisers, single cells, and cuts through the table.
 
-With f_c the c-fold convolution of e^(-b |x|), f = f_size e^(-a |s|) for a block and F the convolution of such over
-several blocks, the first blocks and c cells of the next have
+With f_c the c-fold convolution of the law ~ e^(-b |x|), f = f_size e^(-a |s|) for a block and F the convolution of
+such over several blocks, the first blocks and c cells of the next have
 
     P(U = v) ~ sum_(t, t') f_c(t) F_left(v - t) f_(size - c)(t') F_right(-v - t') e^(-a |t + t'|),
 
@@ -33,7 +33,7 @@ _ROWS = 256  # values of a cut that are worked out together
 @lru_cache(maxsize=256)
 def free_logs(outer: float, inner: float, size: int) -> float:
     """Return the log normaliser of one free block."""
-    return log(float(block_sums(outer, inner, size).sum()))
+    return log(float(block_sums(outer, inner, size).sum())) - size * log(np.tanh(inner / 2))
 
 
 @lru_cache(maxsize=64)
@@ -41,7 +41,7 @@ def tied_log(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
     """Return the log normaliser of blocks that sum to zero together."""
     half = width_of(outer, inner, sizes)
     rest, last = sums_of_blocks(outer, inner, sizes[:-1], half), block_sums(outer, inner, sizes[-1])
-    return log(float(rest @ fitted(last, half)))
+    return log(float(rest @ fitted(last, half))) - sum(sizes) * log(np.tanh(inner / 2))
 
 
 def free_cell_law(outer: float, inner: float, size: int) -> CutLaw:

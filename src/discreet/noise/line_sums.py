@@ -49,14 +49,15 @@ def spread(table: Floats) -> float:
 
 @lru_cache(maxsize=256)
 def laplace_sums(rate: float, count: int) -> Floats:
-    """Return the c-fold convolution of e^(-rate |x|), as far as weights above about e^-32 of the peak go.
+    """Return the c-fold convolution of the law ~ e^(-rate |x|), as far as weights above about e^-32 of the peak go.
 
-    Of no numbers it is a unit at zero.
+    Laws and not their weights: those of hundreds of cells at a small rate are too large for floats. Of no numbers it is
+    a unit at zero.
     """
     half = ceil((6 * sqrt(2 * max(count, 1)) + 32) / rate)
     found = np.zeros(2 * half + 1)
     found[half] = 1.0
-    single = np.exp(-rate * np.abs(steps(half)))
+    single = np.tanh(rate / 2) * np.exp(-rate * np.abs(steps(half)))
     for _ in range(count):
         found = convolved(found, single, half)
     return found
@@ -64,7 +65,7 @@ def laplace_sums(rate: float, count: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def block_sums(outer: float, rate: float, count: int) -> Floats:
-    """Return the weights of the sum of a block of so many cells: those of its cells, times e^(-outer |s|)."""
+    """Return the weights of the sum of a block of so many cells: the law of its cells, times e^(-outer |s|)."""
     cells = laplace_sums(rate, count)
     return np.asarray(cells * np.exp(-outer * np.abs(steps(half_of(cells)))))
 
