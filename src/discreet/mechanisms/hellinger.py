@@ -20,9 +20,9 @@ from flint import arb, ctx
 from discreet.certificates.hellinger_series import can_bound, largest_sums, series_epsilon
 from discreet.certificates.pair_bound import rounded_up, smooth_bound
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact_text, positive, probability, rounded_down
+from discreet.exact import Exact, ball, positive, probability, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_calibrated import ScaledHellinger, largest_scale
+from discreet.mechanisms.hellinger_calibrated import ScaledHellinger
 from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
@@ -47,25 +47,17 @@ _DIGITS = 6
 class CalibratedHellinger(ScaledHellinger):
     """A Hellinger mechanism that costs what it declares: by comparison of all neighbours, or by a proof beyond that."""
 
-    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "lipschitz")
 
     @abstractmethod
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return a scale that keeps epsilon and delta at any size, and why."""
 
-    def _calibrate(self, given: Exact | None) -> None:
-        """Find the scale, or hold a given one against the guarantee."""
-        if given is None:
-            found = largest_scale(self) if self._enumerable else self.proved_scale()[0]
-            object.__setattr__(self, "scale", found)
-            return
-        object.__setattr__(self, "scale", positive(given, "scale"))
-        if not (self.fits(self.compared(self.scale)) if self._enumerable else self.scale <= self.proved_scale()[0]):
-            raise DeclarationError(
-                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
-                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
-            )
+    def _largest_scale(self) -> Fraction:
+        return super()._largest_scale() if self._enumerable else self.proved_scale()[0]
+
+    def _keeps_guarantee(self) -> bool:
+        return super()._keeps_guarantee() if self._enumerable else self.scale <= self.proved_scale()[0]
 
     @property
     def claim(self) -> Guarantee:
@@ -76,8 +68,7 @@ class CalibratedHellinger(ScaledHellinger):
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta) as declared: enumerated where all neighbours can be compared, else proved."""
         if self._enumerable:
-            reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
-            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
+            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
         return Guarantee(self.epsilon, self.delta, reason=self.proved_scale()[1])
 
     def proved_pure_epsilon(self) -> Fraction:
@@ -86,13 +77,8 @@ class CalibratedHellinger(ScaledHellinger):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerGlobal(OneScale, CalibratedHellinger, kind="HellingerGlobal", version=2):
-    """Divide by the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
-
-    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
-    >>> HellingerGlobal(coin, size=10, epsilon=1).scale
-    Fraction(805537, 1000000)
-    """
+class GlobalSensitivity(CalibratedHellinger):
+    """Divide by the global sensitivity, which is the same for all tables: pure epsilon-DP."""
 
     delta: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon")
@@ -106,6 +92,16 @@ class HellingerGlobal(OneScale, CalibratedHellinger, kind="HellingerGlobal", ver
     def decay(self) -> Decay:
         """Return no decay: the largest sensitivity counts everywhere."""
         return exponential(lambda: arb(0))
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", version=2):
+    """Choose with the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
+
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> HellingerGlobal(coin, size=10, epsilon=1).scale
+    Fraction(805537, 1000000)
+    """
 
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows."""

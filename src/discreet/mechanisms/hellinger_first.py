@@ -66,7 +66,7 @@ class FirstHellingerGlobal(OneScale, kind="HellingerGlobal", version=1):
     def guarantee(self) -> Guarantee:
         """Return the enumerated pure epsilon, or the stated one where there are too many tables."""
         if self._enumerable:
-            return self._enumerated()
+            return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=self._comparison)
         return Guarantee(self.epsilon, reason="the exponential mechanism with the global sensitivity of its score")
 
 
@@ -117,7 +117,7 @@ class FirstHellingerReciprocal(HellingerMechanism, kind="HellingerReciprocal", v
     def guarantee(self) -> Guarantee:
         """Return the enumerated pure epsilon, or the proved one where there are too many tables."""
         if self._enumerable:
-            return self._enumerated()
+            return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=self._comparison)
         return Guarantee(self.epsilon, reason="scale 1/S with |1/S - 1/S'| <= L, exponent epsilon/((2 + L) S)")
 
 
@@ -176,7 +176,7 @@ class FirstHellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1
         """
         if self._enumerable:
             if self.pure_epsilon <= self.epsilon:
-                return self._enumerated()
+                return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=self._comparison)
             if self.delta_at(self.epsilon) <= self.delta:
                 reason = f"exact delta over all neighbouring tables of {self.size} records"
                 return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
