@@ -18,9 +18,8 @@ from typing import ClassVar
 from flint import arb, ctx
 
 from discreet.certificates.hellinger_series import can_bound, largest_sums, series_epsilon
-from discreet.certificates.pair_bound import rounded_up, smooth_bound
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, positive, probability, rounded_down
+from discreet.certificates.pair_bound import smooth_bound
+from discreet.exact import Exact, ball, positive, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.hellinger_calibrated import ScaledHellinger
 from discreet.mechanisms.hellinger_one_scale import OneScale
@@ -30,9 +29,9 @@ from discreet.mechanisms.hellinger_sensitivity import (
     global_sensitivity_ball,
     least_sensitivity_ball,
     proved_gamma,
-    published_gamma,
     reciprocal,
 )
+from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -178,7 +177,7 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerSmooth(CalibratedHellinger, kind="HellingerSmooth", version=2):
+class HellingerSmooth(SmoothSensitivity, CalibratedHellinger, kind="HellingerSmooth", version=2):
     """Divide by the smooth sensitivity of the papers, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))): epsilon and delta.
 
     Where neighbours cannot be compared two bounds hold for any scale t: (2 t + (e^gamma - 1) ln(|R|/delta), delta), and
@@ -190,25 +189,8 @@ class HellingerSmooth(CalibratedHellinger, kind="HellingerSmooth", version=2):
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact, scale: Exact | None = None) -> None:
         super().__init__(model, size, epsilon)
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        if self.delta == 0:
-            raise DeclarationError(f"{type(self).__name__} needs a delta above 0; HellingerReciprocal needs none.")
+        self._set_delta(delta)
         self._calibrate(scale)
-
-    def gamma(self) -> arb:
-        """Return an enclosure of the smoothing parameter."""
-        return published_gamma(self.epsilon, self.delta, self.candidates)
-
-    @property
-    def decay(self) -> Decay:
-        """Return S(x) = max_x' LS(x') e^(-gamma d(x, x'))."""
-        return exponential(self.gamma)
-
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return 2 t + (t/S_min)(1 - e^-gamma), by the bound for one pair."""
-        with ctx.workprec(_BITS):
-            least = least_sensitivity_ball(self.model.concentration, self.size)
-            return rounded_up(smooth_bound(self.strength(), self.gamma(), least))
 
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return the larger of the scales that the two bounds allow."""
