@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from flint import arb, ctx
 
-from discreet.certificates.hellinger_series import can_bound, largest_sums, series_epsilon
+from discreet.certificates.hellinger_series import can_bound, pair_sums, series_epsilon
 from discreet.certificates.pair_bound import smooth_bound
 from discreet.exact import Exact, ball, positive, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
@@ -103,29 +103,31 @@ class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", versi
     """
 
     def proved_scale(self) -> tuple[Fraction, str]:
-        """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows."""
+        """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows.
+
+        The true epsilon is no less than the scale: that is what two neighbours GS apart lose by the score alone.
+        """
         half, usual = self.epsilon / 2, "the exponential mechanism with the global sensitivity of its score"
         if not can_bound(self.size, len(self.model.cells)):
             return half, f"{usual}; about half of epsilon may be unused, as its normalisers were not bounded"
-        found = self._series_scale
-        return (found, f"{usual}, its normalisers bounded by a series") if found > half else (half, usual)
+        best = max(half, self._series_scale)
+        unused = float(100 * (1 - best / self.epsilon))
+        return best, f"{usual}, its normalisers bounded by a series; at most {unused:.2g} % of epsilon may be unused"
 
     @cached_property
     def _series_scale(self) -> Fraction:
         alpha = self.model.concentration
-        sums = largest_sums(tuple(alpha.tolist()), self.size)
-        with ctx.workprec(_BITS):
-            sensitivity = global_sensitivity_ball(alpha, self.size)
+        sums, sensitivity = pair_sums(tuple(alpha.tolist()), self.size), global_sensitivity_ball(alpha, self.size)
 
-            def fits(scale: Fraction) -> bool:
-                return bool(series_epsilon(scale, sensitivity, self.candidates, sums) <= ball(self.epsilon))
+        def fits(scale: Fraction) -> bool:
+            return series_epsilon(scale, sensitivity, self.candidates, sums) <= self.epsilon
 
-            low, high = self.epsilon / 4, self.epsilon
-            while high - low > high / 10**8:
-                middle = rounded_down((low + high) / 2, 12)
-                low, high = (middle, high) if fits(middle) else (low, middle)
-            found = rounded_down(low, _DIGITS)
-            return found if fits(found) else Fraction(0)
+        low, high = self.epsilon / 4, self.epsilon
+        while high - low > high / 10**7:
+            middle = rounded_down((low + high) / 2, 12)
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        found = rounded_down(low, _DIGITS)
+        return found if fits(found) else Fraction(0)
 
 
 @dataclass(frozen=True, init=False, repr=False)
