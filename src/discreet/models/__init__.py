@@ -12,6 +12,7 @@ from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import NumberTable
+from discreet.models.persons import Persons
 from discreet.models.poisson import Poisson
 from discreet.models.readable_family import ReadableFamily
 from discreet.records import Source
@@ -30,6 +31,7 @@ __all__ = [
     "NormalMean",
     "NumberSums",
     "NumberTable",
+    "Persons",
     "Poisson",
     "ReadableFamily",
     "Source",

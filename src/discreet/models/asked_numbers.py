@@ -13,7 +13,9 @@ from discreet.models.asked import Declared
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import USUAL, NumberTable, suitable_cells
 from discreet.models.numbers import BoundedNumber
+from discreet.models.persons import Persons
 from discreet.records.nearest import meant
+from discreet.records.person_source import RULES, TOTAL
 
 _TABLES = (number_table.QUANTILES, number_table.DISTRIBUTION)
 _SUMS = (number_sums.SUM, number_sums.VARIANCE)
@@ -29,6 +31,8 @@ def asked_number(
     cells: int | None = None,
     edges: Sequence[Exact] | None = None,
     growing_from: Exact | None = None,
+    per_person: str | None = None,
+    total_bounds: Sequence[Exact] | None = None,
 ) -> BoundedNumber:
     """Return what is learnt about a declared column of numbers."""
     wanted = _wanted(ask, quantiles)
@@ -38,11 +42,13 @@ def asked_number(
             f"{meant(column, declared.numbers)}"
         )
     low, high, missing, is_whole = declared.numbers[column]
+    persons = _persons(declared, per_person, (low, high), total_bounds)
+    low, high = (low, high) if total_bounds is None else total_bounds
     group = None if by is None else declared.levels("by", [by])[by]
     if not set(wanted) & set(_TABLES):
         if (cells, edges, growing_from) != (None, None, None):
             raise DeclarationError("cells and edges belong to quantiles and distributions; sums have none.")
-        return NumberSums(column, (low, high), wanted, group, missing)
+        return NumberSums(column, (low, high), wanted, group, missing, persons=persons)
     count = suitable_cells(declared.size, declared.epsilon) if cells is None else cells
     shares = USUAL if quantiles is None else quantiles
     if growing_from is not None:
@@ -50,11 +56,37 @@ def asked_number(
             raise DeclarationError("growing_from stands instead of edges.")
         return NumberTable.growing(
             column, (low, high), growing_from, count,
-            asks=wanted, quantiles=shares, by=group, missing=missing, is_whole=is_whole,
+            asks=wanted, quantiles=shares, by=group, missing=missing, is_whole=is_whole, persons=persons,
         )  # fmt: skip
     return NumberTable(
-        column, (low, high), None if edges is not None else count, edges, wanted, shares, group, missing, is_whole
-    )
+        column, (low, high), None if edges is not None else count, edges, wanted, shares, group, missing, is_whole,
+        persons,
+    )  # fmt: skip
+
+
+def _persons(
+    declared: Declared, rule: str | None, bounds: tuple[Exact, Exact], total: Sequence[Exact] | None
+) -> Persons | None:
+    """Return whose rows are put together, if the study says so; then the question says what a person's value is."""
+    if declared.unit_column is None:
+        if rule is not None or total is not None:
+            raise DeclarationError("per_person and total_bounds need unit_column, the column of ids, in [data].")
+        return None
+    if rule is None:
+        raise DeclarationError(
+            f"the study puts all rows of one {declared.unit_column} together: say by per_person which value a person "
+            f"has, one of {', '.join(RULES)}."
+        )
+    if rule == TOTAL and total is None:
+        raise DeclarationError(
+            "per_person = 'total' needs total_bounds, such as [0, 5000], between which the total of a person is cut "
+            "off; the bounds of the column are those of one row."
+        )
+    if rule != TOTAL and total is not None:
+        raise DeclarationError(f"total_bounds belong to per_person = 'total'; here it is {rule!r}.")
+    if total is not None and len(total) != 2:
+        raise DeclarationError("total_bounds must be two numbers, such as [0, 5000].")
+    return Persons(declared.unit_column, declared.persons, rule, bounds if rule == TOTAL else ())
 
 
 def _wanted(ask: str | Sequence[str], quantiles: Sequence[Exact] | None) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import MadeUp
 from discreet.models.number_bounds import Bounds
-from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of
+from discreet.models.numbers import POPULATION, BoundedNumber, asked_of
+from discreet.models.persons import Persons
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
 from discreet.records.grouped_sums import UNIT, GroupPlan, squared, sum_groups
@@ -53,6 +54,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     by: Column | None
     leaves_gaps_out: bool
     unit: int
+    persons: Persons | None = None
 
     def __init__(
         self,
@@ -62,10 +64,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         by: Column | None = None,
         missing: Exact | None = None,
         unit: int = UNIT,
+        persons: Persons | None = None,
     ) -> None:
         if whole(unit, "unit", 2, UNIT).bit_count() != 1:
             raise DeclarationError("unit, the whole numbers that a record is divided into, is a power of two.")
-        self._declare(column, bounds, by, missing, asks=asked_of(asks, ASKED), unit=int(unit))
+        self._declare(column, bounds, by, missing, persons, asks=asked_of(asks, ASKED), unit=int(unit))
         if len(self.groups) > MOST_GROUPS:
             raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")
 
@@ -79,7 +82,8 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     def __repr__(self) -> str:
         ends = f"{float(self.bounds.low):g} to {float(self.bounds.high):g}"
         by = "" if self.by is None else f", by {self.by.name}"
-        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps})"
+        of = self.words_about_persons and f", {self.words_about_persons}"
+        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps}{of})"
 
     @property
     def part_in_words(self) -> str:
@@ -101,8 +105,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     @property
     def row_words(self) -> tuple[str, ...]:
         """Return the words of every row: of each group, what was asked, among the records and in the population."""
-        kept = [(ask, of) for ask in self.asks for of in ((RECORDS,) if ask == SUM else (RECORDS, POPULATION))]
-        return tuple(f"{ask} of {self.column} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
+        among = self.among
+        kept = [(ask, of) for ask in self.asks for of in ((among,) if ask == SUM else (among, POPULATION))]
+        return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
     @property
     def row_scales(self) -> tuple[float, ...]:
@@ -122,12 +127,12 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     def statistics(self, data: object) -> Statistics:
         """Sum the records of a frame or another source. The result is secret."""
-        sums, records = sum_groups(data, self._plan())
+        sums, records = sum_groups(self.source(data), self._plan())
         return Statistics(self, self._ends(sums, records), records)
 
     def rehearse(self, made_up: object) -> Counts:
         """Return the sums of made-up records as plain numbers, for `simulate`. Never give it real records."""
-        return self._ends(*sum_groups(made_up, self._plan()))
+        return self._ends(*sum_groups(self.source(made_up), self._plan()))
 
     def checked(self, values: ArrayLike, size: int) -> Counts:
         """Return made-up sums as an array, after checking that each half adds up."""

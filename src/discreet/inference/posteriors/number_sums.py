@@ -12,7 +12,7 @@ from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.number_sums import MEAN, SUM, NumberSums
-from discreet.models.numbers import POPULATION, RECORDS
+from discreet.models.numbers import POPULATION
 from discreet.reading import Case, Engine, Work
 from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.ratios import DRAWS, Ratio
@@ -88,24 +88,24 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             for ask in self.model.asks:
                 if ask == MEAN:
                     law = self.reading.law_mean(place, level, mean)
-                    found.append(self._mean_row(mean, group, RECORDS, None))
+                    found.append(self._mean_row(mean, group, self.model.among, None))
                     found.append(self._mean_row(law, group, POPULATION, self.reading.due_to_privacy(place, law, level)))
                 elif ask == SUM:
-                    found.append(self._drawn_row(ask, self.reading.sums(place), group, RECORDS, level))
+                    found.append(self._drawn_row(ask, self.reading.sums(place), group, self.model.among, level))
                 else:
-                    for of in (RECORDS, POPULATION):
+                    for of in (self.model.among, POPULATION):
                         drawn = self.reading.variances(place, of == POPULATION)
                         found.append(self._drawn_row(ask, drawn, group, of, level))
         return tuple(found)
 
     def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None) -> Row:
         point, low, high = (float(self.model.value_at(each)) for each in ratio)
-        name = f"mean of {self.model.column} ({of})"
+        name = f"mean of {self.model.quantity} ({of})"
         return Row(name, group, point, point, low, high, (high - low) / 3.29, share, self.unit)
 
     def _drawn_row(self, ask: str, drawn: Floats, group: str, of: str, level: float) -> Row:
         low, middle, high = np.quantile(drawn, (tails(level)[0], 0.5, tails(level)[1])).tolist()
-        name, unit = f"{ask} of {self.model.column} ({of})", self.unit if ask == SUM else f"{self.unit} squared"
+        name, unit = f"{ask} of {self.model.quantity} ({of})", self.unit if ask == SUM else f"{self.unit} squared"
         return Row(name, group, middle, middle, low, high, float(drawn.std()), None, unit)
 
     @property
@@ -150,7 +150,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, and how many records have a value."""
         words = [
-            f"'{RECORDS}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
+            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
             f"Each interval holds by itself, with at least about {100 * level:g} %; {self.model.words_about_gaps}.",
         ]
         if self.model.leaves_gaps_out and self.model.by is None:
@@ -162,9 +162,10 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         model = self.model
         low, high = float(model.bounds.low), float(model.bounds.high)
         columns = [(model.column, f"({low:g} to {high:g}; values beyond are cut off there, {model.words_about_gaps})")]
+        columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
-            question=f"what is the {' and the '.join(model.asks)} of {model.column}"
+            question=f"what is the {' and the '.join(model.asks)} of {model.quantity}"
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
             hidden="sums",
@@ -183,13 +184,13 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         counts = list(self.known.values())
         lines = []
         for place, row in enumerate(rows):
-            of = POPULATION if row.quantity.endswith(f"({POPULATION})") else RECORDS
+            of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
             size = f"  about {max(0.0, counts[place // 2]):,.0f} records"
             group = row.given or "all"
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
         return Intervals(
-            f"Mean of {self.model.column} and {100 * level:g} % interval",
+            f"Mean of {self.model.quantity} and {100 * level:g} % interval",
             tuple(lines),
             heading="mean (interval), size",
             unit=self.unit,

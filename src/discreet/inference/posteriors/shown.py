@@ -35,7 +35,8 @@ def heading_of(releases: Sequence[Release[ModelT]], size: int) -> str:
     """Return which releases were read, of how many records, and under which promise."""
     labels = "; ".join(dict.fromkeys(release.label for release in releases))
     epsilons = " and ".join(exact_text(release.guarantee.epsilon) for release in releases)
-    return f"{labels}: {size} records, epsilon = {epsilons}"
+    who = releases[0].model.protects.removeprefix("one ")
+    return f"{labels}: {size} {who}s, epsilon = {epsilons}"
 
 
 def screen_of(rows: Sequence[Row], level: float) -> str:
