@@ -59,7 +59,7 @@ def test_totals_go_the_whole_road_and_protect_one_person(folder: Path) -> None:
     read = dc.Release.from_json(release.to_json())
     assert read == release
     assert dc.verify(read, asked.ledger()).epsilon == 9
-    mean, population, total = dc.infer(read).rows(0.9999)
+    mean, population, total, _ = dc.infer(read).rows(0.9999)
     truth = sum(min(sum(own), 1000) for own in costs(folder).values())
     assert mean.quantity == "mean of total cost per patient (these persons)"
     assert population.quantity.endswith("(population)")
@@ -147,3 +147,18 @@ def test_a_ledger_of_records_does_not_pay_for_persons_nor_are_rows_multiplied(tm
         dc.publish_plan(dc.Plan([mechanism]), [secret], of_persons, ["x"])[0].unit.rows,
         of_persons.spent.epsilon,
     ] == [1, 2]
+
+
+def test_the_mean_of_all_rows_is_a_ratio_of_what_persons_add(folder: Path) -> None:
+    asked = study(folder, 'per_person = "rows"\nrows_per_person = 3\nask = ["mean", "sum"]')
+    release = asked.publish("q")
+    assert release.unit.description == "one person"
+    mean, population, total, _ = dc.infer(release).rows(0.9999)
+    shares = [(cost, min(1, 3 / len(own))) for own in costs(folder).values() for cost in own]
+    truth = sum(cost * share for cost, share in shares)
+    assert mean.low <= truth / sum(share for _, share in shares) <= mean.high
+    assert total.low <= truth <= total.high
+    assert population.high - population.low > mean.high - mean.low
+    for keys, words in (('per_person = "rows"', "rows_per_person"), ("rows_per_person = 3", "per_person = 'rows'")):
+        with pytest.raises(dc.DeclarationError, match=words):
+            study(folder, f'ask = "mean"\n{keys}')

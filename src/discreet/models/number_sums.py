@@ -96,6 +96,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return 2 * len(self.groups) + self.leaves_gaps_out
 
     @property
+    def square_ends(self) -> int:
+        """Return how many places the square of a record is divided among."""
+        return self.ends
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """Return the names of all sums: of places, then of squared distances from the middle."""
         gap = ("no value",) if self.leaves_gaps_out else ()
@@ -106,13 +111,13 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     def row_words(self) -> tuple[str, ...]:
         """Return the words of every row: of each group, what was asked, among the records and in the population."""
         among = self.among
-        kept = [(ask, of) for ask in self.asks for of in ((among,) if ask == SUM else (among, POPULATION))]
+        kept = [(ask, of) for ask in self.asks for of in (among, POPULATION)]
         return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
     @property
     def row_scales(self) -> tuple[float, ...]:
         """Return that rows have units of their own: sums and variances are told in terms of means."""
-        scales = {MEAN: (1.0, 1.0), VARIANCE: (1 / self.width, 1 / self.width), SUM: (1.0,)}
+        scales = {MEAN: (1.0, 1.0), VARIANCE: (1 / self.width, 1 / self.width), SUM: (1.0, 1.0)}
         return tuple(scale for _ in self.groups for ask in self.asks for scale in scales[ask])
 
     def _plan(self) -> GroupPlan:
@@ -173,7 +178,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             laws, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
             means = [float(law @ values) for law in laws]
             spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
-            known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum())]}
+            known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
             truth += [value for ask in self.asks for value in known[ask]]
         return MadeUp(tuple(truth), self._ends(records @ parts, size))
 
@@ -187,7 +192,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             spread = max(0.0, distance - (2 * place - 1) ** 2) / 4 * self.width**2
             mean, t = float(self.value_at(place)), 2 * float(stdtrit(max(1.0, count - 1), tails(level)[1]))
             wide = t * np.sqrt(spread / count)
-            rows = {MEAN: [(mean, 0.0), (mean, wide)], SUM: [(mean * count, 0.0)]}
+            total = mean * count
+            far_off = t * np.sqrt(max(0.0, count * (spread + mean**2) - total**2 / size))
+            rows = {MEAN: [(mean, 0.0), (mean, wide)], SUM: [(total, 0.0), (total, far_off)]}
             rows[VARIANCE] = [(spread, 0.0), (spread, t * spread * np.sqrt(2 / count))]
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found

@@ -105,7 +105,8 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     made = GeometricSums(model, size, epsilon)
     share = f"{100 * float(made.squares):g} % of epsilon tells how far values spread"
-    why = f"every record is one unit that is divided between two ends, so groups and gaps cost nothing besides; {share}"
+    who = model.protects.removeprefix("one ")
+    why = f"every {who} is one unit that is divided between two ends, so groups and gaps cost nothing besides; {share}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
 

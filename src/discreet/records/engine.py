@@ -39,6 +39,7 @@ from discreet.records.moments import Base, Indicator, Measure, MomentPlan, Whole
 from discreet.records.persons import IdPlan, IdRows
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
+from discreet.records.weights import WeightPlan, weighted_sums
 
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
@@ -205,6 +206,16 @@ class EngineSource:
         parts = [np.ma.getdata(found[name]).astype(np.int64) for name in ("a", "b", "known")]
         np.add.at(totals, cells, np.column_stack(parts))
         return totals, int(np.ma.getdata(found["records"]).sum())
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        require_columns(set(plan.names), self.names())
+        return answered(lambda: self._sum_weights(plan), "sum them")
+
+    def _sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        self._refuse_moments_of_others([plan.measure.column] if plan.measure.dates else [])
+        with self._lock:
+            return weighted_sums(self._batches(plan.factors), plan)
 
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to: the engine groups by the bytes of ids and by codes."""

@@ -20,6 +20,8 @@ from discreet.records.persons import IdPlan, IdRows, ids_in
 from discreet.records.source import Batch
 
 TOTAL, LARGEST, SMALLEST, MEAN = "total", "largest", "smallest", "mean"
+ROWS = "rows"
+"""Not a rule for one value: every row of a person counts."""
 
 
 def _reduced(rows: IdRows, rule: str) -> Floats:
@@ -40,15 +42,6 @@ RULES = tuple(_RULES)
 """The rules by which a person has one value."""
 
 
-def kept(rows: IdRows, size: int) -> IdRows:
-    """Return the rows of the first persons by their keys, at most so many."""
-    starts = np.append(rows.firsts, len(rows.keys))
-    end = int(starts[min(size, len(starts) - 1)])
-    return IdRows(
-        rows.keys[:end], rows.cells[:end], rows.sums[:end], rows.largest[:end], rows.smallest[:end], rows.rows[:end]
-    )
-
-
 class PersonSource(BatchSource):
     """Persons in the rows of another source, of whom there are publicly `size`."""
 
@@ -61,7 +54,7 @@ class PersonSource(BatchSource):
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Give all persons at once."""
-        rows = kept(ids_in(self._source, self._plan), self._size)
+        rows = ids_in(self._source, self._plan).of_first(self._size)
         values = np.full(self._size, np.nan)
         (home,) = [column.home for column in self._plan.groups] or [0]
         cells = np.full(self._size, home, dtype=np.int64)

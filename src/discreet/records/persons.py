@@ -93,6 +93,12 @@ class IdRows:
             np.add.reduceat(rows[order], starts),
         )
 
+    def of_first(self, size: int) -> "IdRows":
+        """Return the rows of the first persons by their keys, at most so many."""
+        starts = np.append(self.firsts, len(self.keys))
+        end = int(starts[min(size, len(starts) - 1)])
+        return IdRows(self.keys[:end], *(getattr(self, name)[:end] for name in _COLUMNS))
+
     @property
     def firsts(self) -> NDArray[np.intp]:
         """Return where the rows of each person begin."""

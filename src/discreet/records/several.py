@@ -10,6 +10,7 @@ from discreet.records.columns import Column
 from discreet.records.grouped_sums import GroupPlan, added
 from discreet.records.moments import MomentPlan, Wholes
 from discreet.records.persons import IdPlan, IdRows, ids_in
+from discreet.records.weights import WeightPlan, sum_weights
 
 if TYPE_CHECKING:
     from discreet.records.source import Source
@@ -45,6 +46,10 @@ class SeveralSource:
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
         return added([source.sum_groups(plan) for source in self._sources])
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        return added([sum_weights(source, plan) for source in self._sources])
 
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to; a person may have rows in several tables."""

@@ -27,6 +27,7 @@ from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.persons import IdPlan, IdRows, id_rows
 from discreet.records.source import Batch
 from discreet.records.strangers import is_stranger, shown
+from discreet.records.weights import SUMS, WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
     import pyarrow
@@ -100,10 +101,22 @@ class SparkSource:
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
-        names, last = self._required(plan.names), 3 * plan.cells
+        found, records = self._sum_cells(plan.names, 3 * plan.cells, lambda batches: group_sums(batches, plan))
+        return found.reshape(-1, 3), records
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        found, records = self._sum_cells(plan.names, SUMS * plan.cells, lambda batches: weighted_sums(batches, plan))
+        return found.reshape(-1, SUMS), records
+
+    def _sum_cells(
+        self, columns: Sequence[str], last: int, sum_up: Callable[[Iterator[Batch]], tuple[Wholes, int]]
+    ) -> tuple[Wholes, int]:
+        """Return so many sums, and the number of records: tasks hand on those that are not zero."""
+        names = self._required(columns)
 
         def sums(batches: Iterator[Batch]) -> Iterator[Totals]:
-            found, records = group_sums(batches, plan)
+            found, records = sum_up(batches)
             everything = np.append(found.ravel(), records)
             occurring = np.flatnonzero(everything)
             yield occurring, everything[occurring]
@@ -111,7 +124,7 @@ class SparkSource:
         totals = np.zeros(last + 1, dtype=np.int64)
         for place, total in answered(lambda: self._summed(names, sums), "sum them"):
             totals[int(place)] = total
-        return totals[:last].reshape(-1, 3), int(totals[last])
+        return totals[:last], int(totals[last])
 
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to: tasks make keys of ids, and Spark groups by these numbers."""

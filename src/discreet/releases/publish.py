@@ -69,11 +69,10 @@ def publish(
 ) -> Release[ModelT]:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    `unit` says whom the guarantee protects if one person may have several rows: all is then stated and charged for a
-    whole person; left out, it is whom the model protects. Each call charges anew. Give a `request`, a name that the
-    caller chooses, to make a call safe to repeat: if a release was recorded under that name, the same release is
-    returned and nothing is charged. `group` names the one group of the ledger whose records the statistics are about,
-    `data` the data set, for the ledger's readers. Only the operating system's secure bits are accepted.
+    `unit` says whom the guarantee protects, and how many rows they may have, for whom all is then charged; left out, it
+    is whom the model protects. Each call charges anew; with a `request`, a name that the caller chooses, it is safe to
+    repeat: a release that was recorded under it is returned, and nothing is charged. `group` names the one group of the
+    ledger that the records are of, `data` the data set. Only the operating system's secure bits are accepted.
 
     What no engine of `infer` could read is refused before anything is charged; public facts alone decide. Say
     `reading="none"` to publish it nevertheless: the release then tells its readers that there is no posterior.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from discreet.releases import Release
 class NumberSumsEngine(Engine, place=10):
     """Reads one release of sums: every quantity by a test of its own."""
 
-    models = (NumberSums,)
+    models: ClassVar[tuple[type, ...]] = (NumberSums,)
+    kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
 
     def misfit(self, case: Case) -> str | None:
         """Refuse what is no noisy sums, and several releases."""
@@ -44,9 +46,7 @@ class NumberSumsEngine(Engine, place=10):
         rates = [weight for each in case.measurements for weight in each.noise.norm_weights or ()]
         first, second = case.model.pairs(values)
         unit = case.model.unit
-        return NumberSumsReading(
-            case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit)
-        )
+        return self.kind(case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
 
 
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
@@ -92,6 +92,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
                     found.append(self._mean_row(law, group, POPULATION, self.reading.due_to_privacy(place, law, level)))
                 elif ask == SUM:
                     found.append(self._drawn_row(ask, self.reading.sums(place), group, self.model.among, level))
+                    found.append(self._drawn_row(ask, self.reading.population_sums(place), group, POPULATION, level))
                 else:
                     for of in (self.model.among, POPULATION):
                         drawn = self.reading.variances(place, of == POPULATION)
@@ -153,9 +154,16 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
             f"Each interval holds by itself, with at least about {100 * level:g} %; {self.model.words_about_gaps}.",
         ]
-        if self.model.leaves_gaps_out and self.model.by is None:
-            words.append(f"About {self.known['all']:,.0f} of {self.size:,} records have a value.")
-        return tuple(words)
+        if SUM in self.model.asks:
+            words.append(f"The sum of the population is that of as many of it as there are here, {self.size:,}.")
+        return (*words, *self.about_sizes())
+
+    def about_sizes(self) -> list[str]:
+        """Say how many have a value, where that is not public."""
+        if not self.model.leaves_gaps_out or self.model.by is not None:
+            return []
+        who = self.model.among.removeprefix("these ")
+        return [f"About {self.known['all']:,.0f} of {self.size:,} {who} have a value."]
 
     def account(self) -> Account:
         """Return the column with its bounds, and what its groups are."""
