@@ -145,10 +145,13 @@ def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbe
     rows = []
     for each in bounds:
         own = found[each.name]
-        ends = f"{float(each.low):g} to {float(each.high):g}"
+        low, high, missing = (
+            day_text(float(value)) if each.dates else f"{float(value):g}"
+            for value in (each.low, each.high, each.missing)
+        )
         counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
-        gap = "left out" if each.are_gaps_left_out else f"{float(each.missing):g}"
-        rows.append((each.name, ends, *counts, gap, _strangers(own["undeclared"])))
+        gap = "left out" if each.are_gaps_left_out else missing
+        rows.append((each.name, f"{low} to {high}", *counts, gap, _strangers(own["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Which numbers are cut off, and which are missing", heads, rows)
 

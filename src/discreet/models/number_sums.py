@@ -69,6 +69,8 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         if whole(unit, "unit", 2, UNIT).bit_count() != 1:
             raise DeclarationError("unit, the whole numbers that a record is divided into, is a power of two.")
         self._declare(column, bounds, by, missing, persons, asks=asked_of(asks, ASKED), unit=int(unit))
+        if self.bounds.dates and SUM in self.asks:
+            raise DeclarationError(f"Dates have no sum; of {self.column!r} the mean or the variance can be asked.")
         if len(self.groups) > MOST_GROUPS:
             raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")
 
@@ -80,7 +82,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return {"number": Asked(asked_number)}
 
     def __repr__(self) -> str:
-        ends = f"{float(self.bounds.low):g} to {float(self.bounds.high):g}"
+        ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         of = self.words_about_persons and f", {self.words_about_persons}"
         return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps}{of})"

@@ -247,10 +247,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         step = max(1, round(self.count / 8))
         return tuple(range(step, self.count, step))
 
-    def shown(self, value: float) -> str:
-        """Return a number of the column as text; of dates, the day."""
-        return day_text(value) if self.bounds.dates else f"{value:,.10g}"
-
     @property
     def row_scales(self) -> tuple[float, ...]:
         """Return that shares and numbers have units of their own: shares are told as parts of the range."""

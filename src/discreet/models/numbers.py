@@ -138,6 +138,10 @@ class BoundedNumber(Model[ReadAs]):
         """Return the number at a place between the bounds, 0 at the lower and 1 at the upper one."""
         return np.asarray(float(self.bounds.low) + self.width * np.asarray(place, dtype=float))
 
+    def shown(self, value: float) -> str:
+        """Return a number of the column as text; of dates, the day."""
+        return day_text(value) if self.bounds.dates else f"{value:,.10g}"
+
     @property
     def words_about_gaps(self) -> str:
         """Say what becomes of gaps."""

@@ -88,7 +88,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return {}
 
     def __repr__(self) -> str:
-        ends = f"{float(self.bounds.low):g} to {float(self.bounds.high):g}"
+        ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         return f"WeightedSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self._weighed.words})"
 
@@ -98,7 +98,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return float(self._weighed.most)
 
     @property
-    def protects(self) -> str:
+    def protects(self) -> str:  # type: ignore[override]
         """Return whom the guarantee protects."""
         return "one record" if self.rows is None else ONE_PERSON
 

@@ -16,8 +16,8 @@ from scipy.special import ndtri
 from discreet.arrays import Floats
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.weighted_sums import WeightedSums
-from discreet.reading.number_sums import Deviation, NumberSumsReading
-from discreet.reading.ratios import DRAWS, Ratio
+from discreet.reading.number_sums import NumberSumsReading
+from discreet.reading.ratios import DRAWS, Deviation, Ratio
 
 _SEED = 122
 _FEW = 200  # draws of a variance that are possible; with fewer, noise hides it

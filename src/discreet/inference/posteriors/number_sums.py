@@ -10,7 +10,7 @@ from discreet.arrays import Floats
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.row import DAYS, Row
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.number_sums import MEAN, SUM, NumberSums
 from discreet.models.numbers import POPULATION
@@ -106,13 +106,16 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def _drawn_row(self, ask: str, drawn: Floats, group: str, of: str, level: float) -> Row:
         low, middle, high = np.quantile(drawn, (tails(level)[0], 0.5, tails(level)[1])).tolist()
-        name, unit = f"{ask} of {self.model.quantity} ({of})", self.unit if ask == SUM else f"{self.unit} squared"
+        name, unit = (
+            f"{ask} of {self.model.quantity} ({of})",
+            self.unit if ask == SUM else "days squared" if self.model.bounds.dates else f"{self.unit} squared",
+        )
         return Row(name, group, middle, middle, low, high, float(drawn.std()), None, unit)
 
     @property
     def unit(self) -> str:
         """Return the unit of means: that of the column."""
-        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+        return DAYS if self.model.bounds.dates else self.model.column
 
     @property
     def known(self) -> dict[str, float]:
@@ -168,8 +171,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def account(self) -> Account:
         """Return the column with its bounds, and what its groups are."""
         model = self.model
-        low, high = float(model.bounds.low), float(model.bounds.high)
-        columns = [(model.column, f"({low:g} to {high:g}; values beyond are cut off there, {model.words_about_gaps})")]
+        low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
+        columns = [(model.column, f"({low} to {high}; values beyond are cut off there, {model.words_about_gaps})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(

@@ -17,7 +17,7 @@ from discreet.exact import Exact, exact
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Distribution
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
 from discreet.inference.posteriors.states import States
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.models.numbers import POPULATION
@@ -161,7 +161,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     @property
     def unit(self) -> str:
         """Return the unit of quantiles: that of the column."""
-        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+        return DAYS if self.model.bounds.dates else self.model.column
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of each group: what was asked, among these records and in the population."""
@@ -299,7 +299,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
                 below.append((own.point, own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(self.model.quantity, tuple(found))
+        return Distribution(self.model.quantity, tuple(found), self.model.bounds.dates)
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""

@@ -23,10 +23,10 @@ def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
     lines = []
     for row in rows:
         mean, low, high = row.texts
-        group = "" if alone else row.unit if only is None else f"given {row.given}" if row.given else ""
+        group = "" if alone else row.unit_text if only is None else f"given {row.given}" if row.given else ""
         name = row.given if alone else row.quantity
         lines.append(Line(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
-    axis = "" if only is None else "Probability" if only == PROBABILITY else only
+    axis = "" if only is None else "Probability" if only == PROBABILITY else rows[0].unit_text
     shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
     return Intervals(shown, tuple(lines), unit=only)
 
