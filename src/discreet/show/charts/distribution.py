@@ -73,7 +73,9 @@ def _bars(
         ends = {"from": edges[place], "to": edges[place + 1], "middle": (edges[place] + edges[place + 1]) / 2}
         rows.append(ends | {"share": share * scale, "low": low * scale, "high": high * scale})
     x = measured(
-        "from", axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population", picture.dates)
+        "from",
+        scale={"zero": False},
+        axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population", picture.dates),
     )
     words = title if equal else f"{title}, per 1 of {picture.column}"
     y = measured("share", axis={"title": lines_of(words, 30), "format": "%" if equal else ".1e", "tickCount": 5})
