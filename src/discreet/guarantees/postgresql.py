@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.guarantees import chain as chains
-from discreet.guarantees.chain import Chain, digest_of, run
+from discreet.guarantees.chain import NEWEST, Chain, Entry, digest_of, read_newest, run
 from discreet.guarantees.requests import waited_too_long
 from discreet.guarantees.schema import INDEXES, TABLE
 from discreet.records.columns import is_text
@@ -29,8 +29,16 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 _LEDGERS = 1_147_757  # the family of advisory locks of ledgers; those of requests have one number, not two
+_TOLD = "the newest entry of a ledger"  # that came with the lock
 _LOCKED = "55P03"  # PostgreSQL's code for a lock that was waited for too long
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+_LEDGER = f"{_LEDGERS}, 'entries'::regclass::oid::int4"
+_TRY = f"pg_try_advisory_xact_lock({_LEDGER})"
+_LOCK = f"""WITH RECURSIVE turn(number, ours) AS (SELECT 0, {_TRY} UNION ALL
+SELECT number + 1, CASE WHEN pg_sleep(least(0.001 * 2 ^ number, 0.05)) IS NOT NULL THEN {_TRY} END
+FROM turn WHERE NOT ours AND number < 20) SELECT count(*) FROM turn; SELECT pg_advisory_xact_lock({_LEDGER})"""
+"""How a writer takes the lock: in growing steps, so that whoever is at work stays at work, and from .8 s on in line."""
 
 _APPENDED = """CREATE OR REPLACE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE last record;
@@ -157,25 +165,50 @@ class ServerChain(Chain):
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
         """Begin a transaction in one message: to read, of one snapshot; to write, behind all others who write."""
-        lock = f"{_begin()}; SELECT pg_advisory_xact_lock({_LEDGERS}, 'entries'::regclass::oid::int4)"
-        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": lock}.get(begin, _begin())
+        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": f"{_begin()}; SELECT {_TRY}; {NEWEST}"}.get(begin, _begin())
         with self.in_words(), self._session(words) as connection:
+            if connection.info.pop(_TRY, True) is False:
+                self._say(connection, f"{_LOCK}; {NEWEST}")
             yield connection
             connection.commit()
 
+    def _newest(self, connection: "Connection") -> Entry:
+        """Return the newest entry: the one that came with the lock, once."""
+        told = connection.info.pop(_TOLD, None)
+        return super()._newest(connection) if told is None else read_newest(told)
+
     def _session(self, first: str, is_new: bool = False) -> "Connection":
         """Return a session that has said its first words; one that ended while it was kept is replaced, once."""
-        from sqlalchemy.exc import DBAPIError
+        from sqlalchemy.exc import OperationalError
 
         session = self._engine().connect()
         try:
-            session.exec_driver_sql(first)
-        except DBAPIError as problem:
+            self._say(session, first)
+        except OperationalError as problem:
             session.close()
             if is_new or not problem.connection_invalidated:
                 raise
             return self._session(first, is_new=True)
         return session
+
+    @staticmethod
+    def _say(session: "Connection", words: str) -> None:
+        """Send statements in one message; keep what the last two say: whether the lock is ours, the newest entry."""
+        from psycopg import Error, rows
+        from sqlalchemy.exc import OperationalError
+
+        driver = session.connection.driver_connection
+        assert driver is not None
+        try:
+            with driver.cursor(row_factory=rows.namedtuple_row) as cursor:
+                cursor.execute(words)
+                told = [each.fetchone() if each.description else None for each in cursor.results()]
+        except Error as problem:
+            if driver.closed:
+                session.invalidate()
+            raise OperationalError(words, None, problem, connection_invalidated=bool(driver.closed)) from None
+        is_ours, entry = told[-2:] if words.endswith(NEWEST) else (None, None)
+        session.info[_TOLD], session.info[_TRY] = entry, is_ours and is_ours[0]
 
     def _engine(self) -> "Engine":
         """Return an engine of this very process: forked processes share no session."""
