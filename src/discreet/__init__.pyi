@@ -113,6 +113,10 @@ from discreet.models import (
 from discreet.models import InverseGamma as InverseGamma
 from discreet.models import NumberSums as NumberSums
 from discreet.models import NumberTable as NumberTable
+from discreet.models import PersonRows as PersonRows
+from discreet.models import Persons as Persons
+from discreet.models import WeightedSums as WeightedSums
+from discreet.models import Weights as Weights
 from discreet.models import read_bif as read_bif
 from discreet.planning import Audit as Audit
 from discreet.planning import Certificate as Certificate

@@ -105,9 +105,12 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     made = GeometricSums(model, size, epsilon)
     values, spread = (f"{100 * float(part / made.epsilon):.3g} %" for part in made.parts)
-    share = f"values get {values} of epsilon, and how far they spread {spread}"
-    both = "" if sum(made.parts) == made.epsilon else ", as no record moves both wholly at once"
-    why = "every record is one unit that is divided between two ends, so groups and gaps cost nothing besides"
+    who, share = (
+        model.protects.removeprefix("one "),
+        f"values get {values} of epsilon, and how far they spread {spread}",
+    )
+    both = "" if sum(made.parts) == made.epsilon else f", as no {who} moves both wholly at once"
+    why = f"every {who} is one unit that is divided between two ends, so groups and gaps cost nothing besides"
     why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 

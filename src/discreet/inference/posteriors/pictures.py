@@ -48,6 +48,7 @@ class Distribution:
 
     column: str
     groups: tuple[tuple[str, tuple[float, ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]], ...]
+    dates: bool = False
 
 
 @dataclass(frozen=True)
