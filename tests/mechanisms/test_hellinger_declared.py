@@ -240,6 +240,16 @@ def test_the_papers_scales_have_their_true_figure() -> None:
     assert float(FirstHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4").gamma().mid()) < float(three.gamma().mid())
 
 
+def test_the_papers_global_scale_is_charged_what_it_costs_beyond_comparison() -> None:
+    """Its true epsilon is at least epsilon/2, what two neighbours GS apart lose by the score alone."""
+    four = PublishedHellingerGlobal(table_of(1, 1, 1, 1), 600, 1)
+    assert Fraction(1, 2) < four.guarantee.epsilon < Fraction(501, 1000)
+    assert "bounded by a series" in four.guarantee.reason
+    assert read_mechanism(mechanism_document(four)) == four
+    assert FirstHellingerGlobal(table_of(1, 1, 1, 1), 600, 1).guarantee.epsilon == 1  # as releases of it were charged
+    assert PublishedHellingerGlobal(table_of(1, 1, 1, 1), 100_000, 1).guarantee.epsilon == 1
+
+
 def test_version_one_keeps_its_scale() -> None:
     first = FirstHellingerGlobal(table_of(1, 1), 10, 1)
     assert float(first.guarantee.epsilon) == pytest.approx(0.632751, abs=1e-6)
