@@ -65,7 +65,7 @@ def test_intervals_hold_the_median_also_where_one_record_is_in_its_cell(counts: 
     assert hits >= 870
 
 
-def test_one_median_is_asked_in_two_steps_and_charged_as_a_whole(tmp_path: Path) -> None:
+def test_a_study_asks_for_two_steps_by_name_and_is_charged_as_a_whole(tmp_path: Path) -> None:
     generator = np.random.default_rng(4)
     (tmp_path / "x.csv").write_text("pay\n" + "\n".join(f"{x:.1f}" for x in generator.gamma(4, 10, 800)) + "\n")
     (tmp_path / "s.toml").write_text("""
@@ -82,10 +82,12 @@ missing = 0
 model = "number"
 column = "pay"
 quantiles = [0.5]
+mechanism = "TwoStepMedian"
 epsilon = "2"
 """)
     asked = dc.Study(tmp_path / "s.toml")
     assert isinstance(asked.question("q").mechanism, dc.TwoStepMedian)
+    assert "TwoStepMedian" in dc.suggest(asked.question("q").model, 800, 2).reason
     release = asked.publish("q")
     assert asked.ledger().remaining.epsilon == 0
     read = dc.Release.from_json(release.to_json())

@@ -25,7 +25,6 @@ from discreet.mechanisms import (
     NetworkCounts,
     PathTable,
     TreeTable,
-    TwoStepMedian,
 )
 from discreet.mechanisms.box_moments import NoisyMoments
 from discreet.mechanisms.cube_counts import cube_refusal
@@ -118,13 +117,12 @@ def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 
 @_suggestion.register
 def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
-    if model.is_one_median:
-        why = "it is one median: a second step counts anew at the edge that a table finds, with far less noise there"
-        return Suggestion(TwoStepMedian(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
     made, usual = TreeTable(model, size, epsilon), suitable_cells(size, epsilon)
     why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
+    if model.is_one_median:
+        why += "; mechanism = 'TwoStepMedian' has a nearer best guess of one median, and often wider intervals"
     if "mean" in model.asks:
         why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
