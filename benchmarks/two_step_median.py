@@ -1,7 +1,7 @@
 """One median from a table, and in two steps, at the same epsilon: errors, widths and how often intervals hold it.
 
 Run `python benchmarks/two_step_median.py`. Records are drawn anew for every release, with literal seeds; errors and
-widths are in percent of the range between the bounds. The population's median is that of the law the records are drawn from.
+widths are in percent of the range between the bounds. The population's median is that of the law of the records.
 """
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +56,8 @@ def test_intervals_hold_the_median_also_where_one_record_is_in_its_cell(counts: 
     mechanism, rank = dc.TwoStepMedian(EIGHT, 400, 1), 200
     true = int(np.searchsorted(np.cumsum(table), rank))
     outputs = mechanism.sample(np.tile(table, (1000, 1)), dc.SeededBits(seed))
-    law, noise, hits = laplace_cut(0.5), mechanism.table.noise, 0
+    noise: Any = mechanism.table.noise
+    law, hits = laplace_cut(0.5), 0
     for output in outputs:
         edge = int(mechanism.edges_of(output[:-1]))
         base = ExactTests(output[:-1], 400, noise.cut, noise.single)

@@ -50,7 +50,8 @@ class Below(Quantities):
 
     def apply(self, counts: NumbersT) -> NumbersT:
         """Return the sum of all cells below the edge."""
-        return np.asarray(counts)[..., : self.edge].sum(axis=-1, keepdims=True)
+        sums: NumbersT = np.asarray(counts)[..., : self.edge].sum(axis=-1, keepdims=True)
+        return sums
 
     def transpose(self, values: NumbersT) -> NumbersT:
         """Return the number for every cell below the edge."""
