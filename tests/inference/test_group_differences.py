@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -234,12 +235,13 @@ def test_comparing_more_than_is_allowed_is_refused_before_it_begins(monkeypatch:
     mechanism = dc.GeometricHistogram(model, 10**6, "0.01")
     release = dc.Release(mechanism, (1_250,) * 800, "many wards", simulated=True)
     monkeypatch.setattr(pooled_groups, "_likelihood", lambda *_: pytest.fail("it was begun"))
-    for ask in (difference_between_groups, PooledRates):
-        more = (lambda: pytest.fail("it was begun"),) if ask is difference_between_groups else ()
-        with pytest.raises(
-            dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared.*"
-        ):
-            ask(model, [release], "fall=yes", "ward", *more)
+    asked: list[Callable[[], object]] = [
+        lambda: difference_between_groups(model, [release], "fall=yes", "ward", lambda: pytest.fail("it was begun")),
+        lambda: PooledRates(model, [release], "fall=yes", "ward"),
+    ]
+    for ask in asked:
+        with pytest.raises(dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared"):
+            ask()
     with pytest.raises(dc.DeclarationError, match=r"patience is a number above 0.*Nothing was compared"):
         difference_between_groups(model, [release], "fall=yes", "ward", lambda: np.zeros(1), patience=0)
 
