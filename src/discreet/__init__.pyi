@@ -98,6 +98,7 @@ from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
 from discreet.mechanisms import TreeTable as TreeTable
+from discreet.mechanisms import TwoStepMedian as TwoStepMedian
 from discreet.models import BoundedFamily as BoundedFamily
 from discreet.models import (
     Categories,

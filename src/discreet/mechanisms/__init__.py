@@ -34,6 +34,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.tree_table import TreeTable
+from discreet.mechanisms.two_step_median import TwoStepMedian
 
 __all__ = [
     "BallDraw",
@@ -69,5 +70,6 @@ __all__ = [
     "Plan",
     "PosteriorSampling",
     "TreeTable",
+    "TwoStepMedian",
     "with_fields",
 ]

@@ -148,6 +148,12 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps}{of})"
 
     @property
+    def is_one_median(self) -> bool:
+        """Tell whether the median of a public number of records is all that is asked."""
+        alone = self.asks == (QUANTILES,) and self.quantiles == (Fraction(1, 2),)
+        return alone and self.by is None and not self.leaves_gaps_out
+
+    @property
     def part_in_words(self) -> str:
         """Say how large a part of such a table is."""
         return f"{len(self.edges) - 1} cells"

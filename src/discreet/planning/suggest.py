@@ -121,6 +121,8 @@ def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggest
     why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
+    if model.is_one_median:
+        why += "; mechanism = 'TwoStepMedian' has a nearer best guess of one median, and often wider intervals"
     if "mean" in model.asks:
         why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
