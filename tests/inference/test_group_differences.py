@@ -236,13 +236,11 @@ def test_comparing_more_than_is_allowed_is_refused_before_it_begins(monkeypatch:
     release = dc.Release(mechanism, (1_250,) * 800, "many wards", simulated=True)
     monkeypatch.setattr(pooled_groups, "_likelihood", lambda *_: pytest.fail("it was begun"))
     asked: list[Callable[[], object]] = [
-        lambda: difference_between_groups(model, [release], "fall=yes", "ward", lambda: np.zeros(400)),
+        lambda: difference_between_groups(model, [release], "fall=yes", "ward", lambda: pytest.fail("it was begun")),
         lambda: PooledRates(model, [release], "fall=yes", "ward"),
     ]
     for ask in asked:
-        with pytest.raises(
-            dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared.*"
-        ):
+        with pytest.raises(dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared"):
             ask()
     with pytest.raises(dc.DeclarationError, match=r"patience is a number above 0.*Nothing was compared"):
         difference_between_groups(model, [release], "fall=yes", "ward", lambda: np.zeros(1), patience=0)

@@ -25,6 +25,7 @@ from discreet.reading.case import Case, Work
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.own_sums import summed_measurements
+from discreet.reading.patience import patience_for
 from discreet.releases import Release
 
 _REACHES = 25.0  # counts this many factors e away from the noisy ones are left out: e^-25 = 1e-11
@@ -277,7 +278,7 @@ def _require(work: Work, patience: float) -> None:
     if not isinstance(patience, int | float) or not 0 < patience < inf:
         raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was compared.")
     if (why := work.refusal_for(patience)) is not None:
-        raise DeclarationError(f"{why[0].upper()}{why[1:]}. Nothing was compared. {work.way_out}")
+        raise DeclarationError(f"{why[0].upper()}{why[1:]}. Nothing was compared. {patience_for(work)}")
 
 
 def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:
