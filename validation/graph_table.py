@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calibration_page import PAGE, files, marked, percent, table
+from calibration_page import PAGE, files, percent, table
 from kept_results import HERE, write
 from rank_tests import uniformity
 
@@ -20,6 +20,7 @@ COLLECTED = HERE / "graph_calibration.json"
 LEVELS = (0.5, 0.9, 0.95)
 HOW = {"CountsEngine": "chains", "RowsEngine": "row by row"}
 Entry = dict[str, Any]
+_FIRST, _LAST = "<!-- graphs: made by validation/graph_table.py -->", "<!-- end of graphs -->"
 
 
 def summed_up(found: Entry) -> Entry:
@@ -56,8 +57,8 @@ def lines(results: list[Entry]) -> str:
 
 def written(page: str, results: list[Entry]) -> str:
     """Return a page whose table of graphs is that of the results."""
-    before, rest = page.split(marked("graphs", "").split("\n")[0])
-    return before + marked("graphs", lines(results)) + rest.split("<!-- end of graphs -->")[1]
+    before, rest = page.split(_FIRST)
+    return f"{before}{_FIRST}\n{lines(results)}\n{_LAST}{rest.split(_LAST)[1]}"
 
 
 def main(word: str) -> None:

@@ -138,6 +138,17 @@ def test_distances_and_sums_of_affinities_are_bounded_for_every_pair(
     assert (np.diff(sums.above, axis=0) <= 1e-9).all()
 
 
+def test_strong_priors_are_bounded_with_all_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ln Gammas are large they are not subtracted; where they are not, both ways agree."""
+    usual = [pair_sums.__wrapped__(*case) for case in (((1e9,) * 3, 30), ((1.0, 1.0, 0.5), 30))]
+    assert usual[0].above[0].max() == pytest.approx(31**2, rel=5e-7)  # affinities of 1, all of them
+    monkeypatch.setattr(hellinger_series, "_MOST_GAMMA", 0)
+    slow = [pair_sums.__wrapped__(*case) for case in (((1e9,) * 3, 30), ((1.0, 1.0, 0.5), 30))]
+    for one, two in zip(usual, slow, strict=True):
+        assert one.above == pytest.approx(two.above, rel=1e-10)
+        assert one.below == pytest.approx(two.below, rel=1e-10)
+
+
 def test_stretches_hold_the_bounds_of_every_count_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
     alpha, size = (0.5, 1.0, 2.0, 1.0), 40
     monkeypatch.setattr(hellinger_series, "_ALONE", size)
