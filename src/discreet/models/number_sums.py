@@ -136,6 +136,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             raise DeclarationError(f"Both halves of the sums add up to {size} records of {self.unit} each.")
         return rows
 
+    def at_places(self, places: Counts) -> Counts:
+        """Return what a record with a value at each of these places adds, of a column without groups."""
+        rows = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
+        return np.array([self._ends(row[None, :], 1) for row in rows])
+
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return what a record can add: with a value at a bound or in the middle, in each group, or without one."""
         few = self.unit <= 4 and len(self.groups) * (self.unit + 1) + 1 <= most
