@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.inference.posteriors import number_table
 from discreet.models.number_table import suitable_cells
 from discreet.noise import ZeroSumBlocks
 from discreet.reading.number_tests import DrawnTests, ExactTests
@@ -196,3 +197,21 @@ def test_several_releases_are_read_one_at_a_time() -> None:
     sums = mechanism.model.rehearse({"x": [0, 1, 1, 0]})
     with pytest.raises(dc.DeclarationError, match="one release at a time"):
         dc.infer(*(dc.simulate(mechanism, sums, dc.SeededBits(seed)) for seed in (1, 2)))
+
+
+def test_noise_that_is_too_wide_for_laws_of_all_cuts_is_read_by_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    def table(cells: int, epsilon: str) -> dc.TreeTable:
+        return dc.TreeTable(dc.NumberTable("x", (0, 100), cells, missing=0, quantiles=("0.5",)), 1000, epsilon)
+
+    assert (
+        table(256, "0.1").noise.cut_operations < number_table._MOST_FOR_CUTS < table(256, "0.01").noise.cut_operations
+    )
+    mechanism = table(16, "0.2")
+    release = dc.simulate(mechanism, mechanism.model.rehearse({"x": [20, 40, 60, 80, 41] * 200}), dc.SeededBits(5), "x")
+    exact = dc.infer(release)
+    monkeypatch.setattr(number_table, "_MOST_FOR_CUTS", 1.0)
+    drawn = dc.infer(release)
+    assert "exact tests" in exact.method
+    assert "by rank" in drawn.method
+    for one, two in zip(exact.rows(0.9), drawn.rows(0.9), strict=True):
+        assert one.low - 6.25 <= two.low <= 41 <= two.high <= one.high + 6.25  # a cell more or less

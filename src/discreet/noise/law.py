@@ -182,6 +182,11 @@ class NoiseLaw(ABC):
         """Return the law of the noise of the first so many numbers, added up; None if it is not worked out."""
         return None
 
+    @property
+    def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cuts take, where these are worked out."""
+        return 0.0
+
     def single(self, place: int) -> CutLaw | None:
         """Return the law of one number's noise, where that of cuts is known too; else None."""
         return None

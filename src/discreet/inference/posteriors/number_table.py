@@ -29,6 +29,7 @@ from discreet.releases import Release
 
 _DRAWS, _SEED = 4095, 24
 _TESTED = 400.0  # operations for each value of a cut's law
+_MOST_FOR_CUTS = 1.2e10  # operations for the laws of all cuts; beyond, noise is so wide that draws of it serve
 
 
 @lru_cache(maxsize=8)
@@ -53,7 +54,7 @@ class NumberTableReading:
     def is_exact(self) -> bool:
         """Tell whether the number of records with a value is public and the law of every cut is known."""
         known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
-        return known and self.noise.cut(1) is not None
+        return known and self.noise.cut_operations <= _MOST_FOR_CUTS and self.noise.cut(1) is not None
 
     @property
     def method(self) -> str:
@@ -121,9 +122,10 @@ class NumberTableEngine(Engine, place=10):
     def work(self, case: Case) -> Work:
         """Return the work of the laws of all cuts, or of draws of all noise."""
         noise, model = case.measurements[0].noise, case.model
-        reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
-        if model.by is None and not model.leaves_gaps_out:
-            return Work(f"testing {model.count} edges", _TESTED * model.count * reach**1.5, 40 * reach * 256)
+        if model.by is None and not model.leaves_gaps_out and noise.cut_operations <= _MOST_FOR_CUTS:
+            reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
+            operations = noise.cut_operations + _TESTED * model.count * reach
+            return Work(f"testing {model.count} edges", operations, 40 * reach * 64)
         operations = _DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells))
         return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * _DRAWS * len(model.cells))
 
