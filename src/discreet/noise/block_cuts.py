@@ -86,7 +86,7 @@ def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> 
 
 
 def cut_operations(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
-    """Return about how many operations the laws of all cuts take: a few for each value that is worked out and each t."""
+    """Return about how many operations the laws of all cuts take: a few for each value worked out and each t."""
     half, longest = 9 * sqrt(2 * sum(sizes)) / (outer + inner), (6 * sqrt(2 * max(sizes)) + 32) / inner
     return 5.0 * sum(sizes) * (half / _step(outer, inner) + 1) * (2 * longest + 1)
 
