@@ -120,6 +120,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (places, squares)]
         return np.concatenate([pairs[0], gap, pairs[1], gap]).astype(np.int64)
 
+    @property
+    def counted(self) -> tuple[object, ...]:
+        """Return what is summed, whatever is asked of it."""
+        return self.bounds, self.by, self.leaves_gaps_out, self.unit
+
     def statistics(self, data: object) -> Statistics:
         """Sum the records of a frame or another source. The result is secret."""
         sums, records = sum_groups(data, self._plan())

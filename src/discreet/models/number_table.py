@@ -182,6 +182,11 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         own = [str(level) for level in self.declared.levels]
         return tuple(f"{group} {name}".strip() for group in self.groups for name in own)
 
+    @property
+    def counted(self) -> tuple[tuple[Column, ...], ...]:
+        """Return what is counted, whatever is asked of it."""
+        return self.tables
+
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source. The result is secret."""
         (table,) = as_source(data).count_families(list(self.tables))

@@ -15,13 +15,15 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
 from discreet.inference.posteriors.account import Account, levels_in_words
-from discreet.inference.posteriors.pictures import Distribution
+from discreet.inference.posteriors.density import smooth_density
+from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.states import States
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.models.numbers import POPULATION, RECORDS
 from discreet.noise import NoiseLaw
+from discreet.noise.averaged import Averaged
 from discreet.reading import Case, Engine, Work
 from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
 from discreet.reading.ratios import Quantiles, Ratio
@@ -33,7 +35,7 @@ _MOST_FOR_CUTS = 1.2e10  # operations for the laws of all cuts; beyond, noise is
 
 
 @lru_cache(maxsize=8)
-def drawn_noise(noise: NoiseLaw) -> Floats:
+def drawn_noise(noise: NoiseLaw | Averaged) -> Floats:
     """Return draws of all noise: they are public, and the same for every release with this law."""
     return noise.simulate(_DRAWS, np.random.default_rng(_SEED))
 
@@ -44,8 +46,8 @@ class NumberTableReading:
 
     model: NumberTable
     size: int
-    values: Counts
-    noise: NoiseLaw
+    values: Counts | Floats
+    noise: NoiseLaw | Averaged
     are_cuts_worked_out: bool = True
     """Whether the laws of cuts are worked out where they can be, or draws serve for all."""
     log_evidence: float = float("nan")
@@ -60,7 +62,8 @@ class NumberTableReading:
     def method(self) -> str:
         """Say how it was read."""
         how = "exact tests" if self.is_exact else f"tests by rank among {_DRAWS:,} draws of noise"
-        return f"read by {how} at every edge, which hold whatever the records are"
+        several = f", of the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
+        return f"read by {how} at every edge{several}, which hold whatever the records are"
 
     @cached_property
     def drawn(self) -> Floats:
@@ -112,17 +115,22 @@ class NumberTableEngine(Engine, place=10):
     models = (NumberTable,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no noisy table, and several releases."""
+        """Refuse what is no noisy table."""
         if not case.is_measured:
             return "a table of numbers is read from noisy counts only"
-        if len(case.observed) > 1 or len(case.measurements) > 1:
-            return "a table of numbers is read from one release at a time; read each by itself"
+        if len(case.observed) != len(case.measurements):
+            return "a table of numbers is read from one noisy table in each release"
         return None
 
     def work(self, case: Case) -> Work:
         """Return the work of the laws of all cuts, or of draws of all noise."""
-        noise, model = case.measurements[0].noise, case.model
-        if model.by is None and not model.leaves_gaps_out and noise.cut_operations <= _MOST_FOR_CUTS:
+        noise, model = _noise_of(case), case.model
+        if (
+            noise.has_density
+            and model.by is None
+            and not model.leaves_gaps_out
+            and noise.cut_operations <= _MOST_FOR_CUTS
+        ):
             reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
             operations = noise.cut_operations + _TESTED * model.count * reach
             return Work(f"testing {model.count} edges", operations, 40 * reach * 64)
@@ -130,9 +138,17 @@ class NumberTableEngine(Engine, place=10):
         return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * _DRAWS * len(model.cells))
 
     def read(self, case: Case) -> NumberTableReading:
-        """Return the table with the law of its noise."""
-        (measured,) = case.measurements
-        return NumberTableReading(case.model, case.size, measured.values, measured.noise)
+        """Return the table with the law of its noise; several tables of the same cells are averaged."""
+        noise = _noise_of(case)
+        values = [measured.values for measured in case.measurements]
+        if isinstance(noise, Averaged):
+            return NumberTableReading(case.model, case.size, noise.of(values), noise)
+        return NumberTableReading(case.model, case.size, values[0], noise)
+
+
+def _noise_of(case: Case) -> NoiseLaw | Averaged:
+    laws = tuple(measured.noise for measured in case.measurements)
+    return laws[0] if len(laws) == 1 else Averaged(laws)
 
 
 class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
@@ -282,7 +298,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
         noise = self.reading.noise
         if not noise.has_density:
-            raise DeclarationError(f"the noise of {type(self.releases[0].mechanism).__name__} has no density")
+            raise DeclarationError(
+                f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
+            )
         return [noise.log_probability(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
@@ -301,7 +319,32 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
                 below.append((own.point, own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(self.model.column, tuple(found))
+        return Distribution(self.model.column, tuple(found), self._densities())
+
+    def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
+        """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
+        if self.model.is_whole:
+            return ()
+        variance = float(np.mean(self.reading.noise.variance))
+        shares = [np.diff(tests.fitted) for tests in self.by_draws.reading.tests]
+        return tuple(smooth_density(self.model.places, own, variance) for own in shares)
+
+    def intervals(self, level: float = 0.9) -> Intervals:
+        """Return the quantiles, each with the interval for the records and for the population below each other."""
+        if self.model.asks != (QUANTILES,):
+            return super().intervals(level)
+        lines = []
+        for row in self.rows(level):
+            name, _, of = row.quantity.removesuffix(")").rpartition(" (")
+            guess, low, high = row.texts
+            group = f"{name.removesuffix(f' of {self.model.column}')} {row.given}".strip()
+            lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
+        return Intervals(
+            f"{self.model.column}: best guess and {100 * level:g} % interval, in whole cells",
+            tuple(lines),
+            heading="guess (interval)",
+            unit=self.unit,
+        )
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
