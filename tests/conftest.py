@@ -2,6 +2,18 @@
 
 import pytest
 
+import discreet as dc
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let all tests of a mechanism run in one process: what is worked out for it once is worked out once."""
+    kinds = dc.Mechanism.registered()
+    for item in items:
+        named = getattr(item, "callspec", None)
+        found = [value for value in (named.params.values() if named else ()) if isinstance(value, str)]
+        for kind in [value for value in found if value in kinds][:1]:
+            item.add_marker(pytest.mark.xdist_group(kind))
+
 
 @pytest.fixture
 def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,6 +27,7 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_MOST_BLOCKS", "_LEAST_ROUNDS", "_MOST_ROUNDS"):
         monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 1)
     monkeypatch.setattr("discreet.reading.engines.moments.LOOKS", (1,))
-    monkeypatch.setattr("discreet.reading.engines.moments.LEAST_WORTH", 1e-3)
+    for name, little in (("DRAWS", 256), ("MOST_DRAWS", 1024), ("LEAST_WORTH", 1e-3), ("GOOD_WORTH", 100.0)):
+        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", little)
     for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):
         monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", 1e9)

@@ -36,6 +36,7 @@ def expected_failures(_: Any) -> dict[str, str]:
     return EXPECTED
 
 
+@pytest.mark.usefixtures("short_runs")
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [PrivateBayesianRidge(epsilon=10_000, feature_bounds=(-5, 5), target_bounds=(-5, 5))],

@@ -44,3 +44,9 @@ def test_results_are_stamped_and_those_of_others_are_not_taken_up(monkeypatch: p
     assert kept_results.kept("sweep", "A", 2, 1, lambda number: 7) == [7]
     monkeypatch.setattr(kept_results, "commit", lambda: "b" * 40)
     assert kept_results.kept("sweep", "A", 2, 1, lambda number: 8) == [8]
+
+
+def test_what_is_known_so_far_is_said_after_each_repeat(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        kept_results.kept("sweep", "A", 1, 4, interrupted, lambda done: f"sum {sum(done)}")
+    assert capsys.readouterr().out == "A, 1 of 4: sum 0\nA, 2 of 4: sum 1\n"

@@ -107,7 +107,8 @@ def test_a_network_that_nobody_could_read_is_not_published_or_charged(
     assert not networks.ledger_path.exists()
 
 
-@pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
+@pytest.mark.usefixtures("short_runs")
+@pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning", "ignore::discreet.ConvergenceWarning")
 def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Study) -> None:
     edges = 'edges = ["smoking -> fall", "age -> fall"]'
     networks.path.write_text(NETWORKS.replace('edges = ["smoking -> fall", "age"]', edges))

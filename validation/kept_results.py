@@ -43,8 +43,14 @@ def file_of(sweep: str, setting: str) -> Path:
     return RESULTS / sweep / (re.sub(r"[^a-z0-9.]+", "-", setting.lower()).strip("-") + ".json")
 
 
-def kept(sweep: str, setting: str, seed: int, count: int, repeat: Callable[[int], Any]) -> list[Any]:
-    """Return what `repeat` finds for 0, 1, ..., count - 1; what this commit found before is not computed again."""
+def kept(
+    sweep: str, setting: str, seed: int, count: int, repeat: Callable[[int], Any],
+    so_far: Callable[[list[Any]], str] | None = None,
+) -> list[Any]:  # fmt: skip
+    """Return what `repeat` finds for 0, 1, ..., count - 1; what this commit found before is not computed again.
+
+    Where a repeat takes long, `so_far` says what is known after each of them: it is printed as it comes.
+    """
     place = file_of(sweep, setting)
     found = {"commit": commit(), "setting": setting, "seed": seed, "repeats": []}
     if place.exists():
@@ -54,6 +60,8 @@ def kept(sweep: str, setting: str, seed: int, count: int, repeat: Callable[[int]
     for number in range(len(done), count):
         done.append(repeat(number))
         write(place, found)
+        if so_far is not None:
+            print(f"{setting}, {len(done)} of {count}: {so_far(done)}", flush=True)
     return done[:count]
 
 

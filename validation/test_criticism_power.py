@@ -3,6 +3,10 @@
 The graph is b -> d <- c with 2,000 records at epsilon 1 by FamilyHistograms. In truth P(c | b = 1) is P(c | b = 0) plus
 `tied`: where that is 0 the graph is right, and a p-value below .05 should be seen in at most 5 % of all studies, up to
 three standard errors; posterior predictive p-values are conservative, so that fewer are fine. The power is printed.
+
+The bars below, the settings and the seed were written down before the first study with this seed was read, and are not
+changed after it: a right graph is blamed as above; a missing arrow with tied = .06 is found in at least .2 of all
+studies and one with .1 in at least .8, each less three standard errors of as many studies.
 """
 
 from functools import partial
@@ -16,7 +20,7 @@ import discreet as dc
 from discreet.models.network import Network
 from discreet.models.network_records import counts_of
 
-SEED = 20261117
+SEED = 731_902_645
 SIZE = 2_000
 GRAPH = Network.from_edges("b -> d", "c -> d", levels=dict.fromkeys("bcd", (0, 1)), outside=0)
 MECHANISM = dc.mechanisms.FamilyHistograms(GRAPH, SIZE, 1)

@@ -73,6 +73,7 @@ def asked(text: str, folder: Path) -> dc.Study:
     return dc.Study(folder / "other.toml")
 
 
+@pytest.mark.usefixtures("short_runs")
 def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "600 records, as declared" in run("check", "study.toml").output
     published = run("publish", "study.toml", "--ask", "pay").output
@@ -104,6 +105,7 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
 
 
+@pytest.mark.usefixtures("short_runs")
 @pytest.mark.parametrize(
     ("formula", "names"),
     [

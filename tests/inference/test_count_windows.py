@@ -9,7 +9,7 @@ from discreet.reading import Case
 from discreet.reading.counts import count_sums, low_frequencies
 from discreet.reading.counts.count_sums import CellWeights, log_prior
 from discreet.reading.counts.latent_counts import LatentCounts
-from discreet.reading.counts.low_frequencies import LowFrequencies
+from discreet.reading.counts.low_frequencies import MOST_WAVES, LowFrequencies
 from discreet.reading.engines.tables import TablesEngine
 
 Floats = NDArray[np.float64]
@@ -208,7 +208,7 @@ def test_a_bound_on_what_is_left_out_holds() -> None:
     values = made_up(200, 20_000, 0.5, 5)
     counts = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
     product = np.abs(np.fft.rfft(counts._weights, counts.length, axis=1).prod(axis=0))
-    low = LowFrequencies(counts._weights, counts.length, counts._spread)
+    low = LowFrequencies(counts._weights, counts.length, counts._spread, np.ones(len(counts._weights), dtype=np.int64))
     assert 2 / counts.length * product[low.count :].sum() <= low.left_out + 1e-300
 
 
@@ -244,3 +244,41 @@ def test_windows_too_wide_for_waves_and_transforms_are_refused_before_anything_i
     model = dc.Categories("x", levels=tuple(range(300)), prior=1, outside=0)
     wide = dc.GeometricHistogram(model, size=10**6, epsilon="0.001")
     assert TablesEngine().work(Case.before(wide)).refusal is not None
+
+
+@pytest.mark.parametrize("waves", [MOST_WAVES, 1], ids=["few frequencies", "whole transforms"])
+@pytest.mark.parametrize("alpha", [1.0, 0.1])
+@pytest.mark.parametrize("cells", [7, 64, 65, 200])
+def test_equal_cells_are_worked_out_once_and_read_as_each_by_itself(
+    cells: int, alpha: float, waves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(low_frequencies, "MOST_WAVES", waves)
+    generator = np.random.default_rng([19, cells])
+    counts = generator.multinomial(40 * cells, generator.dirichlet(np.full(cells, 0.3)))
+    noisy = counts + np.rint(generator.laplace(scale=3, size=cells)).astype(np.int64)
+    noisy[:2] = -30, -30  # far below what is possible, twice
+    weights, total = laplace(noisy, 0.3, alpha), int(counts.sum())
+    alone = LatentCounts(weights, noisy, noisy, 1 / 0.3, total)
+    shared = LatentCounts(weights, noisy, noisy, 1 / 0.3, total, noisy)
+    assert len(shared._weights) == len(np.unique(noisy)) < cells == len(alone._weights)
+    np.testing.assert_array_equal(shared.first, alone.first)
+    np.testing.assert_allclose(shared.marginals, alone.marginals, rtol=1e-10, atol=1e-14)
+    assert shared.log_sum == pytest.approx(alone.log_sum, abs=1e-11)
+    assert shared.log_bound == pytest.approx(alone.log_bound, abs=1e-10)
+    group = generator.permutation(cells)[: cells // 2 + 1]
+    for one, two in zip(shared.sum_of(group), alone.sum_of(group), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-15)
+    np.testing.assert_array_equal(*(each.draw(20, np.random.default_rng(1)) for each in (shared, alone)))
+
+
+def test_a_release_with_ties_is_read_by_kinds_of_cells() -> None:
+    model = dc.Categories("x", levels=tuple(range(80)), prior=0.5, outside=0)
+    noisy = np.tile([3, 0, -1, 7], 20)
+    release = dc.Release(
+        dc.GeometricHistogram(model, size=180, epsilon=1), tuple(noisy.tolist()), "ties", simulated=True
+    )
+    found = dc.infer(release).readings[0].counts
+    assert isinstance(found, LatentCounts)
+    assert len(found._weights) == 4
+    alone = LatentCounts(laplace(noisy, 0.5, 0.5), noisy, noisy, 2.0, 180)
+    np.testing.assert_allclose(found.marginals @ np.arange(found._width), alone.marginals @ np.arange(alone._width))

@@ -246,6 +246,17 @@ def test_class_counts_that_are_left_out_are_negligible() -> None:
     assert sum(len(each.values) for each in counts.class_chances) < 1_100  # of 1,203: some are left out
 
 
+def test_windows_of_class_counts_are_wide_enough_before_every_count_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the first windows are wide enough at the best tilt, and not at that of the sums; a coarse look is cheap."""
+    generator, asked = np.random.default_rng(1), []
+    classes = [(2 * generator.integers(0, k + 1, 6) - k + generator.integers(-20, 20, 6), k) for k in (480, 720)]
+    usual = CubeKernel._radii
+    monkeypatch.setattr(CubeKernel, "_radii", lambda kernel, count: asked.append(count) or usual(kernel, count))
+    counts = cube_counts([(noisy, 0.5, np.ones((6, 2))) for noisy, _ in classes], [510, 690], 0.1, 1200)
+    assert counts.error <= 1e-14
+    assert len(asked) < 1_300  # of 2,402
+
+
 def test_merging_many_states_changes_predictions_little() -> None:
     """2,000 records, 300 likely class counts and more: ranges of them against every state by itself."""
     generator = np.random.default_rng(4)

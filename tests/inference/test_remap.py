@@ -56,25 +56,8 @@ def test_the_clamped_geometric_has_the_stated_accuracy() -> None:
     assert mean == pytest.approx(0.08170678141647, abs=1e-13)
 
 
-def test_the_remap_of_three_levels_has_the_stated_accuracy() -> None:
-    """The specified accuracy for m = 3, prior (1, 1, 1), n = 10, epsilon = 1."""
-    mechanism = dc.GeometricHistogram(model_of(3), size=10, epsilon=1)
-    outputs = mechanism.outputs_near(12)
-    outputs = outputs[outputs[:, 2] >= outputs[:, 1]]
-    outputs = outputs[outputs[:, 1] >= outputs[:, 0]]  # the three levels are alike: one order stands for all
-    tables = np.array(list(compositions(10, 3)))
-    chances = [mechanism.model.log_evidence(tables) + mechanism.log_likelihood(row, tables) for row in outputs]
-    outputs = outputs[np.exp(np.logaddexp.reduce(chances, axis=1)) > 1e-8]  # others have no say in six digits
-    copies = np.array([{1: 1, 2: 3, 3: 6}[len(set(row))] for row in outputs.tolist()])
-    total = sum(
-        weight * _expected_hellinger(mechanism, row[None], lambda r: np.array(dc.infer(r).bayes_remap().concentration))
-        for row, weight in zip(outputs, copies, strict=True)
-    )
-    assert total == pytest.approx(0.358341, abs=2e-5)
-
-
 def test_the_remap_of_small_tables_is_the_best_of_all() -> None:
-    for seed in range(12):
+    for seed in range(5):
         model = model_of(3, (0.1, 0.5, 0.1))
         release = dc.simulate(dc.GeometricHistogram(model, size=17, epsilon="0.3"), (9, 7, 1), dc.SeededBits(seed))
         tables = np.array(list(compositions(17, 3)))

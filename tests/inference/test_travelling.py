@@ -153,8 +153,8 @@ def test_what_is_not_known_is_left_out_and_said() -> None:
     numbers = dc.NumberTable("age", (0, 100), 10, missing=0)
     ages = numbers.rehearse({"age": [20, 30, 40, 50, 60] * 10})
     tree = tree_of(dc.infer(dc.simulate(dc.mechanisms.TreeTable(numbers, 50, 1), ages, dc.SeededBits(1), "ages")))
-    assert set(tree.children) == {"posterior", "sample_stats", "log_likelihood", "observed_data"}
-    assert "whatever the records are" in tree.attrs["left_out"]
+    assert set(tree.children) == {*ALL, "observed_data"} - {"prior", "prior_predictive"}
+    assert "no prior enters tests that hold whatever the records are" in tree.attrs["left_out"]
 
 
 def test_margins_that_are_read_along_have_likelihoods_and_predictions_of_their_own() -> None:
@@ -192,3 +192,75 @@ def test_what_takes_too_long_is_left_out_and_not_waited_for(monkeypatch: pytest.
     tree = tree_of(table())
     assert set(tree.children) == {"posterior", "prior", "observed_data", "sample_stats"}
     assert "fewer draws take less" in tree.attrs["left_out"]
+
+
+@cache
+def sums() -> tuple[Any, Any]:
+    """Return made-up ages by ward, of which every tenth is missing, and what a release of their sums tells."""
+    model = dc.NumberSums("age", (0, 100), ("mean", "sum", "variance"), by=dc.Column("ward", ("A", "B"), outside="A"))
+    release = dc.simulate(dc.mechanisms.GeometricSums(model, 400, 2), ages(model, 0), dc.SeededBits(1), "ages")
+    return model, dc.infer(release)
+
+
+def ages(model: Any, seed: int) -> Any:
+    generator = np.random.default_rng(seed)
+    values = [float(age) if generator.random() > 0.1 else None for age in 100 * generator.beta(4, 6, 400)]
+    return model.rehearse({"age": values, "ward": generator.choice(["A", "B"], 400, p=[0.3, 0.7]).tolist()})
+
+
+def test_sums_of_numbers_travel_with_likelihoods_and_further_records() -> None:
+    """Other records have the same moments: means of 1,000 draws within 4 % of records, deviations within 25 %.
+
+    A predicted sum varies by the records behind it, by as many further ones and by both noises.
+    """
+    model, posterior = sums()
+    tree, (release,) = tree_of(posterior, draws=1_000), posterior.releases
+    assert set(tree.children) == {*ALL, "observed_data"} - {"prior", "prior_predictive"}
+    states = posterior.states(1_000, seed=3)
+    slow = [float(release.mechanism.log_likelihood(np.array(release.output), row)) for row in states.hidden[:50]]
+    np.testing.assert_allclose(tree["log_likelihood"]["ages"].values[0, :50], slow, atol=1e-6)
+    for name, drawn in posterior.draws(4_000, seed=1).items():
+        own = tree["posterior"][name].values[0]
+        np.testing.assert_allclose(own.mean(axis=0), drawn.mean(axis=0), atol=float(drawn.std(axis=0).max()) / 4)
+        np.testing.assert_allclose(own.std(axis=0), drawn.std(axis=0), rtol=0.35)
+    found = tree["posterior_predictive"]["ages"].values[0] / model.unit
+    np.testing.assert_allclose(found.reshape(-1, 2, 5).sum(axis=2), 400, atol=1e-9)
+    others = np.stack([ages(model, seed) for seed in range(1, 121)]) / model.unit
+    noise = np.concatenate([m.noise.variance for m in release.mechanism.evidence(np.array(release.output))])
+    wanted = np.sqrt(2 * others.var(axis=0) + 2 * noise / model.unit**2)
+    np.testing.assert_allclose(found.mean(axis=0), np.array(release.output) / model.unit, atol=16)
+    np.testing.assert_allclose(found.std(axis=0), wanted, rtol=0.25)
+
+
+@pytest.fixture(scope="module")
+def pooled() -> Any:
+    crossed = dc.Categories(("g", "e"), levels={"g": tuple("abcd"), "e": (0, 1)}, outside={"g": "a", "e": 0})
+    counts = [12, 28, 30, 5, 20, 20, 44, 41]
+    return dc.infer(dc.simulate(dc.GeometricHistogram(crossed, 200, 1), counts, dc.SeededBits(2), "rates")).pooled(
+        "e=1", by="g"
+    )
+
+
+def test_pooled_rates_travel_with_every_group(pooled: Any) -> None:
+    """Likelihoods are the mechanism's own at the cells of each draw; predicted tables are those of 200 records."""
+    tree, states, (release,) = tree_of(pooled, draws=1_000), pooled.states(1_000, seed=3), pooled.releases
+    assert set(tree.children) == {*ALL, "observed_data"}
+    cells = states.hidden.reshape(-1, 4, 2)[:, :, ::-1].reshape(-1, 8)  # the event is the second level
+    slow = release.mechanism.log_likelihood(np.array(release.output), cells)
+    np.testing.assert_allclose(tree["log_likelihood"]["rates"].values[0], slow, atol=1e-9)
+    np.testing.assert_array_equal(tree["posterior"]["rate"].values[0], pooled.draws(1_000, seed=3)["rate"])
+    found = tree["posterior_predictive"]["rates"].values[0]
+    np.testing.assert_array_equal(found.sum(axis=1), 200)
+    np.testing.assert_allclose(found.mean(axis=0), cells.mean(axis=0), atol=3)
+    before = tree["prior"]["rate"].values[0]
+    assert before.mean() == pytest.approx(0.5, abs=0.05)
+    alike = np.corrcoef(before[:, 0], before[:, 1])[0, 1]
+    assert alike == pytest.approx(0.5, abs=0.12)  # E[kappa / (1 + kappa)] = 1/2: 1/(1 + kappa) is uniform
+
+
+def test_pooled_rates_of_sums_of_cells_predict_no_cells() -> None:
+    crossed = dc.Categories(("g", "e"), levels={"g": tuple("abc"), "e": (0, 1, 2)}, outside={"g": "a", "e": 0})
+    release = dc.simulate(dc.GeometricHistogram(crossed, 90, 1), [10] * 9, dc.SeededBits(2), "rates")
+    tree = tree_of(dc.infer(release).pooled("e=0", by="g"))
+    assert "posterior_predictive" not in tree.children
+    assert "say nothing about the cells of each" in tree.attrs["left_out"]

@@ -101,3 +101,29 @@ def test_documents_of_version_1_keep_noise_epsilon_and_charge() -> None:
     assert float(read.rho) == pytest.approx(0.9 * np.tanh(0.45) + 0.1 * np.tanh(0.05), rel=1e-5)
     assert float(read.privacy_loss().epsilon) == 1
     assert mechanism_document(dc.GeometricSums(model, 100, 1))["version"] == 2
+
+
+@pytest.mark.parametrize(
+    ("facts", "parts", "words"),
+    [
+        ({}, ("9/10", "1/10"), "values get 90 % of epsilon, and how far they spread 10 %"),
+        (
+            {"missing": 0},
+            ("1", "1/9"),
+            "100 % of epsilon, and how far they spread 11.1 %, as no record moves",
+        ),
+        (
+            {"missing": 0, "asks": ("variance",)},
+            ("16/25", "16/25"),
+            "64 % of epsilon, and how far they spread 64 %, as",
+        ),
+    ],
+)
+def test_a_suggestion_says_what_values_and_their_spread_get(
+    facts: dict[str, Any], parts: tuple[str, ...], words: str
+) -> None:
+    """Without gaps both get more than a whole together: each part is what a whole move costs in that kind alone."""
+    found = dc.suggest(dc.NumberSums("x", (0, 100), **facts), 1000, 2)
+    assert isinstance(found.mechanism, dc.GeometricSums)
+    assert found.mechanism.parts == tuple(2 * Fraction(part) for part in parts)
+    assert words in found.reason

@@ -6,6 +6,7 @@ from math import exp, expm1, lgamma, log, sqrt
 
 import numpy as np
 import pytest
+from flint import arb, arb_poly, ctx
 
 import discreet as dc
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
@@ -57,6 +58,47 @@ def test_the_scale_is_the_largest_that_keeps_epsilon(model: dc.Categories, size:
     assert (1 - 1e-5) * float(epsilon) < found <= float(epsilon)
     with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
         PermuteAndFlip(model, size, epsilon, mechanism.scale * Fraction(100_002, 100_000))
+
+
+def balls_of_log_law(mechanism: PermuteAndFlip, table: tuple[int, ...], rows: list[list[int]]) -> list[arb]:
+    """Return enclosures of ln P(r | table): the integral of a product of polynomials, all in balls of 1,000 bits."""
+    alpha = [arb(float(value)) for value in mechanism.model.concentration]
+
+    def distance(one: tuple[int, ...] | list[int], two: tuple[int, ...] | list[int]) -> arb:
+        parts = [(a + i, a + j) for a, i, j in zip(alpha, one, two, strict=True)]
+        logs = sum((((a + b) / 2).lgamma() - (a.lgamma() + b.lgamma()) / 2 for a, b in parts), arb(0))
+        return arb(0) if list(one) == list(two) else (-logs.expm1()).sqrt()
+
+    corner = [mechanism.size, *[0] * (len(alpha) - 1)]  # equal priors: the largest step is into an empty cell
+    step = [mechanism.size - 1, 1, *[0] * (len(alpha) - 2)]
+    scale = arb(mechanism.scale.numerator) / mechanism.scale.denominator / distance(corner, step)
+    chances = [(-scale * distance(table, row)).exp() for row in rows]
+    found = []
+    for place, chance in enumerate(chances):
+        product_of_misses = arb_poly([1])
+        for other in (*chances[:place], *chances[place + 1 :]):
+            product_of_misses *= arb_poly([1, -other])
+        found.append((chance * product_of_misses.integral()(arb(1))).log())
+    return found
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(40, "20"), (60, "1"), (12, "300")])
+def test_what_floats_do_to_the_law_is_within_its_bound(size: int, epsilon: str) -> None:
+    """The loss of every pair is off by some units, and by no more than what is added to it before it is promised."""
+    mechanism = PermuteAndFlip(COIN, size, epsilon)
+    found = mechanism.compared(mechanism.scale)
+    worst, rows = int(found.losses.argmax()), mechanism.tables.all.tolist()
+    first, second = (tuple(each[worst].tolist()) for each in (found.first, found.second))
+    with ctx.workprec(1000):
+        one, two = (balls_of_log_law(mechanism, table, rows) for table in (first, second))
+        balls = [p - q for p, q in zip(one, two, strict=True)]
+        floats = mechanism.log_law(np.array(first)) - mechanism.log_law(np.array(second))
+        errors = [abs(arb(float(loss)) - ball) for loss, ball in zip(floats, balls, strict=True)]
+        assert any(error > 0 for error in errors)
+        assert all(error < found.error for error in errors)
+        assert all(abs(ball) < float(mechanism.epsilon) for ball in balls)
+    assert found.epsilon >= float(found.losses.max()) + found.error
+    assert found.error < 1e-9 * float(mechanism.epsilon)  # and it costs next to nothing
 
 
 @pytest.mark.parametrize(("size", "gain"), [(10, 1.2638), (50, 1.5683), (100, 1.7061)])

@@ -79,6 +79,20 @@ def test_inside_a_class_costs_more_than_across_and_the_law_is_their_envelope() -
         assert max(each) <= stated <= max(each) * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.parametrize("features", [1, 2, 5, 16, 40])
+def test_the_class_share_makes_the_error_of_log_odds_least(features: int) -> None:
+    """16 Var(class) + 64 d Var(count), with the variances of the noise itself, over shares of a fine grid."""
+
+    def error(share: object) -> float:
+        mechanism = CubeCounts(naive_bayes(features), 1000, "0.1", class_share=share)  # type: ignore[arg-type]
+        assert mechanism.class_sd is not None
+        return float(16 * mechanism.class_sd**2 + 64 * features * mechanism.count_sd() ** 2)
+
+    rule = CubeCounts(naive_bayes(features), 1000, "0.1").class_share
+    assert error(rule) <= 1.002 * min(error(rule * Fraction(step, 20)) for step in range(8, 50, 2) if rule * step < 20)
+    assert error(rule) < 0.999 * min(error(rule * Fraction(2, 3)), error(min(rule * Fraction(3, 2), Fraction(3, 4))))
+
+
 def test_five_atoms_of_a_cube_have_their_digits() -> None:
     loss = CubeCounts(roots(2, 2), 10, "0.9").privacy_loss()  # rate 0.45, two numbers that both move by 2
     chances = [chance for _, chance in sorted(zip(loss.losses, loss.probabilities, strict=True), reverse=True)]

@@ -35,11 +35,12 @@ def test_mean_widths_are_those_that_were_found_one_by_one(cells: int, size: int,
 def test_studies_read_at_once_are_those_read_one_by_one(kind: str, cells: int, prior: object) -> None:
     one = mechanism(cells, 150, "0.3", prior, kind)
     assert are_read_together(one)
-    drawn = MadeUpTables.of(one, 6, 3, 24)
-    together = ManyStudies.read(one, drawn.outputs, drawn.places)
+    drawn = MadeUpTables.of(one.model, one.size, 6, 3, 24)
+    outputs = drawn.outputs(one, 3)
+    together = ManyStudies.read(one, outputs, drawn.places)
     widths, densities = together.widths(0.9), together.log_densities(drawn.chosen(drawn.truths))
-    means = joint_means(one, drawn.outputs, drawn.places)
-    for number, (output, places) in enumerate(zip(drawn.outputs, drawn.places, strict=True)):
+    means = joint_means(one, outputs, drawn.places)
+    for number, (output, places) in enumerate(zip(outputs, drawn.places, strict=True)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             posterior = dc.infer(Release(one, tuple(int(value) for value in output), "planned", simulated=True))
@@ -57,10 +58,11 @@ def test_tables_that_windows_do_not_hold_are_read_by_themselves(monkeypatch: pyt
     from discreet.reading.counts import many_tables
 
     one = mechanism(4, 150, "0.5")
-    drawn = MadeUpTables.of(one, 5, 3, 24)
-    usual = ManyStudies.read(one, drawn.outputs, drawn.places).widths(0.9)
+    drawn = MadeUpTables.of(one.model, one.size, 5, 3, 24)
+    outputs = drawn.outputs(one, 3)
+    usual = ManyStudies.read(one, outputs, drawn.places).widths(0.9)
     monkeypatch.setattr(many_tables, "_MARGIN", 4.0)
-    assert ManyStudies.read(one, drawn.outputs, drawn.places).widths(0.9) == pytest.approx(usual, rel=1e-10)
+    assert ManyStudies.read(one, outputs, drawn.places).widths(0.9) == pytest.approx(usual, rel=1e-10)
 
 
 def test_draws_and_large_tables_are_read_one_by_one() -> None:

@@ -73,11 +73,12 @@ def test_large_tables_are_planned_by_own_sums_without_reading_each_study(monkeyp
 
     mechanism = dc.GeometricHistogram(model(100), 3000, "0.5")
     calls: list[Any] = []
-    drawn = MadeUpTables.of(mechanism, 2, 1, 24)
-    widths = ManyStudies.read(mechanism, drawn.outputs, drawn.places).widths(0.9)
-    means = module.joint_means(mechanism, drawn.outputs, drawn.places)
+    drawn = MadeUpTables.of(mechanism.model, mechanism.size, 2, 1, 24)
+    outputs = drawn.outputs(mechanism, 1)
+    widths = ManyStudies.read(mechanism, outputs, drawn.places).widths(0.9)
+    means = module.joint_means(mechanism, outputs, drawn.places)
     for number, places in enumerate(drawn.places):
-        release = dc.Release(mechanism, tuple(int(value) for value in drawn.outputs[number]), "planned", simulated=True)
+        release = dc.Release(mechanism, tuple(int(value) for value in outputs[number]), "planned", simulated=True)
         rows = dc.infer(release).some_rows(places.tolist(), 0.9)
         assert widths[number] == pytest.approx([row.high - row.low for row in rows], rel=1e-9)
         assert means[number] == pytest.approx([row.mean for row in rows], rel=1e-9)

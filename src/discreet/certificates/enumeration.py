@@ -16,6 +16,7 @@ Likelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 _CHUNK = 2**21  # comparisons made at once
+_LARGE = 30.0  # of epsilon: e^30 times what is too small for a float is nothing
 
 __all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "number_of_tables"]
 
@@ -44,13 +45,17 @@ class Enumeration:
     @cached_property
     def missing(self) -> float:
         """Return the largest probability that the listed outputs leave out for a data set."""
-        return float(max(0.0, (1 - np.exp(self.log_laws).sum(axis=1)).max()))
+        return float(max(0.0, (1 - self._laws.sum(axis=1)).max()))
+
+    @cached_property
+    def _laws(self) -> Floats:
+        return np.exp(self.log_laws)
 
     @cached_property
     def _losses(self) -> Floats:
         """Return the largest |ln P/Q| of each pair; infinite if an output is possible for one of both only."""
         found = []
-        for first, second in self._both():
+        for first, second in self._both(self.log_laws):
             with np.errstate(invalid="ignore"):
                 gaps = np.abs(np.where(first == second, 0.0, first - second))
             found.append(gaps.max(axis=1, initial=0.0))
@@ -72,13 +77,18 @@ class Enumeration:
 
     def delta_found(self, epsilon: float) -> float:
         """Return the largest sum over listed outputs of max(0, P - e^epsilon Q), both ways."""
-        largest = 0.0
-        for first, second in self._both():
+        return max(self._excesses(epsilon), default=0.0)
+
+    def _excesses(self, epsilon: float) -> Iterator[float]:
+        """Give the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
+        for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_laws):
             for p, q in ((first, second), (second, first)):
-                with np.errstate(invalid="ignore"):
-                    rest = np.where(np.isneginf(p), 0.0, np.minimum(0.0, epsilon + q - p))
-                largest = max(largest, float((np.exp(p) * -np.expm1(rest)).sum(axis=1).max()))
-        return largest
+                if epsilon <= _LARGE:
+                    lost = np.maximum(p - np.exp(epsilon) * q, 0.0)
+                else:
+                    with np.errstate(invalid="ignore"):
+                        lost = np.exp(p) * -np.expm1(np.where(np.isneginf(p), 0.0, np.minimum(0.0, epsilon + q - p)))
+                yield float(lost.sum(axis=1).max())
 
     def delta_at(self, epsilon: float) -> float:
         """Return an upper bound on delta(epsilon) over these pairs: what is outside the list counts as lost."""
@@ -90,7 +100,7 @@ class Enumeration:
         D_a = ln sum P^a Q^(1-a) / (a - 1); each term left out would add to the sum.
         """
         largest = 0.0
-        for first, second in self._both():
+        for first, second in self._both(self.log_laws):
             for p, q in ((first, second), (second, first)):
                 with np.errstate(invalid="ignore"):
                     terms = np.where(np.isneginf(p), -np.inf, order * p + (1 - order) * q)
@@ -101,12 +111,12 @@ class Enumeration:
                 largest = max(largest, float(sums.max()) / (order - 1))
         return largest
 
-    def _both(self) -> Iterator[tuple[Floats, Floats]]:
+    def _both(self, laws: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Give the laws of both sides, many pairs at a time."""
         pairs, step = self.data_sets.pairs, max(1, _CHUNK // max(1, self.outputs))
         for start in range(0, len(pairs), step):
             part = pairs[start : start + step]
-            yield self.log_laws[part[:, 0]], self.log_laws[part[:, 1]]
+            yield laws[part[:, 0]], laws[part[:, 1]]
 
 
 def compare(log_likelihood: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:

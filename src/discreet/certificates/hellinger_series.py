@@ -1,34 +1,48 @@
-"""How much the normalisers of Hellinger choices can differ, for all tables at once and without listing candidates.
+"""How much the normalisers of Hellinger choices can differ between neighbours, without listing candidates.
 
 P(r | x) = e^(-k H(x, r)) / Z_x with one k for all x (global sensitivity), H^2 = 1 - BC, BC in [0, 1] the affinity. As
 
     e^(k (1 - sqrt(1 - b))) = sum_j a_j(k) b^j,   all a_j >= 0,   sum_j a_j = e^k,
 
 Z_x = e^-k sum_j a_j S_x^(j), S_x^(j) = sum_r BC(x, r)^j. S^(0) = K is the number of candidates; every S^(j) is at
-least 1, the term r = x, and falls with j. BC is a product over cells of f_a(r) = e^D(alpha + a, alpha + r) <= 1. Leave
-out the factor of the fullest cell, and the condition that the r add up to n:
+least 1, the term r = x, and falls with j. BC is a product over cells of f_a(r) = e^D(alpha + a, alpha + r) <= 1.
 
-    S_x^(j) <= prod over the other cells of T_j(x_i),   T_j(a) = sum_r f_a(r)^j,
+Neighbours are x = u + e_i and y = u + e_l, where u holds n - 1 records: a and b in these two cells, and
+c = n - 1 - a - b in the m - 2 others. Then H(x, y)^2 = 1 - f_a(a + 1) f_b(b + 1). Leave out the factor of any one cell,
+and the condition that the r add up to n, and S becomes a product of T_j(a) = sum_r f_a(r)^j. With L_j any concave
+increasing function above all ln T_j and d = c / (m - 2), S_y^(j) is at most the least of
 
-and with L_j any concave increasing function above all ln T_j this is at most M_j = e^((m-1) L_j(n/m)), as the other
-cells hold n/m records each on average at most. So for all x and y
+    T_j(a) T_j(b + 1) e^((m - 3) L_j(d)),   T_j(a) e^((m - 2) L_j(d)),   T_j(b + 1) e^((m - 2) L_j(d)),
 
-    ln Z_y / Z_x <= ln( [K + sum_(j<J) a_j M_j + (e^k - sum_(j<J) a_j) M_J] / [K + e^k - 1] ).
+as the fullest of the others, one of the two, or the other of them is left out. And if the two cells move by at most w
+and the fullest of the others, with d records or more, takes up the difference, S_x^(j) is at least
 
-The loss is largest at r = x or y, where it is k h + |ln Z_x / Z_y|: epsilon <= k GS + that bound.
+    V_jw(a + 1) V_jw(b) p_w(d)^j,   V_jw(a) = sum over |r - a| <= w of f_a(r)^j,   p_w(d) = least f_s(s +- 2w), s >= d,
+
+for every w, and at least 1.
+
+The loss is largest at r = x or y, where it is k H(x, y) + |ln Z_x / Z_y|. So epsilon is at most the largest of
+
+    k H(x, y) + ln( sum_(j<J) a_j above_j + rest above_J ) - ln( sum_(j<J) a_j below_j + rest )
+
+over all a and b, the rest being e^k - sum_(j<J) a_j. Large a and b are put together in stretches, each with its worst
+ends.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from flint import arb, ctx
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.exact import ball
 from discreet.mathematics.divergences import log_affinities
 
-_TERMS, _MOST = 24, 30_000_000  # of the series, and numbers f_a(r)^j that are worked out at most
+_TERMS, _MOST = 64, 30_000_000  # of the series, and numbers f_a(r)^j that are worked out at most
+_WINDOWS = (0, 1, 2, 4, 8, 16, 32)
+_ALONE, _GROWTH = 24, 1.08  # counts that are looked at one by one, and by how much stretches grow from there
 _ROUNDING = 1e-9  # relative, of sums of up to 10,000 positive floats, each right to 1e-12
 _BITS = 128
 
@@ -38,27 +52,93 @@ def can_bound(size: int, cells: int) -> bool:
     return cells >= 3 and (size + 1) ** 2 * cells <= _MOST
 
 
-@lru_cache(maxsize=16)
-def largest_sums(alpha: tuple[float, ...], size: int) -> tuple[float, ...]:
-    """Return M_1, M_2, ..., M_J, rounded up."""
-    cells, different = len(alpha), sorted(set(alpha))
-    terms = max(1, min(_TERMS, _MOST // ((size + 1) ** 2 * len(different))))
-    counts = np.arange(size + 1)
-    sums = np.zeros((terms, size + 1))
+@dataclass(frozen=True)
+class PairSums:
+    """For every pair of stretches (a, b): the largest H(x, y), and bounds of S^(j) for j = 1, ..., J (rows)."""
+
+    distance: Floats
+    above: Floats
+    below: Floats
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """What one cell adds, for every count: f_a(a + 1), T_j (rows j), V_jw (w, j), p_w (w); the worst of all priors."""
+
+    step: Floats
+    total: Floats
+    window: Floats
+    reach: Floats
+
+
+def _cell_sums(alpha: tuple[float, ...], size: int) -> CellSums:
+    different, counts = sorted(set(alpha)), np.arange(size + 1)
+    terms = max(2, min(_TERMS, _MOST // ((size + 1) ** 2 * len(different))))
+    step, total = np.ones(size + 1), np.zeros((terms, size + 1))
+    window, reach = np.full((len(_WINDOWS), terms, size + 1), np.inf), np.ones((len(_WINDOWS), size + 1))
     for prior in different:
         for start in range(0, size + 1, 256):
-            rows = counts[start : start + 256, None]
-            logs = log_affinities(prior + rows, prior + counts, counts - rows)
+            own = counts[start : start + 256]
+            logs = log_affinities(prior + own[:, None], prior + counts, counts - own[:, None])
+            rows = np.arange(len(own))
+            step[own] = np.minimum(step[own], np.exp(logs[rows, np.minimum(own + 1, size)]))
+            for place, width in enumerate(_WINDOWS):
+                ends = [logs[rows, np.clip(own + move, 0, size)] for move in (-2 * width, 2 * width)]
+                kept = np.where(own >= 2 * width, np.exp(np.minimum(*ends)), 0.0)
+                reach[place, own] = np.minimum(reach[place, own], kept)
             for j in range(terms):
-                own = np.exp((j + 1) * logs).sum(axis=1)
-                sums[j, start : start + 256] = np.maximum(sums[j, start : start + 256], own)
-    at = size / cells
-    heights = [_concave_above(np.log(np.maximum.accumulate(row)), at) for row in sums]
-    return tuple(float(np.exp((cells - 1) * height)) * (1 + cells * _ROUNDING) for height in heights)
+                sums = np.cumsum(np.pad(np.exp((j + 1) * logs), ((0, 0), (1, 0))), axis=1)
+                total[j, own] = np.maximum(total[j, own], sums[:, -1])
+                for place, width in enumerate(_WINDOWS):
+                    low, high = np.maximum(own - width, 0), np.minimum(own + width, size) + 1
+                    found = sums[rows, high] - sums[rows, low]
+                    window[place, j, own] = np.minimum(window[place, j, own], found)
+    return CellSums(_from_right(step), np.maximum.accumulate(total, axis=1), window, _from_right(reach))
 
 
-def _concave_above(values: Floats, place: float) -> float:
-    """Return at a place the least concave function above values at 0, 1, 2, ...; its corners are among the points."""
+def _from_right(values: Floats) -> Floats:
+    """Return the least of all values from a place on."""
+    return np.minimum.accumulate(values[..., ::-1], axis=-1)[..., ::-1]
+
+
+def stretches(most: int) -> tuple[Counts, Counts]:
+    """Return the first and the last counts of stretches that cover 0, ..., most."""
+    starts = [0]
+    while starts[-1] < most:
+        starts.append(max(starts[-1] + 1, int(starts[-1] * _GROWTH)) if starts[-1] >= _ALONE else starts[-1] + 1)
+    first = np.array([start for start in starts if start <= most])
+    return first, np.append(first[1:] - 1, most)
+
+
+@lru_cache(maxsize=16)
+def pair_sums(alpha: tuple[float, ...], size: int) -> PairSums:
+    """Return what bounds the loss of all neighbours, for all pairs of stretches that are possible."""
+    cells, sums = len(alpha), _cell_sums(alpha, size)
+    first, last = stretches(size - 1)
+    one, two = (places.ravel() for places in np.indices((len(first), len(first))))
+    possible = first[one] + first[two] <= size - 1
+    one, two = one[possible], two[possible]
+    others = (size - 1 - first[one] - first[two]) / (cells - 2)
+    logs = np.array([_concave_above(np.log(row), others) for row in sums.total])
+    left, right = sums.total[:, last[one]], sums.total[:, last[two] + 1]
+    without = np.minimum(
+        left * right * np.exp((cells - 3) * logs), np.minimum(left, right) * np.exp((cells - 2) * logs)
+    )
+    fewest = np.maximum(0, -((last[one] + last[two] + 1 - size) // (cells - 2)))
+    moved, stayed = (
+        np.minimum.reduceat(each, first, axis=-1) for each in (sums.window[..., 1:], sums.window[..., :-1])
+    )
+    powers = np.arange(1, len(logs) + 1)[:, None]
+    kept = [moved[w][:, one] * stayed[w][:, two] * sums.reach[w, fewest] ** powers for w in range(len(_WINDOWS))]
+    distance = np.sqrt(1 - sums.step[first[one]] * sums.step[first[two]])
+    rounding = cells * _ROUNDING
+    return PairSums(
+        distance * (1 + _ROUNDING), without * (1 + rounding), np.maximum(1, np.max(kept, axis=0) * (1 - rounding))
+    )
+
+
+def _concave_above(values: Floats, places: Floats) -> Floats:
+    """Return at some places the least concave function above values at 0, 1, 2, ...; its corners are among them."""
     corners: list[int] = []
     for third in range(len(values)):
         while len(corners) >= 2:
@@ -68,17 +148,24 @@ def _concave_above(values: Floats, place: float) -> float:
                 break
             corners.pop()
         corners.append(third)
-    return float(np.interp(place, corners, values[corners]))
+    return np.interp(places, corners, values[corners])
 
 
-def series_epsilon(scale: Fraction, sensitivity: arb, candidates: int, sums: tuple[float, ...]) -> arb:
-    """Return an enclosure of the bound on epsilon for k = scale / GS."""
+def series_epsilon(scale: Fraction, sensitivity: arb, candidates: int, sums: PairSums) -> float:
+    """Return an upper bound of epsilon for k = scale / GS.
+
+    Weights are enclosed in balls, as parts of e^k; all that follows are sums of positive floats and a logarithm.
+    """
     with ctx.workprec(_BITS):
         k = ball(scale) / sensitivity
-        weights = _coefficients(k, len(sums))
+        weights = _coefficients(k, len(sums.above))
         rest = k.exp() - sum(weights, arb(0))
-        above = sum((a * arb(m) for a, m in zip(weights[1:], sums[:-1], strict=True)), arb(0)) + rest * arb(sums[-1])
-        return ball(scale) + ((candidates + above) / (candidates + k.exp() - 1)).log()
+        parts = np.array([float((each * (-k).exp()).mid()) for each in (*weights, rest)])
+        slope = float(k.mid())
+    empty = candidates * parts[0]
+    above, below = empty + parts[1:] @ sums.above, empty + parts[1:-1] @ sums.below[:-1] + parts[-1]
+    found = slope * sums.distance + np.log(above) - np.log(below)
+    return float(found.max()) + (1 + slope) * _ROUNDING
 
 
 def _coefficients(k: arb, terms: int) -> list[arb]:

@@ -34,7 +34,8 @@ Curve = Callable[[Fraction], float]
 _NOTHING = 2.0**-200  # a delta below this is not worth more digits
 TOLERANCE = 2.0**-40
 _MODERATE = 100
-_MANY, _TERMS = 20_000, 50_000  # the sum of parameters from which on a series is tried, and how many terms it has
+_MANY = 60  # the sum of parameters from which on a series is tried: balls take 500 times as long there as below
+_TERMS = 256, 4096, 50_000  # how many terms it has, from few to many
 _UNEVEN = 20  # and their ratio: there a tail of 1e-20 would take many digits
 _LARGE, _LARGEST = 4.0, 600.0  # of epsilon, in floats, where x > 1/2 and elsewhere
 _SMALLEST = -40.0  # the logarithm of (s + t + tau) x below which one term of a series is enough
@@ -159,15 +160,16 @@ def _by_series(epsilon: Fraction, alpha: Fraction, beta: Fraction, power: Fracti
             s * x.log() + (t + tau) * (-x).log1p() - s.lgamma() - (t + tau).lgamma() + (s + t + tau).lgamma()
         ).exp()
     start, total, step = float(alpha), float(alpha + beta + power), float(power)
-    ratio = (total + _TERMS) * above / (start + 1 + _TERMS)
-    places = np.arange(float(_TERMS))
-    terms = np.cumprod(np.append(1.0, (total + places[:-1]) * above / (start + 1 + places[:-1]))) / start
-    if not ratio < 1 or terms[-1] / (1 - ratio) > 1e-12 * terms[0]:
-        return None
-    gaps = -np.expm1(np.cumsum(np.log1p(-step / (start + step + places))))
-    found = float(terms @ gaps) + float(terms[-1]) / (1 - ratio)
-    with ctx.workprec(128):
-        return upper_float(front * arb(found) * arb(1 + 16 * _TERMS * 2.0**-53))
+    for number in _TERMS:
+        places = np.arange(float(number))
+        ratio = (total + number) * above / (start + 1 + number)
+        terms = np.cumprod(np.append(1.0, (total + places[:-1]) * above / (start + 1 + places[:-1]))) / start
+        if ratio < 1 and terms[-1] / (1 - ratio) <= 1e-12 * terms[0]:
+            gaps = -np.expm1(np.cumsum(np.log1p(-step / (start + step + places))))
+            found = float(terms @ gaps) + float(terms[-1]) / (1 - ratio)
+            with ctx.workprec(128):
+                return upper_float(front * arb(found) * arb(1 + 16 * number * 2.0**-53))
+    return None
 
 
 def _enclosed(allowed: arb, s: arb, t: arb, tau: arb) -> arb:

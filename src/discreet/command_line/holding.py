@@ -40,8 +40,8 @@ from discreet.inference import Posterior
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import with_fields
 from discreet.models.numbers import BoundedNumber
-from discreet.planning import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
-from discreet.planning.expected_accuracy import check_search
+from discreet.planning import Accuracy, accuracy_curve, expected_accuracy
+from discreet.planning.expected_accuracy import check_search, wishes
 from discreet.planning.planned_reading import planned_reading
 from discreet.planning.rehearsal import rehearsal
 from discreet.reading import Case
@@ -194,11 +194,7 @@ def plan(
         others = [with_fields(mechanism, size=size) for size in records]
         rows = list(accuracy_curve(mechanism, values, level, patience=patience))
         rows += [expected_accuracy(other, level, patience=patience) for other in others]
-        wished = {} if width is None else {
-            "width": width,
-            "epsilon_needed": epsilon_for(mechanism, width, level, patience=patience),
-            "size_needed": size_for(mechanism, width, level, patience=patience),
-        }  # fmt: skip
+        wished = {} if width is None else wishes(mechanism, width, rows[: len(values)], level, patience)
     if plot is not None:
         points = [
             {"epsilon": r.epsilon, "width": r.width, "non_private": r.non_private_width} for r in rows[: len(values)]

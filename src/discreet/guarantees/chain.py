@@ -4,7 +4,7 @@ It lies in one SQLite file, with a journal beside it only while a transaction ru
 """
 
 import os
-import time
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -40,6 +40,7 @@ action: Callable[[str], None] | None = None
 
 GENESIS, LONGEST_WAIT = "0" * 64, 60.0  # seconds that a charge waits for the lock
 SELECT = "SELECT sequence, body, previous, digest FROM entries"
+NEWEST = f"{SELECT} ORDER BY sequence DESC LIMIT 1"
 
 
 def reached(point: str) -> None:
@@ -135,11 +136,14 @@ class Chain(ChainFace):
 
     def latest(self, connection: "Connection") -> Entry:
         """Return the newest entry; refuse a ledger that has gone back behind what this process has seen of it."""
-        head, known = newest(connection), self.seen
+        head, known = self._newest(connection), self.seen
         if known and known.digest != head.digest and digests_at(connection, [known.sequence]) != [known.digest]:
             raise went_back(self.place, known.sequence)
         self.seen = head
         return head
+
+    def _newest(self, connection: "Connection") -> Entry:
+        return newest(connection)
 
     def outcome(self, connection: "Connection", sequence: int) -> Entry | None:
         """Return what became of a charge: its release, or that it was abandoned; None if it is still waited for."""
@@ -152,21 +156,10 @@ class Chain(ChainFace):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
-        """Begin a transaction, and wait for the lock in short steps: SQLite's own steps grow to a tenth of a second."""
-        from sqlalchemy.exc import OperationalError
-
+        """Begin a transaction. SQLite waits for the lock in growing steps, so that whoever is at work stays at work."""
         with self.in_words(), self._files.begin() as connection:
-            started = time.monotonic()
             connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
-            connection.exec_driver_sql("PRAGMA busy_timeout = 20")
-            while True:
-                try:
-                    connection.exec_driver_sql(begin)
-                    break
-                except OperationalError as problem:
-                    if "locked" not in str(problem.orig) or time.monotonic() - started > LONGEST_WAIT:
-                        raise
-            connection.exec_driver_sql(f"PRAGMA busy_timeout = {LONGEST_WAIT * 1000:.0f}")
+            connection.exec_driver_sql(begin)
             yield connection
 
     @contextmanager
@@ -208,8 +201,12 @@ def linked(sequence: int) -> list[int]:
 
 
 def newest(connection: "Connection") -> Entry:
+    """Return the newest entry."""
+    return read_newest(run(connection, NEWEST).one_or_none())
+
+
+def read_newest(row: "Row[tuple[int, str, str, str]] | None") -> Entry:
     """Return the newest entry, which must fit its own hash."""
-    row = run(connection, f"{SELECT} ORDER BY sequence DESC LIMIT 1").one_or_none()
     if row is None:
         return Entry(0, {}, "", GENESIS)
     entry = read_entry(row)
@@ -236,10 +233,10 @@ def digests_at(connection: "Connection", numbers: list[int]) -> list[str]:
 def run(
     connection: "Connection", statement: str, values: Mapping[str, object] | None = None
 ) -> "CursorResult[tuple[int, str, str, str]]":
-    """Run a statement of SQL with named values."""
-    from sqlalchemy import text
-
-    return connection.execute(text(statement), values)
+    """Run a statement of SQL with named values, `:name`."""
+    if values and connection.dialect.name != "sqlite":
+        statement = re.sub(r":(\w+)", r"%(\1)s", statement)
+    return connection.exec_driver_sql(statement, values)
 
 
 def _opened_anew(path: Path) -> "Engine":

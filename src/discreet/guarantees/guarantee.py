@@ -10,7 +10,7 @@ valid filters: the sum never passes the limit, whatever each question was chosen
 
 import re
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
@@ -84,14 +84,17 @@ class Amount(AmountInWords):
     """What two fields say: an amount of privacy. Amounts of one kind add and compare field by field."""
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return type(self)(*(a + b for a, b in self._beside(other)))
 
     def __sub__(self, other: Self) -> Self:
-        return type(self)(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return type(self)(*(a - b for a, b in self._beside(other)))
 
     def covers(self, other: "Amount") -> bool:
         """Tell whether another amount of the same kind fits into this one."""
-        return type(self) is type(other) and all(b <= a for a, b in zip(astuple(self), astuple(other), strict=True))
+        return type(self) is type(other) and all(b <= a for a, b in self._beside(other))
+
+    def _beside(self, other: "Amount") -> list[tuple[Fraction, Fraction]]:
+        return [(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)]
 
     def document(self) -> dict[str, str]:
         """Return the amount as it is written down."""

@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.guarantees import chain as chains
-from discreet.guarantees.chain import Chain, digest_of, run
+from discreet.guarantees.chain import NEWEST, Chain, Entry, digest_of, read_newest, run
 from discreet.guarantees.requests import waited_too_long
 from discreet.guarantees.schema import INDEXES, TABLE
 from discreet.records.columns import is_text
@@ -29,8 +29,16 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 _LEDGERS = 1_147_757  # the family of advisory locks of ledgers; those of requests have one number, not two
+_TOLD = "the newest entry of a ledger"  # that came with the lock
 _LOCKED = "55P03"  # PostgreSQL's code for a lock that was waited for too long
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+_LEDGER = f"{_LEDGERS}, 'entries'::regclass::oid::int4"
+_TRY = f"pg_try_advisory_xact_lock({_LEDGER})"
+_LOCK = f"""WITH RECURSIVE turn(number, ours) AS (SELECT 0, {_TRY} UNION ALL
+SELECT number + 1, CASE WHEN pg_sleep(least(0.001 * 2 ^ number, 0.05)) IS NOT NULL THEN {_TRY} END
+FROM turn WHERE NOT ours AND number < 20) SELECT count(*) FROM turn; SELECT pg_advisory_xact_lock({_LEDGER})"""
+"""How a writer takes the lock: in growing steps, so that whoever is at work stays at work, and from .8 s on in line."""
 
 _APPENDED = """CREATE OR REPLACE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE last record;
@@ -157,23 +165,36 @@ class ServerChain(Chain):
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
         """Begin a transaction in one message: to read, of one snapshot; to write, behind all others who write."""
-        lock = f"{_begin()}; SELECT pg_advisory_xact_lock({_LEDGERS}, 'entries'::regclass::oid::int4)"
-        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": lock}.get(begin, _begin())
+        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": f"{_begin()}; {_LOCK}; {NEWEST}"}.get(begin, _begin())
         with self.in_words(), self._session(words) as connection:
             yield connection
             connection.commit()
 
+    def _newest(self, connection: "Connection") -> Entry:
+        """Return the newest entry: the one that came with the lock, once."""
+        told = connection.info.pop(_TOLD, None)
+        return super()._newest(connection) if told is None else read_newest(told)
+
     def _session(self, first: str, is_new: bool = False) -> "Connection":
         """Return a session that has said its first words; one that ended while it was kept is replaced, once."""
-        from sqlalchemy.exc import DBAPIError
-
         session = self._engine().connect()
+        from psycopg import Error, rows  # which is there now
+        from sqlalchemy.exc import OperationalError
+
+        driver = session.connection.driver_connection
+        assert driver is not None
         try:
-            session.exec_driver_sql(first)
-        except DBAPIError as problem:
+            with driver.cursor(row_factory=rows.namedtuple_row) as cursor:
+                cursor.execute(first)
+                while cursor.nextset():  # what the last statement says: the newest entry, if it was asked for
+                    pass
+                session.info[_TOLD] = cursor.fetchone() if first.endswith(NEWEST) else None
+        except Error as problem:
+            if driver.closed:
+                session.invalidate()
             session.close()
-            if is_new or not problem.connection_invalidated:
-                raise
+            if is_new or not driver.closed:
+                raise OperationalError(first, None, problem) from None
             return self._session(first, is_new=True)
         return session
 

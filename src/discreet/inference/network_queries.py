@@ -1,14 +1,16 @@
 """Records to be classified, as codes of their levels; of partial records some are not known."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError, SourceError
 from discreet.records.columns import Column
+
+if TYPE_CHECKING:
+    import narwhals
 
 UNKNOWN = -1
 """The code of a value that is not known."""
@@ -97,9 +99,11 @@ def _from_frame(rows: Any, names: list[str]) -> Mapping[str, Sequence[Any]]:
     return {name: frame.get_column(name).to_list() for name in names if name in frame.columns}
 
 
-def _frame(rows: Any) -> nw.DataFrame[Any]:
+def _frame(rows: Any) -> "narwhals.DataFrame[Any]":
+    import narwhals  # which takes long to load
+
     try:
-        return nw.from_native(rows, eager_only=True)
+        return narwhals.from_native(rows, eager_only=True)
     except TypeError:
         raise DeclarationError(
             "Records to classify are a list of mappings, a mapping from column names to lists, or a data frame; "

@@ -205,14 +205,12 @@ def groups_of(releases: Sequence[Release], model: Categories, event: object, by:
         raise DeclarationError(f"The release has no column {by!r}; its columns are {[c.name for c in model.columns]}.")
     if len(column.levels) < least:
         raise DeclarationError(f"{by!r} has {len(column.levels)} levels; pooling needs at least three groups.")
-    inside, cells = np.zeros(len(model.cells), dtype=bool), np.arange(len(model.cells))
-    inside[model.places(event)] = True
-    levels = np.unravel_index(cells, [len(each.levels) for each in model.columns])[model.columns.index(column)]
-    labels = 2 * levels + ~inside
+    labels = labels_of(model, event, by)
+    levels = labels // 2
     for place, level in enumerate(column.levels):
         if not {2 * place, 2 * place + 1} <= set(labels.tolist()):
             raise DeclarationError(f"{event!r} must be neither certain nor impossible in {by}={level}.")
-    measurements = _measured(releases, labels)
+    measurements = measured_parts(releases, labels)
     size, groups = releases[0].mechanism.size, []
     for place, level in enumerate(column.levels):
         first_y, with_event = _likelihood(measurements, 2 * place, size)
@@ -221,6 +219,15 @@ def groups_of(releases: Sequence[Release], model: Categories, event: object, by:
         alpha = declared if model.is_prior_declared else 2 / len(column.levels)
         groups.append(Group(str(level), alpha, first_y, first_w, with_event, without))
     return groups
+
+
+def labels_of(model: Categories, event: object, by: str) -> Counts:
+    """Return for every cell twice the place of its group, and 1 more where the event does not hold."""
+    outside = np.ones(len(model.cells), dtype=np.int64)
+    outside[model.places(event)] = 0
+    place = [column.name for column in model.columns].index(by)
+    levels = np.unravel_index(np.arange(len(model.cells)), [len(each.levels) for each in model.columns])[place]
+    return np.asarray(2 * levels + outside)
 
 
 def _likelihood(measurements: Sequence[Measurement], part: int, size: int) -> tuple[int, Floats]:
@@ -233,7 +240,7 @@ def _likelihood(measurements: Sequence[Measurement], part: int, size: int) -> tu
     return first, np.maximum(logs - logs.max(), _LEAST)
 
 
-def _measured(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:
+def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:
     """Return the noisy sums of the parts; refuse what does not say something about each of them by itself."""
     case = Case.of(releases)
     found = summed_measurements(case, labels)

@@ -18,13 +18,14 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.pooled_groups import Sizes, groups_of
+from discreet.inference.pooled_groups import Sizes, groups_of, labels_of, measured_parts
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions import Interval, Sampled
 from discreet.models import Categories
 from discreet.releases import Release
@@ -159,6 +160,10 @@ class PooledRates(Posterior[Categories]):
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of rates (rows of `rate`) from the joint posterior, exactly."""
+        return dict(self.states(count, seed).parameters)
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw the rates with the records of every group, those with the event before those without it."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
         parts = [
@@ -166,11 +171,13 @@ class PooledRates(Posterior[Categories]):
             for point, number in zip(self._points, numbers, strict=True)
             if number
         ]
-        return {"rate": np.asarray(generator.permutation(np.concatenate(parts)))}
+        order = generator.permutation(sum(len(rates) for rates, _ in parts))
+        rates, hidden = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+        return States({"rate": rates}, hidden)
 
-    def _draw(self, point: _Point, count: int, generator: np.random.Generator) -> Floats:
+    def _draw(self, point: _Point, count: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
         sizes = point.sizes.counts.draw(count, generator)
-        rates = np.empty(sizes.shape)
+        rates, hidden = np.empty(sizes.shape), np.empty((count, 2 * sizes.shape[1]), dtype=np.int64)
         for place, group in enumerate(self._groups):
             known, inverse = np.unique(sizes[:, place], return_inverse=True)
             tables = np.cumsum(point.sizes.shares_of_hits(place, known), axis=1)
@@ -178,7 +185,36 @@ class PooledRates(Posterior[Categories]):
             drawn = group.first_y + (tables[inverse] <= marks[:, None]).sum(axis=1)
             shape = point.kappa * point.mu + drawn, point.kappa * (1 - point.mu) + sizes[:, place] - drawn
             rates[:, place] = generator.beta(*shape)
-        return rates
+            hidden[:, 2 * place], hidden[:, 2 * place + 1] = drawn, sizes[:, place] - drawn
+        return rates, hidden
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(noisy sums of all groups, with and without the event | their counts) of every release."""
+        counts, found = states.behind.astype(np.int64), []
+        for release in self.releases:
+            measured = measured_parts([release], labels_of(self.model, self.event, self.by))
+            logs = [each.log_terms(counts).sum(axis=1) - each.noise.log_normaliser for each in measured]
+            found.append(np.sum(logs, axis=0))
+        return found
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw the table of as many further records: sizes of groups, and in each those with the event."""
+        labels, groups = labels_of(self.model, self.event, self.by), self._groups
+        if len(labels) != 2 * len(groups):
+            raise DeclarationError("pooled rates are about sums of cells, and say nothing about the cells of each")
+        alpha = np.array([group.alpha for group in groups])
+        known = 0 if states.hidden is None else states.behind.reshape(states.count, -1, 2).sum(axis=2)
+        shares = generator.standard_gamma(alpha + known, size=(states.count, len(groups))) + 1e-300
+        sizes = generator.multinomial(self.size, shares / shares.sum(axis=1, keepdims=True))
+        hits = generator.binomial(sizes, states.parameters["rate"])
+        return np.asarray(np.stack([hits, sizes - hits], axis=2).reshape(states.count, -1)[:, labels])
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw rates from the prior: uniform in mu and in 1/(1 + kappa), between the ends of the grid."""
+        (low, high), (first, last) = _RANGE
+        mu = generator.uniform(1 / (1 + np.exp(-low)), 1 / (1 + np.exp(-high)), (count, 1))
+        kappa = 1 / generator.uniform(1 / (1 + np.exp(last)), 1 / (1 + np.exp(first)), (count, 1)) - 1
+        return States({"rate": generator.beta(kappa * mu, kappa * (1 - mu), (count, len(self._groups)))})
 
     def _means(self, point: _Point) -> Floats:
         """Return E[theta_g | mu, kappa, z] of every group."""

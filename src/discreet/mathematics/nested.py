@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from discreet.arrays import Floats
 
@@ -76,6 +75,8 @@ def _errors(values: Floats) -> Floats:
 
 
 def _normal_scores(values: Floats) -> Floats:
+    from scipy.stats import rankdata  # which takes long to load
+
     flat = values.reshape(len(values), -1)
     ranks = np.asarray(rankdata(flat, axis=1))
     return np.asarray(ndtri((ranks - 0.375) / (flat.shape[1] + 0.25)).reshape(values.shape))

@@ -131,7 +131,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
             raise DeclarationError(f"GeometricSums publishes NumberSums; got a {type(model).__name__}.")
         share = _usual(model) if squares is None else exact(squares, "squares")
         if not 0 < share < 1:
-            raise DeclarationError(f"squares is a share of epsilon between 0 and 1; got {exact_text(share)}.")
+            raise DeclarationError(f"squares is a share between 0 and 1; got {exact_text(share)}.")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=2**53 // model.unit))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
@@ -158,6 +158,11 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         parts, blocks = (1 - self.squares, self.squares), self.quantities.blocks
         rate = self.epsilon / self.quantities.most(parts, blocks, 1)
         return ZeroSumLaplace(tuple(part * rate for part in parts), blocks)
+
+    @property
+    def parts(self) -> tuple[Fraction, ...]:
+        """Return epsilon_1 and epsilon_2: what a record costs that moves wholly in places, and in squares."""
+        return tuple(2 * self.model.unit * rate for rate in self.noise.rates)
 
     def computed_loss(self) -> PrivacyLoss:
         """Return a law above the losses of all changes that is nowhere above the worst of epsilon.

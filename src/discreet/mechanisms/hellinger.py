@@ -17,12 +17,11 @@ from typing import ClassVar
 
 from flint import arb, ctx
 
-from discreet.certificates.hellinger_series import can_bound, largest_sums, series_epsilon
-from discreet.certificates.pair_bound import rounded_up, smooth_bound
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact_text, positive, probability, rounded_down
+from discreet.certificates.hellinger_series import can_bound, pair_sums, series_epsilon
+from discreet.certificates.pair_bound import smooth_bound
+from discreet.exact import Exact, ball, positive, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_calibrated import ScaledHellinger, largest_scale
+from discreet.mechanisms.hellinger_calibrated import ScaledHellinger
 from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
@@ -30,9 +29,9 @@ from discreet.mechanisms.hellinger_sensitivity import (
     global_sensitivity_ball,
     least_sensitivity_ball,
     proved_gamma,
-    published_gamma,
     reciprocal,
 )
+from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -47,25 +46,17 @@ _DIGITS = 6
 class CalibratedHellinger(ScaledHellinger):
     """A Hellinger mechanism that costs what it declares: by comparison of all neighbours, or by a proof beyond that."""
 
-    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "lipschitz")
 
     @abstractmethod
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return a scale that keeps epsilon and delta at any size, and why."""
 
-    def _calibrate(self, given: Exact | None) -> None:
-        """Find the scale, or hold a given one against the guarantee."""
-        if given is None:
-            found = largest_scale(self) if self._enumerable else self.proved_scale()[0]
-            object.__setattr__(self, "scale", found)
-            return
-        object.__setattr__(self, "scale", positive(given, "scale"))
-        if not (self.fits(self.compared(self.scale)) if self._enumerable else self.scale <= self.proved_scale()[0]):
-            raise DeclarationError(
-                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
-                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
-            )
+    def _largest_scale(self) -> Fraction:
+        return super()._largest_scale() if self._enumerable else self.proved_scale()[0]
+
+    def _keeps_guarantee(self) -> bool:
+        return super()._keeps_guarantee() if self._enumerable else self.scale <= self.proved_scale()[0]
 
     @property
     def claim(self) -> Guarantee:
@@ -76,8 +67,7 @@ class CalibratedHellinger(ScaledHellinger):
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta) as declared: enumerated where all neighbours can be compared, else proved."""
         if self._enumerable:
-            reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
-            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
+            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
         return Guarantee(self.epsilon, self.delta, reason=self.proved_scale()[1])
 
     def proved_pure_epsilon(self) -> Fraction:
@@ -86,13 +76,8 @@ class CalibratedHellinger(ScaledHellinger):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerGlobal(OneScale, CalibratedHellinger, kind="HellingerGlobal", version=2):
-    """Divide by the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
-
-    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
-    >>> HellingerGlobal(coin, size=10, epsilon=1).scale
-    Fraction(805537, 1000000)
-    """
+class GlobalSensitivity(CalibratedHellinger):
+    """Divide by the global sensitivity, which is the same for all tables: pure epsilon-DP."""
 
     delta: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon")
@@ -107,30 +92,42 @@ class HellingerGlobal(OneScale, CalibratedHellinger, kind="HellingerGlobal", ver
         """Return no decay: the largest sensitivity counts everywhere."""
         return exponential(lambda: arb(0))
 
+
+@dataclass(frozen=True, init=False, repr=False)
+class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", version=2):
+    """Choose with the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
+
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> HellingerGlobal(coin, size=10, epsilon=1).scale
+    Fraction(805537, 1000000)
+    """
+
     def proved_scale(self) -> tuple[Fraction, str]:
-        """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows."""
+        """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows.
+
+        The true epsilon is no less than the scale: that is what two neighbours GS apart lose by the score alone.
+        """
         half, usual = self.epsilon / 2, "the exponential mechanism with the global sensitivity of its score"
         if not can_bound(self.size, len(self.model.cells)):
             return half, f"{usual}; about half of epsilon may be unused, as its normalisers were not bounded"
-        found = self._series_scale
-        return (found, f"{usual}, its normalisers bounded by a series") if found > half else (half, usual)
+        best = max(half, self._series_scale)
+        unused = float(100 * (1 - best / self.epsilon))
+        return best, f"{usual}, its normalisers bounded by a series; at most {unused:.2g} % of epsilon may be unused"
 
     @cached_property
     def _series_scale(self) -> Fraction:
         alpha = self.model.concentration
-        sums = largest_sums(tuple(alpha.tolist()), self.size)
-        with ctx.workprec(_BITS):
-            sensitivity = global_sensitivity_ball(alpha, self.size)
+        sums, sensitivity = pair_sums(tuple(alpha.tolist()), self.size), global_sensitivity_ball(alpha, self.size)
 
-            def fits(scale: Fraction) -> bool:
-                return bool(series_epsilon(scale, sensitivity, self.candidates, sums) <= ball(self.epsilon))
+        def fits(scale: Fraction) -> bool:
+            return series_epsilon(scale, sensitivity, self.candidates, sums) <= self.epsilon
 
-            low, high = self.epsilon / 4, self.epsilon
-            while high - low > high / 10**8:
-                middle = rounded_down((low + high) / 2, 12)
-                low, high = (middle, high) if fits(middle) else (low, middle)
-            found = rounded_down(low, _DIGITS)
-            return found if fits(found) else Fraction(0)
+        low, high = self.epsilon / 4, self.epsilon
+        while high - low > high / 10**7:
+            middle = rounded_down((low + high) / 2, 12)
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        found = rounded_down(low, _DIGITS)
+        return found if fits(found) else Fraction(0)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -182,7 +179,7 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerSmooth(CalibratedHellinger, kind="HellingerSmooth", version=2):
+class HellingerSmooth(SmoothSensitivity, CalibratedHellinger, kind="HellingerSmooth", version=2):
     """Divide by the smooth sensitivity of the papers, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))): epsilon and delta.
 
     Where neighbours cannot be compared two bounds hold for any scale t: (2 t + (e^gamma - 1) ln(|R|/delta), delta), and
@@ -194,25 +191,8 @@ class HellingerSmooth(CalibratedHellinger, kind="HellingerSmooth", version=2):
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact, scale: Exact | None = None) -> None:
         super().__init__(model, size, epsilon)
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        if self.delta == 0:
-            raise DeclarationError(f"{type(self).__name__} needs a delta above 0; HellingerReciprocal needs none.")
+        self._set_delta(delta)
         self._calibrate(scale)
-
-    def gamma(self) -> arb:
-        """Return an enclosure of the smoothing parameter."""
-        return published_gamma(self.epsilon, self.delta, self.candidates)
-
-    @property
-    def decay(self) -> Decay:
-        """Return S(x) = max_x' LS(x') e^(-gamma d(x, x'))."""
-        return exponential(self.gamma)
-
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return 2 t + (t/S_min)(1 - e^-gamma), by the bound for one pair."""
-        with ctx.workprec(_BITS):
-            least = least_sensitivity_ball(self.model.concentration, self.size)
-            return rounded_up(smooth_bound(self.strength(), self.gamma(), least))
 
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return the larger of the scales that the two bounds allow."""

@@ -39,8 +39,24 @@ _DIGITS = 6
 class ScaledHellinger(HellingerMechanism):
     """P(r | k) ~ e^(-scale H(k, r) / S(k)), the scale held against epsilon and delta by comparing neighbours."""
 
+    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
     delta: Fraction
     scale: Fraction
+
+    def _calibrate(self, given: Exact | None) -> None:
+        """Find the scale, or hold a given one against the guarantee."""
+        object.__setattr__(self, "scale", self._largest_scale() if given is None else positive(given, "scale"))
+        if given is not None and not self._keeps_guarantee():
+            raise DeclarationError(
+                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
+                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
+            )
+
+    def _largest_scale(self) -> Fraction:
+        return largest_scale(self)
+
+    def _keeps_guarantee(self) -> bool:
+        return self.fits(self.compared(self.scale))
 
     def strength(self) -> arb:
         """Return the scale."""
@@ -86,9 +102,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
     Fraction(805537, 1000000)
     """
 
-    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "smoothing")
-
     free_parameter = "smoothing"
     delta: Fraction
     smoothing: Fraction
@@ -111,12 +125,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
                 f"{self.size} records in {len(model.cells)} cells are too many to compare all neighbours, on which "
                 "HellingerCalibrated rests. Use HellingerReciprocal, which is proved."
             )
-        object.__setattr__(self, "scale", largest_scale(self) if scale is None else positive(scale, "scale"))
-        if scale is not None and not self.fits(self.compared(self.scale)):
-            raise DeclarationError(
-                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
-                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
-            )
+        self._calibrate(scale)
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
@@ -143,8 +152,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
     @property
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta), which the constructor has certified for this scale."""
-        reason = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
-        return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)
+        return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
 
 
 def _at_least_zero(smoothing: Exact) -> Fraction:

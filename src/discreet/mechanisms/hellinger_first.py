@@ -12,20 +12,18 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from discreet.certificates.pair_bound import rounded_up, smooth_bound
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, positive, probability
+from discreet.certificates.pair_bound import rounded_up
+from discreet.exact import Exact, ball, positive
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
-    least_sensitivity_ball,
     proved_gamma,
-    published_gamma,
     reciprocal,
 )
+from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -66,7 +64,7 @@ class FirstHellingerGlobal(OneScale, kind="HellingerGlobal", version=1):
     def guarantee(self) -> Guarantee:
         """Return the enumerated pure epsilon, or the stated one where there are too many tables."""
         if self._enumerable:
-            return self._enumerated()
+            return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=self._comparison)
         return Guarantee(self.epsilon, reason="the exponential mechanism with the global sensitivity of its score")
 
 
@@ -117,12 +115,12 @@ class FirstHellingerReciprocal(HellingerMechanism, kind="HellingerReciprocal", v
     def guarantee(self) -> Guarantee:
         """Return the enumerated pure epsilon, or the proved one where there are too many tables."""
         if self._enumerable:
-            return self._enumerated()
+            return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=self._comparison)
         return Guarantee(self.epsilon, reason="scale 1/S with |1/S - 1/S'| <= L, exponent epsilon/((2 + L) S)")
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FirstHellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1):
+class FirstHellingerSmooth(SmoothSensitivity, kind="HellingerSmooth", version=1):
     """The papers' mechanism: t = epsilon/2 and smooth sensitivity, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))).
 
     The papers claim (epsilon, delta); their proof does not hold, though no violation is known. What is proved for it is
@@ -133,28 +131,11 @@ class FirstHellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact) -> None:
         super().__init__(model, size, epsilon)
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        if self.delta == 0:
-            raise DeclarationError(f"{type(self).__name__} needs a delta above 0; HellingerReciprocal needs none.")
+        self._set_delta(delta)
 
     def strength(self) -> arb:
         """Return epsilon/2."""
         return ball(self.epsilon) / 2
-
-    def gamma(self) -> arb:
-        """Return an enclosure of the smoothing parameter."""
-        return published_gamma(self.epsilon, self.delta, self.candidates)
-
-    @property
-    def decay(self) -> Decay:
-        """Return S(x) = max_x' LS(x') e^(-gamma d(x, x'))."""
-        return exponential(self.gamma)
-
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return 2 t + (t/S_min)(1 - e^-gamma), by the bound for one pair."""
-        with ctx.workprec(_PROVED_BITS):
-            least = least_sensitivity_ball(self.model.concentration, self.size)
-            return rounded_up(smooth_bound(self.strength(), self.gamma(), least))
 
     def proved_epsilon(self) -> Fraction:
         """Return 2 t + (e^gamma - 1) ln(|R|/delta), with which delta is enough."""
@@ -176,7 +157,7 @@ class FirstHellingerSmooth(HellingerMechanism, kind="HellingerSmooth", version=1
         """
         if self._enumerable:
             if self.pure_epsilon <= self.epsilon:
-                return self._enumerated()
+                return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=self._comparison)
             if self.delta_at(self.epsilon) <= self.delta:
                 reason = f"exact delta over all neighbouring tables of {self.size} records"
                 return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=reason)

@@ -75,9 +75,13 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", number)
+        self._check_candidates()
+
+    def _check_candidates(self) -> None:
+        """Refuse more candidates than can be drawn from."""
         if not self._listed and not self._mixed:
             raise DeclarationError(
-                f"{self.size} records in {len(model.cells)} cells at epsilon = {exact_text(number)} give more "
+                f"{self.size} records in {self.length} cells at epsilon = {exact_text(self.epsilon)} give more "
                 f"candidate posteriors than {type(self).__name__} draws from: {MOST_CANDIDATES} of any kind, or about "
                 f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
@@ -128,10 +132,8 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
     def listed_candidates(self) -> Counts:
         """Return all candidates, if they are few enough to list."""
         if not self._listed:
-            raise DeclarationError(
-                f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} are listed. Use fewer "
-                "cells or records."
-            )
+            there = f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} are listed."
+            raise DeclarationError(f"{there} Use fewer cells or records.")
         return self.tables.all
 
     @property
@@ -369,9 +371,9 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
     def _enumerable(self) -> bool:
         return can_compare(self.size, len(self.model.cells))
 
-    def _enumerated(self) -> Guarantee:
-        words = f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
-        return Guarantee(self.pure_epsilon, evidence=Evidence.ENUMERATED, reason=words)
+    @property
+    def _comparison(self) -> str:
+        return f"all neighbouring tables of {self.size} records compared on all {self.candidates} candidates"
 
     @property
     def rho(self) -> Fraction:
@@ -392,9 +394,6 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 @lru_cache(maxsize=32)
 def _compared(mechanism: HellingerMechanism, epsilons: tuple[float, ...]) -> AdjacentPairs:
     """Compare all neighbours once for each mechanism; nothing in it depends on data."""
-    every = mechanism.scales(mechanism.tables.all)
-
-    def scales(tables: Counts) -> Floats:
-        return np.asarray(every[mechanism.tables.places(tables)])
-
-    return compare_neighbours(mechanism.model.concentration, mechanism.size, scales, RELATIVE_ERROR, epsilons)
+    alpha, tables = mechanism.model.concentration, mechanism.tables
+    every = mechanism.scales(tables.all)
+    return compare_neighbours(alpha, mechanism.size, lambda rows: every[tables.places(rows)], RELATIVE_ERROR, epsilons)

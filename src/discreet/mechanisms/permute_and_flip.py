@@ -10,7 +10,7 @@ neighbours do: about half of epsilon is left unused. So where all neighbours can
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from flint import arb, ctx
@@ -22,14 +22,12 @@ from discreet.certificates.adjacent_pairs import AdjacentPairs
 from discreet.certificates.flip_law import can_compare_flips, compare_flips, compare_flips_of, flip_log_law
 from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError
-from discreet.exact import Exact
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.hellinger import CalibratedHellinger
+from discreet.mechanisms.hellinger import GlobalSensitivity
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal
 from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
+from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR
 from discreet.mechanisms.parts import Cost
-from discreet.models import Categories
 from discreet.randomness import RandomBits, uniform_below
 
 Words = NDArray[np.uint64]
@@ -42,11 +40,11 @@ _PROOF = "permute-and-flip with the global sensitivity of its score"
 class Flips(HellingerMechanism):
     """Flip a coin for candidate posteriors in random order until one is taken."""
 
-    def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
-        super().__init__(model, size, epsilon)
+    def _check_candidates(self) -> None:
+        super()._check_candidates()
         if self.candidates > MOST_ORDERED:
             raise DeclarationError(
-                f"{self.size} records in {len(model.cells)} cells give {self.candidates} candidate posteriors; "
+                f"{self.size} records in {self.length} cells give {self.candidates} candidate posteriors; "
                 f"PermuteAndFlip goes through {MOST_ORDERED} at most. Use HellingerGlobal."
             )
 
@@ -163,26 +161,14 @@ class FirstPermuteAndFlip(Flips, FirstHellingerGlobal, kind="PermuteAndFlip", ve
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PermuteAndFlip(Flips, CalibratedHellinger, kind="PermuteAndFlip", version=2):
+class PermuteAndFlip(Flips, GlobalSensitivity, kind="PermuteAndFlip", version=2):
     """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP.
 
+    >>> from discreet.models import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> PermuteAndFlip(coin, size=10, epsilon=1).scale
     Fraction(631939, 1000000)
     """
-
-    delta: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
-    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon")
-    scale: Fraction
-
-    def __init__(self, model: Categories, size: int, epsilon: Exact, scale: Exact | None = None) -> None:
-        super().__init__(model, size, epsilon)
-        self._calibrate(scale)
-
-    @property
-    def decay(self) -> Decay:
-        """Return no decay: the largest sensitivity counts everywhere."""
-        return exponential(lambda: arb(0))
 
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return epsilon/2."""

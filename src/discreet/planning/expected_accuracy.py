@@ -6,9 +6,10 @@ figures come with their simulation error.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, isnan, log, sqrt
+from functools import lru_cache
+from math import exp, inf, isnan, log, nan, sqrt
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from discreet.exact import Exact, exact
 from discreet.inference.infer import infer
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
+from discreet.models import Categories
 from discreet.models.model import MadeUp
 from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
 from discreet.planning.work_ahead import planning, require
@@ -32,6 +34,7 @@ _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
 _JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means are read from all cells together
 _MOST_STEPS = 40
 _SEARCH_STEPS = 8  # widths that a search works out, about
+_USUAL_SLOPE = 0.75  # of log widths by log epsilon, or by the log number of records
 _UNDONE = "Nothing was made up."
 _MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
 
@@ -95,25 +98,32 @@ def _studies(mechanism: Mechanism, level: float, studies: int, seed: int) -> Flo
     """Return the figures of `_study` for many studies, read at once where that is possible."""
     if not are_read_together(mechanism):
         return np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
-    drawn = MadeUpTables.of(mechanism, studies, seed, _MOST_ROWS)
-    truth = drawn.chosen(drawn.truths)
-    found = ManyStudies.read(mechanism, drawn.outputs, drawn.places)
-    exactly = ManyStudies.known(mechanism, drawn.tables, drawn.places)
-    pairs = [(each.widths(level), each.log_densities(truth)) for each in (found, exactly)]
-    columns = (pairs[0][0], pairs[1][0], *_errors(mechanism, drawn, truth), pairs[0][1], pairs[1][1])
+    made_up = MadeUpTables.of(mechanism.model, mechanism.size, studies, seed, _MOST_ROWS)
+    truth, outputs = made_up.chosen(made_up.truths), made_up.outputs(mechanism, seed)
+    found = ManyStudies.read(mechanism, outputs, made_up.places)
+    known_widths, known_scores = _known(mechanism.model, mechanism.size, made_up, level)
+    errors = _errors(mechanism, made_up, outputs)
+    columns = (found.widths(level), known_widths, *errors, found.log_densities(truth), known_scores)
     return np.stack([each.mean(axis=1) for each in columns], axis=1)
 
 
-def _errors(mechanism: Mechanism, drawn: MadeUpTables, truth: Floats) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=16)
+def _known(model: Categories, size: int, made_up: MadeUpTables, level: float) -> tuple[Floats, Floats]:
+    """Return widths and log scores of readers of exact counts, which no epsilon changes."""
+    exactly = ManyStudies.known(model, size, made_up)
+    return exactly.widths(level), exactly.log_densities(made_up.chosen(made_up.truths))
+
+
+def _errors(mechanism: Mechanism, drawn: MadeUpTables, outputs: Counts) -> tuple[Floats, Floats]:
     """Return how far means are from the truth, privately and from exact counts.
 
     Means are read from all cells together, which takes longer than intervals from own sums: a few studies tell what
     the noise adds to the error.
     """
-    alpha = mechanism.model.concentration
+    alpha, truth = mechanism.model.concentration, drawn.chosen(drawn.truths)
     exactly = abs(drawn.chosen((alpha + drawn.tables) / (alpha.sum() + mechanism.size)) - truth)
     few = slice(max(_JOINT_STUDIES, _JOINT_PAIRS // len(alpha) ** 2) if len(alpha) <= MANY else _LARGE_STUDIES)
-    means = joint_means(mechanism, drawn.outputs[few], drawn.places[few])
+    means = joint_means(mechanism, outputs[few], drawn.places[few])
     added = float((abs(means - truth[few]) - exactly[few]).mean())
     return exactly + added, exactly
 
@@ -152,8 +162,8 @@ def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1)
     """Return the expected width alone, from one row of each made-up study: all that a search needs."""
     if not are_read_together(mechanism):
         return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
-    drawn = MadeUpTables.of(mechanism, repeats, seed, 1)
-    return float(ManyStudies.read(mechanism, drawn.outputs, drawn.places).widths(level).mean())
+    made_up = MadeUpTables.of(mechanism.model, mechanism.size, repeats, seed, 1)
+    return float(ManyStudies.read(mechanism, made_up.outputs(mechanism, seed), made_up.places).widths(level).mean())
 
 
 def accuracy_curve(
@@ -198,36 +208,46 @@ def size_for(
     return None if found is None else int(np.ceil(found))
 
 
+def wishes(
+    mechanism: Mechanism, width: float, curve: Sequence[Accuracy], level: float = 0.9, patience: float = 1.0
+) -> dict[str, float | None]:
+    """Return a wished width with the epsilon and the size that give it; the search begins where the curve is near."""
+    near = min(curve, key=lambda each: abs(log(each.width / width)))
+    start = with_fields(mechanism, epsilon=exact(f"{near.epsilon:.6g}", "epsilon"))
+    return {
+        "width": width,
+        "epsilon_needed": epsilon_for(start, width, level, patience=patience),
+        "size_needed": size_for(mechanism, width, level, patience=patience),
+    }
+
+
 def _crossing(
     excess: Callable[[float], float], least: float, most: float, start: float, accuracy: float = 0.03
 ) -> float | None:
     """Return where a falling function crosses zero, from above and to the stated relative accuracy.
 
-    Steps of a factor 4 from the start find a bracket. On log scales widths are nearly straight lines, so the secant
-    narrows it: a little beyond the crossing that it says, or half-way where that does not shrink the bracket.
+    On log scales widths are nearly straight lines. So the line through the last two points, or through both ends of a
+    bracket, says where to look: a little beyond the crossing, at most a factor 10 away, and every third time half-way.
     """
-    low = high = start
-    above = below = excess(start)
-    while below > 0:
-        low, above, high = high, below, 4 * high
-        if high > most:
-            return None
-        below = excess(high)
-    while above <= 0:
-        high, below, low = low, above, low / 4
-        if low < least:
-            return least
-        above = excess(low)
-    for _ in range(_MOST_STEPS):
-        slope = (above - below) / log(high / low)
-        if high / low <= 1 + accuracy or -below <= 0.5 * slope * log(1 + accuracy):
-            break
-        share = above / (above - below)
-        aimed = low * (high / low) ** share * (1 + accuracy / 4)
-        middle = aimed if share > 0.02 and aimed < high / (1 + accuracy / 4) else sqrt(low * high)
-        found = excess(middle)
-        low, above, high, below = (middle, found, high, below) if found > 0 else (low, above, middle, found)
-    return high
+    low, high, slope = (0.0, inf), (inf, -inf), 0.0  # (place, excess) on both sides, and -d excess / d log place
+    aimed, last = start, (nan, nan)
+    for step in range(_MOST_STEPS):
+        found = (aimed, excess(aimed))
+        low, high = (found, high) if found[1] > 0 else (low, found)
+        is_bracket = low[0] > 0 and high[0] < inf
+        one, two = (low, high) if is_bracket else (last, found)
+        slope = max((one[1] - two[1]) / log(two[0] / one[0]), 0.05) if step else 0.0
+        if (step and -high[1] <= 0.5 * slope * log(1 + accuracy)) or high[0] / max(low[0], 1e-300) <= 1 + accuracy:
+            return high[0]
+        if (found[1] > 0 and aimed >= most) or (found[1] <= 0 and aimed <= least):
+            return None if found[1] > 0 else least
+        last = found
+        aimed = aimed * exp(float(np.clip(found[1] / (slope or _USUAL_SLOPE), -log(10), log(10)))) * (1 + accuracy / 4)
+        aimed = aimed if is_bracket or found[1] > 0 else min(aimed, found[0] / (1 + accuracy))
+        if is_bracket and not (low[0] * (1 + accuracy / 4) < aimed < high[0] / (1 + accuracy / 4) and step % 3):
+            aimed = sqrt(low[0] * high[0])
+        aimed = min(max(aimed, least), most)
+    return high[0]
 
 
 def check_search(mechanism: Mechanism, width: float) -> None:

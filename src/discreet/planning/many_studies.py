@@ -6,6 +6,7 @@ where none was declared every cell from its own noisy count. Studies of other ki
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -32,27 +33,28 @@ from discreet.reading.strengths import read_learnt
 
 @dataclass(frozen=True, eq=False)
 class MadeUpTables:
-    """Made-up studies (rows): true probabilities, counts, which cells are looked at, and outputs.
-
-    But for the outputs they are the same for every epsilon.
-    """
+    """Made-up studies (rows): true probabilities, counts, and which cells are looked at; no epsilon changes them."""
 
     truths: Floats
     tables: Counts
     places: Counts
-    outputs: Counts
 
     @classmethod
-    def of(cls, mechanism: Mechanism, studies: int, seed: int, most: int) -> "MadeUpTables":
-        """Draw probabilities from the prior, counts from these, at most so many cells of each, and outputs."""
-        generator, cells = np.random.default_rng(seed), len(mechanism.model.cells)
-        truths = generator.dirichlet(mechanism.model.concentration, size=studies)
-        tables = generator.multinomial(mechanism.size, truths)
+    @lru_cache(maxsize=16)
+    def of(cls, model: Categories, size: int, studies: int, seed: int, most: int) -> "MadeUpTables":
+        """Draw probabilities from the prior, counts from these, and at most so many cells of each."""
+        generator, cells = np.random.default_rng(seed), len(model.cells)
+        truths = generator.dirichlet(model.concentration, size=studies)
+        tables = generator.multinomial(size, truths)
         if most == 1:
             places = generator.integers(cells, size=(studies, 1))
         else:
             places = generator.permuted(np.tile(np.arange(cells), (studies, 1)), axis=1)[:, :most]
-        return cls(truths, tables, places, mechanism.sample(tables, SeededBits(seed)))
+        return cls(truths, tables, places)
+
+    def outputs(self, mechanism: Mechanism, seed: int) -> Counts:
+        """Draw what is published of each study."""
+        return np.asarray(mechanism.sample(self.tables, SeededBits(seed)))
 
     def chosen(self, values: Floats) -> Floats:
         """Return the values of the cells that are looked at."""
@@ -61,9 +63,9 @@ class MadeUpTables:
 
 @dataclass(frozen=True, eq=False)
 class ManyStudies:
-    """What readers of many studies (rows) know about chosen cells (columns)."""
+    """What readers of many studies (rows) know about chosen cells (columns): which one of some laws."""
 
-    shape: tuple[int, int]
+    kinds: Counts
     laws: MixtureBatch
     are_opened: bool
 
@@ -73,37 +75,39 @@ class ManyStudies:
         model, shape = mechanism.model, chosen.shape
         pair = own_pair(mechanism)
         if pair is None:
-            return cls(shape, _joint(mechanism, outputs, chosen), not model.is_prior_declared)
+            laws, kinds = _joint(mechanism, outputs, chosen), np.arange(chosen.size)
+            return cls(kinds.reshape(shape), laws, not model.is_prior_declared)
         own = np.take_along_axis(outputs, chosen, axis=1).ravel()
         rest = np.repeat(outputs.sum(axis=1), shape[1]) - own
         different, kinds = np.unique(np.stack([own, rest], axis=1), axis=0, return_inverse=True)
         first, weights = pairs_through([(different, pair.noise)], mechanism.size)
-        kinds = kinds.ravel()
-        laws = MixtureBatch([Part.of(weights[kinds], 1.0 + first[kinds], mechanism.size + 2.0)], kinds)
-        return cls(shape, laws, True)
+        laws = MixtureBatch([Part.of(weights, 1.0 + first, mechanism.size + 2.0)])
+        return cls(kinds.reshape(shape), laws, True)
 
     @classmethod
-    def known(cls, mechanism: Mechanism, tables: Counts, chosen: Counts) -> "ManyStudies":
+    def known(cls, model: Categories, size: int, made_up: MadeUpTables) -> "ManyStudies":
         """Read exact counts in the same way."""
-        declared, alpha = mechanism.model.is_prior_declared, mechanism.model.concentration
-        shapes = np.take_along_axis((alpha if declared else 1) + tables, chosen, axis=1)
-        total = (float(alpha.sum()) if declared else 2.0) + mechanism.size
-        laws = MixtureBatch([Part.of(np.ones((chosen.size, 1)), shapes.ravel(), total)])
-        return cls(chosen.shape, laws, not declared)
+        declared, alpha = model.is_prior_declared, model.concentration
+        tables = made_up.tables + (alpha if declared else np.ones(len(alpha)))
+        shapes, kinds = np.unique(made_up.chosen(tables), return_inverse=True)
+        total = (float(alpha.sum()) if declared else 2.0) + size
+        laws = MixtureBatch([Part.of(np.ones((shapes.size, 1)), shapes, total)])
+        return cls(kinds.reshape(made_up.places.shape), laws, not declared)
 
     @property
     def means(self) -> Floats:
         """Return the means of the same laws."""
-        return np.asarray(self.laws.mean.reshape(self.shape))
+        return np.asarray(self.laws.mean[self.kinds])
 
     def widths(self, level: float) -> Floats:
         """Return the widths of all intervals."""
         low, high = ends_of(self.laws, level, self.are_opened)
-        return np.asarray((high - low).reshape(self.shape))
+        return np.asarray((high - low)[self.kinds])
 
     def log_densities(self, truths: Floats) -> Floats:
         """Return the log densities at the true probabilities."""
-        return self.laws.log_density(np.clip(truths, 1e-12, 1 - 1e-12).ravel()).reshape(self.shape)
+        inside = np.clip(truths, 1e-12, 1 - 1e-12).ravel()
+        return self.laws.log_density(inside, self.kinds.ravel()).reshape(self.kinds.shape)
 
 
 def joint_means(mechanism: Mechanism, outputs: Counts, chosen: Counts) -> Floats:

@@ -134,8 +134,11 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 @_suggestion.register
 def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     made = GeometricSums(model, size, epsilon)
-    share = f"{100 * float(made.squares):g} % of epsilon tells how far values spread"
-    why = f"every record is one unit that is divided between two ends, so groups and gaps cost nothing besides; {share}"
+    values, spread = (f"{100 * float(part / made.epsilon):.3g} %" for part in made.parts)
+    share = f"values get {values} of epsilon, and how far they spread {spread}"
+    both = "" if sum(made.parts) == made.epsilon else ", as no record moves both wholly at once"
+    why = "every record is one unit that is divided between two ends, so groups and gaps cost nothing besides"
+    why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
 

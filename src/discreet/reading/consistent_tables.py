@@ -21,7 +21,6 @@ from itertools import chain, combinations
 from math import prod, sqrt
 
 import numpy as np
-from scipy.linalg import helmert
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
@@ -236,4 +235,6 @@ def _turned(table: Floats, cells: tuple[bool, ...] | None = None, backwards: boo
 @lru_cache(maxsize=256)
 def _basis(levels: int) -> Floats:
     """Return Helmert's contrasts as rows, after the constant one."""
+    from scipy.linalg import helmert  # which takes long to load
+
     return np.asarray(helmert(levels, full=True)) if levels > 1 else np.ones((1, 1))

@@ -136,6 +136,8 @@ def coarse(rows: Sequence[DrawnRows]) -> str | None:
 class DrawnCells:
     """Draws of the probabilities of all cells."""
 
+    kinds: Counts | None = None  # hardly ever are two of them equal
+
     def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
         self._row = RowKernel(rows, 0, size, expected)
         self.is_linear = self._row.is_linear

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp
 
 from discreet.arrays import Floats
@@ -79,6 +78,8 @@ class DrawKernel:
     """log prod P(cell of the draw | total), a spline over the totals that count; -infinity elsewhere."""
 
     def __init__(self, draws: Sequence[Draw], ends: tuple[float, float]) -> None:
+        from scipy.interpolate import CubicSpline  # which takes long to load
+
         self._draws, low, high = draws, ends[0], max(ends[1], ends[0] + 1.0)  # one value: one total, and a spline
         for _ in range(_ROUNDS):
             self.totals = np.linspace(low, high, _KNOTS)

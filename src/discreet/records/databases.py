@@ -3,14 +3,16 @@
 import os
 from functools import cache
 from pathlib import Path
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from discreet.errors import SourceError
 from discreet.records.arrow import ArrowSource
 from discreet.records.batches import opened_in_silence
 from discreet.records.engine import EngineSource
 from discreet.records.expressions import identifier, literal
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
@@ -42,6 +44,8 @@ def arrow_file(place: Path, _: str | None, __: str | None) -> ArrowSource:
 
 def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
     """Open a table of a DuckDB file."""
+    import duckdb  # which takes long to load
+
     path = _literal(place)
     connection = opened_in_silence(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
     tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
@@ -57,11 +61,13 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
 
 
 @cache
-def _database() -> duckdb.DuckDBPyConnection:
+def _database() -> "DuckDBPyConnection":
     """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
+    import duckdb  # which takes long to load
+
     return duckdb.connect()
 
 
-def _quiet(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+def _quiet(connection: "DuckDBPyConnection") -> "DuckDBPyConnection":
     """Return a connection that shows no progress on the screen."""
     return connection.execute("SET enable_progress_bar = false")

@@ -11,10 +11,9 @@ from dataclasses import replace
 from itertools import count
 from math import prod
 from threading import Lock
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from discreet.arrays import Counts
 from discreet.errors import SourceError
@@ -27,6 +26,9 @@ from discreet.records.grouped_sums import GroupPlan
 from discreet.records.moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
@@ -43,8 +45,8 @@ class EngineSource:
 
     def __init__(
         self,
-        relation: DuckDBPyRelation,
-        connection: DuckDBPyConnection | None = None,
+        relation: "DuckDBPyRelation",
+        connection: "DuckDBPyConnection | None" = None,
         table: str = "",
         holds_moments: bool = False,
     ) -> None:
@@ -57,7 +59,7 @@ class EngineSource:
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
-    def of_table(cls, connection: DuckDBPyConnection, table: str) -> "EngineSource":
+    def of_table(cls, connection: "DuckDBPyConnection", table: str) -> "EngineSource":
         """Return the records of a table, or of a function that gives one, by a connection of its own."""
         return cls(connection.sql(f"FROM {table}"), connection, table)
 
@@ -129,18 +131,18 @@ class EngineSource:
             prepared[column] = replace(coding, sql=coding.sql.replace(GIVEN, name))
         return f"(SELECT {', '.join(made)} FROM {_VIEW})", prepared
 
-    def _ask(self, query: str) -> DuckDBPyConnection | DuckDBPyRelation:
+    def _ask(self, query: str) -> "DuckDBPyConnection | DuckDBPyRelation":
         """Return the answer to a query."""
         if self._connection is not None:
             return self._connection.execute(query.replace(_VIEW, self._table))
         return self._stream(query)
 
-    def _stream(self, query: str) -> DuckDBPyRelation:
+    def _stream(self, query: str) -> "DuckDBPyRelation":
         """Return the answer to a query as it streams. A relation is asked under a name that no other question uses."""
         if self._connection is not None:
             return self._connection.sql(query.replace(_VIEW, self._table))
         view = f"discreet_view_{next(_QUESTIONS)}"
-        return cast(DuckDBPyRelation, self._relation.query(view, query.replace(_VIEW, view)))
+        return cast("DuckDBPyRelation", self._relation.query(view, query.replace(_VIEW, view)))
 
     def _refuse_moments_of_others(self, days: Iterable[str]) -> None:
         """Refuse moments with a zone that lie in another program's memory: DuckDB fails on those it cannot hold."""

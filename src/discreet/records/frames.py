@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-import duckdb
-
 from discreet.errors import SourceError
 from discreet.records.arrow import ArrowBatch, ArrowSource
 from discreet.records.batches import in_silence
@@ -17,6 +15,7 @@ from discreet.records.source import Batch, Source
 if TYPE_CHECKING:
     import ibis
     import polars
+    from duckdb import DuckDBPyRelation
     from pyspark.sql import DataFrame
 
 
@@ -39,8 +38,9 @@ def _of_frame(data: object) -> Source | None:
     """Return the source for a frame, known by the package that it comes from; nothing is imported for it."""
     package = type(data).__module__.partition(".")[0]
     source: Source | None = None
-    if isinstance(data, duckdb.DuckDBPyRelation):
-        source = EngineSource(data)
+    if package in ("duckdb", "_duckdb"):
+        is_table = hasattr(data, "columns") and hasattr(data, "types")
+        source = EngineSource(cast("DuckDBPyRelation", data)) if is_table else None
     elif package == "pandas":
         source = PandasSource(data) if hasattr(data, "columns") and data.columns.is_unique else None
     elif package == "polars":

@@ -5,19 +5,26 @@ from functools import lru_cache
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.inference.further_numbers import further_sums
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models.number_sums import MEAN, SUM, NumberSums
+from discreet.mechanisms.quantities import Measurement
+from discreet.models.number_sums import MEAN, SUM, VARIANCE, NumberSums
 from discreet.models.numbers import POPULATION, RECORDS
+from discreet.randomness import SeededBits
 from discreet.reading import Case, Engine, Work
 from discreet.reading.case import Observed
 from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
+
+_MOST_NUMBERS = 20_000_000  # ends that are drawn together; beyond, quantities are drawn group by group
 
 
 class NumberSumsEngine(Engine, place=10):
@@ -150,6 +157,53 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         high, low = self.reading.first[group]
         ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw all ends behind the release, and the quantities that follow from them."""
+        if count * len(self.releases[0].output) > _MOST_NUMBERS:
+            return super().states(count, seed)
+        bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
+        parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
+        hidden = np.concatenate(parts, axis=1)
+        return States(self._quantities(hidden), hidden)
+
+    @property
+    def _measurements(self) -> Sequence[Measurement]:
+        return Case.of(self.releases).measurements
+
+    def _quantities(self, hidden: Floats) -> dict[str, Floats]:
+        """Return what was asked of every group, for rows of all ends, as near as it can be."""
+        model, rows = self.model, len(hidden)
+        places, squares = (
+            half[:, : 2 * len(model.groups)].reshape(rows, -1, 2) / model.unit for half in np.split(hidden, 2, axis=1)
+        )
+        count = np.maximum(places.sum(axis=2), 1e-9)
+        mean, far = (np.clip(each[..., 0] / count, 0, 1) for each in (places, squares))
+        spread = np.clip((far - (2 * mean - 1) ** 2) / 4, 0, mean * (1 - mean))
+        low = float(model.bounds.low)
+        found = {
+            MEAN: model.value_at(mean),
+            SUM: low * places.sum(axis=2) + model.width * places[..., 0],
+            VARIANCE: spread * model.width**2,
+        }
+        return {ask: np.asarray(found[ask]) for ask in model.asks}
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(noise) at the ends of each draw."""
+        parts, first = np.zeros(states.count), 0
+        for each in self._measurements:
+            own = states.behind[:, first : first + len(each.values)]
+            parts += each.noise.log_probability(each.values - own)
+            first += len(each.values)
+        return [parts]
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw all ends of as many further records, the drawn ones standing for their population."""
+        return further_sums(self.model, states.behind, self.size, generator)
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Refuse: intervals among the records hold whatever these are."""
+        raise DeclarationError("no prior enters tests that hold whatever the records are")
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, and how many records have a value."""

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
+from discreet.inference.further_numbers import further_cells
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.density import smooth_density
 from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
@@ -304,8 +305,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return [noise.log_probability(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Refuse: quantities are read by tests that hold whatever the records are, so that no record has a law."""
-        raise DeclarationError("numbers are read by tests that hold whatever the records are, without a law of records")
+        """Draw the counts of as many further records, the drawn ones standing for their population."""
+        return further_cells(states.behind, self.size, generator)
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Refuse: quantities are read by tests that hold whatever the records are."""
+        raise DeclarationError("no prior enters tests that hold whatever the records are")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
         """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""

@@ -31,7 +31,6 @@ _BLOCK = 1_000_000  # numbers of a part that are looked at together
 _SMALL_SHARE = 1e-14  # parts of a smaller share are left out
 _FAINT = 2e-19  # terms at the ends of what is added up, at most
 _NEAR = 1e-6  # from here on plain Newton steps
-_BY_ROW = ("last", "share", "_pivot", "_log_ratios", "_sums", "_slopes")  # worked out once for each row
 _SHOWN = 1e-9  # counts of smaller weights have no say in the width that exact counts would give
 
 
@@ -54,11 +53,8 @@ class Part:
         return cls(table, *(np.broadcast_to(each, table.shape[:1]) for each in ends))
 
     def rows(self, places: Counts | slice) -> "Part":
-        """Return some rows; what was prepared for them is kept."""
-        found = Part(self.weights[places], self.start[places], self.total[places])
-        prepared = {name: value for name, value in vars(self).items() if name in _BY_ROW}
-        vars(found).update({name: value[places] for name, value in prepared.items()})
-        return found
+        """Return some rows."""
+        return Part(self.weights[places], self.start[places], self.total[places])
 
     @cached_property
     def last(self) -> Counts:
@@ -110,54 +106,63 @@ class Part:
     def _slopes(self) -> Floats:
         return np.asarray(self.weights * (self.start[:, None] + self._steps))
 
-    def _log_terms(self, at: Floats) -> Floats:
-        """Return log t_j at a logit of each row; the exponent is formed whole, as its parts would overflow."""
+    def _log_terms(self, at: Floats, rows: Counts) -> Floats:
+        """Return log t_j at a logit of each of some rows; the exponent is formed whole, as its parts would overflow."""
         found = np.multiply.outer(at, self._steps)
-        found += self._log_ratios
-        found += (log_term(self.start + self._pivot, self.total, at) - self._pivot * at)[:, None]
+        found += self._log_ratios[rows]
+        pivot = self._pivot[rows]
+        found += (log_term(self.start[rows] + pivot, self.total[rows], at) - pivot * at)[:, None]
         return found
 
-    def law(self, at: Floats, is_whole: bool = False) -> tuple[Floats, Floats]:
-        """Return the cdf at a logit of each row, and the density of the logit there, both times the row's share.
+    def law(self, at: Floats, rows: Counts, is_whole: bool = False) -> tuple[Floats, Floats]:
+        """Return the cdf at a logit of each of some rows, and the density of the logit, both times the row's share.
 
         As a function of j, t_j is a peak at (T - 1) x; unless all shall be added up, those within e^-43 of it are.
         """
-        found = None if is_whole else self._near(at)
+        found = None if is_whole else self._near(at, rows)
         if found is None:
-            terms = np.exp(self._log_terms(at))
-            found = np.einsum("ij,ij->i", self._sums, terms), np.einsum("ij,ij->i", self._slopes, terms)
-        a = self.start + self._pivot
-        cdf = self.share * beta_cdf(a, self.total - a, expit(at)) + found[0]
+            terms = np.exp(self._log_terms(at, rows))
+            found = np.einsum("ij,ij->i", self._sums[rows], terms), np.einsum("ij,ij->i", self._slopes[rows], terms)
+        a = (self.start + self._pivot)[rows]
+        cdf = self.share[rows] * beta_cdf(a, self.total[rows] - a, expit(at)) + found[0]
         return cdf, expit(-at) * found[1]
 
-    def _near(self, at: Floats) -> tuple[Floats, Floats] | None:
+    def _near(self, at: Floats, rows: Counts) -> tuple[Floats, Floats] | None:
         """Return sum_j C_j t_j and sum_j w_j a_j t_j near the peaks; nothing if that saves little, or is not enough."""
-        x, rows, width = expit(at), np.arange(len(at)), self.weights.shape[1]
-        half = 10 * np.sqrt((self.total - 1).clip(0) * x * (1 - x)) + 50
+        x, width, total, pivot = expit(at), self.weights.shape[1], self.total[rows], self._pivot[rows]
+        half = 10 * np.sqrt((total - 1).clip(0) * x * (1 - x)) + 50
         kept = int(2 * half.max()) + 1
         if kept > 0.6 * width:
             return None
-        first = np.clip(((self.total - 1) * x - self.start - half).astype(np.int64), 0, width - kept)
+        first = np.clip(((total - 1) * x - self.start[rows] - half).astype(np.int64), 0, width - kept)
 
         def cut(table: Floats) -> Floats:
             return np.asarray(sliding_window_view(table, kept, axis=1)[rows, first])
 
         terms = np.multiply.outer(at, np.arange(kept, dtype=float))
         terms += cut(self._log_ratios)
-        terms += (log_term(self.start + self._pivot, self.total, at) + (first - self._pivot) * at)[:, None]
+        terms += (log_term(self.start[rows] + pivot, total, at) + (first - pivot) * at)[:, None]
         np.exp(terms, out=terms)
         beyond = np.where(first > 0, terms[:, 0], 0) + np.where(first + kept < width, terms[:, -1], 0)
         if float(beyond.max()) > _FAINT:
             return None
         return np.einsum("ij,ij->i", cut(self._sums), terms), np.einsum("ij,ij->i", cut(self._slopes), terms)
 
-    def log_density(self, at: Floats) -> Floats:
-        """Return the logarithm of the density of the proportion itself at a logit of each row."""
-        terms = self._log_terms(at)
-        most = terms.max(axis=1)
+    def log_density(self, at: Floats, rows: Counts) -> Floats:
+        """Return the logarithm of the density of the proportion itself at a logit of each of some rows.
+
+        What is near the peaks is enough where the rest, at most _FAINT T, is nothing beside it.
+        """
+        near = self._near(at, rows)
+        far = np.arange(len(at)) if near is None else np.flatnonzero(near[1] < 1e13 * _FAINT * self.total[rows])
         with np.errstate(divide="ignore"):
-            summed = np.log(np.einsum("ij,ij->i", self._slopes, np.exp(terms - most[:, None])))
-        return np.asarray(most + summed - log_expit(at))
+            logs = np.zeros(len(at)) if near is None else np.log(near[1])
+            if far.size:
+                terms = self._log_terms(at[far], rows[far])
+                most = terms.max(axis=1)
+                terms = np.exp(terms - most[:, None])
+                logs[far] = most + np.log(np.einsum("ij,ij->i", self._slopes[rows[far]], terms))
+        return np.asarray(logs - log_expit(at))
 
     @cached_property
     def mean(self) -> Floats:
@@ -236,11 +241,12 @@ class MixtureBatch:
         """Return P(value <= x) for one x of each row."""
         with np.errstate(divide="ignore"):
             at = np.clip(logit(np.broadcast_to(np.asarray(x, dtype=float), self.count)), -_FARTHEST, _FARTHEST)
-        return np.asarray(sum(part.law(at)[0] for part in self.parts))
+        return np.asarray(sum(part.law(at, np.arange(self.count))[0] for part in self.parts))
 
-    def log_density(self, x: Floats) -> Floats:
-        """Return the logarithm of the density at one x in (0, 1) of each row."""
-        logs = [part.log_density(logit(np.asarray(x, dtype=float))) for part in self.parts]
+    def log_density(self, x: Floats, rows: Counts | None = None) -> Floats:
+        """Return the logarithm of the density at one x in (0, 1) of each row, or of each of some rows."""
+        of = np.arange(self.count) if rows is None else rows
+        logs = [part.log_density(logit(np.asarray(x, dtype=float)), of) for part in self.parts]
         return np.asarray(np.logaddexp.reduce(logs))
 
     @property
@@ -280,19 +286,12 @@ class MixtureBatch:
                 return once[0][:, kinds], once[1][:, kinds]
         shape = len(probabilities), self.count
         found, steps = np.empty(shape), np.zeros(shape, dtype=np.int64)
-        block = max(1, _BLOCK // max(part.weights.shape[1] for part in self.parts))
+        width = max(part.weights.shape[1] for part in self.parts)
+        block = max(1, _BLOCK // (width * len(probabilities)))
         for start in range(0, self.count, block):
-            places = np.arange(start, min(start + block, self.count))
-            parts = [part.rows(slice(start, start + block)) for part in self.parts]
-            for number, probability in enumerate(probabilities):
-                above = _above_one_half(parts, probability)
-                for turned in (False, True):
-                    here = np.flatnonzero(above == turned)
-                    if here.size:
-                        own = parts if here.size == len(places) else [part.rows(here) for part in parts]
-                        own = [part.turned for part in own] if turned else own
-                        at, taken = _low_logits(own, 1 - probability if turned else probability)
-                        found[number, places[here]], steps[number, places[here]] = -at if turned else at, taken
+            own = slice(start, start + block)
+            parts = self.parts if self.count <= block else [part.rows(own) for part in self.parts]
+            found[:, own], steps[:, own] = _logits(parts, np.array(probabilities))
         return found, steps
 
     def known_widths(self, level: float = 0.9) -> Floats:
@@ -320,58 +319,74 @@ def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:
     return centre + first, np.maximum(0.0, second - first**2), within
 
 
-def _above_one_half(parts: Sequence[Part], probability: float) -> NDArray[np.bool_]:
-    """Tell of which rows a quantile is above 1/2; rows that Cantelli's inequality decides are not looked at."""
+def _logits(parts: Sequence[Part], probabilities: Floats) -> tuple[Floats, Counts]:
+    """Return the logits of several quantiles (probabilities, rows), and the steps taken, in one search for all."""
+    above = _above_one_half(parts, probabilities)
+    found, steps = np.empty(above.shape), np.zeros(above.shape, dtype=np.int64)
+    if not above.all():
+        numbers, rows = np.nonzero(~above)
+        found[~above], steps[~above] = _low_logits(parts, probabilities[numbers], rows)
+    if above.any():
+        numbers, rows = np.nonzero(above)
+        turned, kinds = np.unique(rows, return_inverse=True)
+        at, steps[above] = _low_logits([part.rows(turned).turned for part in parts], 1 - probabilities[numbers], kinds)
+        found[above] = -at
+    return found, steps
+
+
+def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.bool_]:
+    """Tell which quantiles (probabilities, rows) are above 1/2; rows that Cantelli decides are not looked at."""
     mean, between, within = _moments_of(parts)
     variance, apart = between + within, mean - 0.5
     beyond = variance / (variance + apart**2)  # what lies on the other side of 1/2, at most
-    above = apart > 0
-    open_ = np.flatnonzero(np.where(above, beyond >= probability, beyond >= 1 - probability))
+    above = np.tile(apart > 0, (len(probabilities), 1))
+    sought = probabilities[:, None]
+    (open_,) = np.nonzero(np.where(above, beyond >= sought, beyond >= 1 - sought).any(axis=0))
     if open_.size:
-        laws = [part.rows(open_).law(np.zeros(len(open_)))[0] for part in parts]
-        above[open_] = np.asarray(sum(laws)) < probability
+        laws = [part.law(np.zeros(len(open_)), open_)[0] for part in parts]
+        above[:, open_] = np.asarray(sum(laws)) < sought
     return above
 
 
-def _low_logits(parts: Sequence[Part], probability: float) -> tuple[Floats, Counts]:
-    """Return the logits of a quantile that is not near 1 for all rows, and the steps that each took.
+def _low_logits(parts: Sequence[Part], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
+    """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken.
 
     Steps are those of Newton's method on the normal scores of the cdf, which are nearly linear in the logit, and near
     the root plain ones; halving where a step would leave the bracket. A row is judged before its bracket is looked at:
     at the root the step is 0, and the bracket ends there.
     """
-    first, between, within = _moments_of(parts)
-    spread = np.sqrt(between + within)
-    score = float(ndtri(probability))
-    at = np.clip(logit(first) + score * np.minimum(4.0, spread / (first * (1 - first))), -_FARTHEST, _FARTHEST)
+    first, between, within = (each[rows] for each in _moments_of(parts))
+    spread = np.minimum(4.0, np.sqrt(between + within) / (first * (1 - first)))
+    at = np.clip(logit(first) + ndtri(probability) * spread, -_FARTHEST, _FARTHEST)
     low, high = np.full_like(at, -_FARTHEST), np.full_like(at, _FARTHEST)
-    is_far = probability < _NEAR
-    enough = 8e-16 if probability >= 1e-8 else 4e-16 * probability
+    is_far = float(probability.min()) < _NEAR
+    enough = np.where(probability >= 1e-8, 8e-16, 4e-16 * probability)
     active, taken = np.arange(len(at)), np.zeros(len(at), dtype=np.int64)
     for _ in range(_MOST_STEPS):
-        here = at[active]
-        cdf, density = (np.asarray(sum(each)) for each in zip(*(part.law(here, is_far) for part in parts), strict=True))
+        here, sought = at[active], probability[active]
+        laws = [part.law(here, rows[active], is_far) for part in parts]
+        cdf, density = (np.asarray(sum(each)) for each in zip(*laws, strict=True))
         taken[active] += 1
-        miss = cdf - probability
-        step = _step(cdf, density, probability, score)
+        miss = cdf - sought
+        step = _step(cdf, density, sought)
         following = here - step
         low[active] = np.where(miss < 0, here, low[active])
         high[active] = np.where(miss >= 0, here, high[active])
-        done = (np.abs(step) <= 1e-13 * np.maximum(1, np.abs(here))) | (np.abs(miss) <= enough)
+        done = (np.abs(step) <= 1e-13 * np.maximum(1, np.abs(here))) | (np.abs(miss) <= enough[active])
         stuck = high[active] - low[active] <= 1e-13 * np.maximum(1, np.abs(here))
         outside = ~((following > low[active]) & (following < high[active])) & ~done
         at[active] = np.where(stuck & ~done, here, np.where(outside, (low[active] + high[active]) / 2, following))
-        left = np.flatnonzero(~(done | stuck))
-        if not left.size:
+        active = active[~(done | stuck)]
+        if not active.size:
             break
-        active, parts = active[left], [part.rows(left) for part in parts]
     return at, taken
 
 
-def _step(cdf: Floats, density: Floats, probability: float, score: float) -> Floats:
+def _step(cdf: Floats, density: Floats, probability: Floats) -> Floats:
     """Return (z(F) - z(p)) phi(z(F)) / f far from the root, (F - p) / f near it."""
     miss = cdf - probability
     scores = ndtri(np.clip(cdf, 1e-300, 1 - 1e-16))
     with np.errstate(all="ignore"):
-        far = (scores - score) * np.exp(-0.5 * scores**2) / np.sqrt(2 * np.pi)
-        return np.asarray(np.where(np.abs(miss) > _NEAR * min(1.0, probability / _NEAR), far, miss) / density)
+        far = (scores - ndtri(probability)) * np.exp(-0.5 * scores**2) / np.sqrt(2 * np.pi)
+        is_near = np.abs(miss) <= _NEAR * np.minimum(1.0, probability / _NEAR)
+        return np.asarray(np.where(is_near, miss, far) / density)

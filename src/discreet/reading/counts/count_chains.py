@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.coordinates import Coordinates
@@ -113,6 +112,8 @@ class CountChains:
 
     def learn_metric(self, rescaled: bool) -> None:
         """Work out the metric near the chains; `rescaled` makes it fit their spread."""
+        from scipy.linalg import cholesky, solve_triangular  # which takes long to load
+
         length, chains = self.q.shape
         metric = np.eye(length)
         points = np.unique(np.linspace(0, chains - 1, min(_POINTS, chains)).astype(int))

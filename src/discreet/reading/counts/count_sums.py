@@ -7,7 +7,9 @@ quantity is a coefficient of a product of one-dimensional series, and a fast Fou
 - each cell keeps a window of counts, and what lies outside of all windows is bounded in every reading;
 - all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
   known), so that the wanted coefficient lies where the transform is accurate;
-- leaving one cell out of the product gives its marginal.
+- leaving one cell out of the product gives its marginal;
+- cells of one kind (the same noisy counts, prior and noise) have the same weights: each kind is worked out once, and
+  its transform is taken to the power of how many such cells there are.
 
 With p_i the tilted law of cell i, o_i its mass outside the window and p(n) the tilted probability of the total, all
 that windows lose is a share of at most sum_i o_i / p(n): something is lost only if one cell lies outside. A kernel is
@@ -57,6 +59,10 @@ class CellWeights(NamedTuple):
         """Return log f_i(k) for arrays of cells and counts."""
         return np.asarray(log_prior(self.alpha[places], counts) + self.log_kernel(places, counts))
 
+    def of(self, places: Counts) -> "CellWeights":
+        """Return the weights of some cells."""
+        return CellWeights(self.alpha[places], lambda own, counts: self.log_kernel(places[own], counts))
+
     def windows(self, first: Counts, last: Counts, width: int) -> Floats:
         """Return log f_i(first_i + step) for all cells; the prior by sums of log (a + k)/(k + 1)."""
         counts = first[:, None] + np.arange(width)
@@ -87,13 +93,18 @@ class CellWeights(NamedTuple):
 class CountSums:
     """Sums of counts with a known total, given each cell's own weight.
 
-    `low` and `high` say where to look first, `reach` how fast weights fall off beyond. `first` is the first count of
-    each cell's window.
+    `low` and `high` say where to look first, `reach` how fast weights fall off beyond. Cells of one of the `kinds`
+    (whole numbers) are known to have the same weights. `first` is the first count of each cell's window.
     """
 
-    def __init__(self, weight: CellWeights, low: Counts, high: Counts, reach: float, total: int) -> None:
-        self.total, self._log_weight, self._cells = total, weight, len(low)
-        low, high = np.clip(low, 0, total), np.clip(high, 0, total)  # else far below 0 a window were a single count
+    def __init__(
+        self, weight: CellWeights, low: Counts, high: Counts, reach: float, total: int, kinds: Counts | None = None
+    ) -> None:
+        self.total, self._cells, self._log_weight = total, len(low), weight
+        named = np.arange(len(low)) if kinds is None else kinds
+        _, own, self._kinds, self._times = np.unique(named, return_index=True, return_inverse=True, return_counts=True)
+        self._kind_weight = weight.of(own)
+        low, high = np.clip(low[own], 0, total), np.clip(high[own], 0, total)  # else far below 0: a single count
         margin, self.lost = int(np.ceil(_MARGIN * reach)) + 2, np.inf
         while not self._fits(np.maximum(low - margin, 0), np.minimum(high + margin, total)):
             missing = np.log(self.lost / _LOST) + 2 if self.lost < 1e-6 else np.inf
@@ -109,17 +120,17 @@ class CountSums:
                 "does so with a probability below 1e-20; several may contradict each other. Nothing was read: read "
                 "them one by one."
             )
-        self._rest = self.total - int(first.sum())  # the total, counted from the windows' first counts
+        self._rest = self.total - int(self._times @ first)  # the total, counted from the windows' first counts
         whole = (first == 0) & (last == self.total)
-        if not (0 < self._rest < int((last - first).sum())) and not whole.all():
+        if not (0 < self._rest < int(self._times @ (last - first))) and not whole.all():
             return False
-        self.first, self._width = first, width
-        logs = self._log_weight.windows(first, last, width)
-        balanced = tilted_to(logs, np.arange(width), self._rest, absolute=1e-9, relative=0.01)
+        self.first, self._width = first[self._kinds], width
+        logs = self._kind_weight.windows(first, last, width)
+        balanced = tilted_to(logs, np.arange(width), self._rest, absolute=1e-9, relative=0.01, times=self._times)
         self._tilt, self._log_sums, self._weights = balanced.tilt, balanced.log_sums, balanced.weights
         self._spread, self._means = float(np.sqrt(balanced.variance)), balanced.means
-        ends = self._weights[:, 0], self._weights[np.arange(self._cells), last - first]
-        outside = float(self._log_weight.outside(first, last, self.total, self._tilt, ends).sum())
+        ends = self._weights[:, 0], self._weights[np.arange(len(first)), last - first]
+        outside = float(self._times @ self._kind_weight.outside(first, last, self.total, self._tilt, ends))
         for known in ("length", "low", "mass", "marginals", "_spectra"):
             vars(self).pop(known, None)
         self.lost = outside / self.mass if outside < self.mass else np.inf
@@ -135,8 +146,8 @@ class CountSums:
         wanted, steps = self._width + _TAIL * self._spread, np.arange(self._width) - (self._width - 1) / 2
         tries = np.minimum(np.array([1.5, 3, 6, 12]) / max(self._spread, 1e-3), 1200 / self._width)
         tries = np.concatenate([tries, -tries])
-        middle = float(self._means.sum()) - self._cells * (self._width - 1) / 2
-        growth = np.log(self._weights @ np.exp(np.outer(steps, tries))).sum(axis=0) - tries * middle
+        middle = float(self._times @ self._means) - self._cells * (self._width - 1) / 2
+        growth = self._times @ np.log(self._weights @ np.exp(np.outer(steps, tries))) - tries * middle
         limit = np.log(_ALIASED / (2.6 * max(self._spread, 0.4)))
         while wanted < longest and (growth - np.abs(tries) * wanted / 2).reshape(2, -1).max(axis=0).min() > limit:
             wanted *= 1.25
@@ -151,15 +162,17 @@ class CountSums:
         """Return the transforms of many cells at the few frequencies that matter."""
         from discreet.reading.counts.low_frequencies import LowFrequencies  # which stand on what is here
 
-        return LowFrequencies(self._weights, self.length, self._spread)
+        return LowFrequencies(self._weights, self.length, self._spread, self._times)
 
     def _spectrum(self, places: Counts) -> Spectrum:
         """Return the transform of the law of the summed steps of these cells; of many cells the part that matters."""
+        times = np.bincount(self._kinds[places], minlength=len(self._times))
         if len(places) > MANY:
-            return self.low.product(places)
-        if self._cells <= MANY:
-            return np.asarray(self._spectra[places].prod(axis=0))
-        return np.asarray(rfft(self._weights[places], self.length, axis=1).prod(axis=0))
+            return self.low.product(times)
+        (held,) = np.nonzero(times)
+        few = self._cells <= MANY
+        spectra = self._spectra[held] if few else np.asarray(rfft(self._weights[held], self.length, axis=1))
+        return np.asarray(powers(spectra, times[held]).prod(axis=0))
 
     def _law(self, spectrum: Spectrum) -> Floats:
         return np.maximum(0.0, irfft(spectrum, self.length))
@@ -168,11 +181,11 @@ class CountSums:
     def marginals(self) -> Floats:
         """Return P(k_i = first_i + step | z) for every cell (rows) and step (columns)."""
         if self._cells > MANY:
-            return self.low.marginals(self._rest)
+            return self.low.marginals(self._rest)[self._kinds]
         behind = (self._rest - np.arange(self._width)) % self.length
-        laws = irfft(leave_one_out(self._spectra), self.length, axis=1)[:, behind]
+        laws = irfft(leave_one_out(self._spectra, self._times), self.length, axis=1)[:, behind]
         joint = self._weights * np.maximum(0.0, laws)
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))[self._kinds]
 
     @cached_property
     def mass(self) -> float:
@@ -182,7 +195,7 @@ class CountSums:
     @property
     def log_bound(self) -> float:
         """Return an upper bound on `log_sum` that needs no transform, as the total has a probability of at most 1."""
-        return float(self._log_sums.sum() - self._tilt * self._rest)
+        return float(self._times @ self._log_sums - self._tilt * self._rest)
 
     @property
     def log_sum(self) -> float:
@@ -202,7 +215,7 @@ class CountSums:
 
     def _around(self, places: Counts) -> Counts:
         """Return one period of steps around the expected sum of some cells."""
-        middle = int(self._means[places].sum())
+        middle = int(self._means[self._kinds[places]].sum())
         steps = middle - self.length // 2 + np.arange(self.length)
         longest = int((self._width - 1) * len(places))
         return np.asarray(steps[(steps >= 0) & (steps <= min(longest, self._rest))])
@@ -220,14 +233,28 @@ def log_prior(alpha: Floats, counts: Counts) -> Floats:
     return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
 
 
-def leave_one_out(spectra: Spectrum) -> Spectrum:
-    """Return for each row the product of all other rows: products from the left times products from the right."""
-    result = np.empty_like(spectra)
-    result[0] = 1
-    for row in range(1, len(spectra)):
-        np.multiply(result[row - 1], spectra[row - 1], out=result[row])
+def powers(spectra: Spectrum, times: Counts) -> Spectrum:
+    """Return each row to the power of its own number of times."""
+    (more,) = np.nonzero(times != 1)
+    if not more.size:
+        return spectra
+    found = spectra.copy()
+    found[more] = np.power(spectra[more], times[more, None])
+    return found
+
+
+def leave_one_out(spectra: Spectrum, times: Counts) -> Spectrum:
+    """Return for each row the product of all rows, each so many times, without that one once.
+
+    Products from the left times products from the right, and the row itself one time less: nothing is divided.
+    """
+    whole, result = powers(spectra, times), powers(spectra, times - 1)
+    running = np.ones_like(spectra[0])
+    for row in range(len(spectra)):
+        result[row] *= running
+        running = running * whole[row]
     running = np.ones_like(spectra[0])
     for row in reversed(range(len(spectra))):
         result[row] *= running
-        running *= spectra[row]
+        running *= whole[row]
     return result

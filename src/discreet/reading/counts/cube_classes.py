@@ -17,7 +17,7 @@ from discreet.arrays import Counts
 from discreet.mathematics.tilting import tilted_to
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import CubeClass, CubeKernel
-from discreet.reading.counts.naive_bayes import ClassCounts
+from discreet.reading.counts.naive_bayes import BEYOND, ClassCounts
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Seen, Windowed
 
@@ -43,7 +43,7 @@ class _Look:
     def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
         """Look at class counts between which the weight changes by at most so many factors e, and bound the rest."""
         every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
-        nearest = np.minimum(first + (every - first + step // 2) // step * step, last)
+        nearest = np.clip((every + step // 2) // step * step, first, last)  # the same ones in every window
         looked, which = np.unique(nearest, return_inverse=True)
         seen = np.array([kernel.log_weight(count) for count in looked.tolist()])[which]
         slack = kernel.rate * np.abs(every - nearest)
@@ -61,11 +61,21 @@ def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[Own
     rate = float(1 / classes.reach.max())
     while True:
         ends = [(max(0, c - half), min(size, c + half)) for c, half in zip(centres.tolist(), halves, strict=True)]
-        looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
-        kept, lost = _kept(looks, own, size, rate)
-        if lost <= -_NEGLIGIBLE or min(halves) > size:
-            break
+        found = _within(kernels, own, ends, size, rate)
+        is_whole = all(end == (0, size) for end in ends)
+        if found is not None and (is_whole or _is_enough(found, own, size)):
+            return found
         halves = [2 * half for half in halves]
+
+
+def _within(
+    kernels: Sequence[CubeKernel], own: Sequence[OwnFactor], ends: Sequence[tuple[int, int]], size: int, rate: float
+) -> list[CubeClass] | None:
+    """Return the readings on windows of class counts; None if more than a negligible share lies beyond these."""
+    looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
+    kept, lost = _kept(looks, own, size, rate)
+    if lost > -_NEGLIGIBLE and any(end != (0, size) for end in ends):
+        return None
     narrow = [
         _Look.at(look.kernel, int(own[0]), int(own[-1]), _COARSE[1]) for look, own in zip(looks, kept, strict=True)
     ]
@@ -74,6 +84,11 @@ def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[Own
         CubeClass(kernel, _weighed(kernel, counts), end)
         for kernel, counts, end in zip(kernels, kept, ends, strict=True)
     ]
+
+
+def _is_enough(found: Sequence[CubeClass], own: Sequence[OwnFactor], size: int) -> bool:
+    """Tell whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
+    return WindowSums(ClassCounts(found, own), size, size, float(size)).outside <= BEYOND
 
 
 def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> tuple[list[Counts], float]:

@@ -4,7 +4,7 @@ A row drawn from Dirichlet(alpha + tau k) by breaking a stick says P(cells of it
 the shape of its own cell and b that of all later ones. On a fine grid a cell has the mass of its middle but near zero
 and one, where the factors of `drawn` make up for it; on a coarse one it is a difference of distribution functions. If
 no probability may be below w, what was cut off depends on the counts: the likelihood is divided by P(all theta_i >= w),
-which `kept_mass` works out for up to four levels.
+which `kept_mass` works out.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,11 @@ from discreet.mechanisms.truncation import Truncation
 from discreet.models import Categories
 from discreet.models.network import Network
 from discreet.reading.counts.fits import Fit, linear_map
-from discreet.reading.counts.kept_mass import MOST_LEVELS, chance_slopes, log_chance_above, log_mass
+from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above, log_mass
 from discreet.reading.drawn import FINE_GRID, log_end_factor
 
 _INTEGRAL = 30_000.0  # operations of what is left of a row of three or four levels
+_ADDED = 80_000.0  # and of every further level
 
 
 class DrawnFit(Fit):
@@ -110,14 +111,13 @@ def drawn_operations(rows: Sequence[DrawnRows]) -> float:
     found = 0.0
     for each in rows:
         levels = len(each.alpha)
-        found += each.count * (100.0 * levels * each.draws + (_INTEGRAL if each.least and levels > 2 else 200.0))
+        kept = _INTEGRAL + _ADDED * max(levels - 4, 0) if each.least and levels > 2 else 200.0
+        found += each.count * (100.0 * levels * each.draws + kept)
     return found
 
 
 def drawn_refusal(rows: Sequence[DrawnRows]) -> str | None:
     """Tell why drawn rows cannot be read in floats, or nothing if they can."""
-    if any(each.least and len(each.alpha) > MOST_LEVELS for each in rows):
-        return f"truncated draws of more than {MOST_LEVELS} levels are not read, as what was cut off is a long integral"
     if any(each.least and len(each.alpha) > 2 and each.grid_bits < FINE_GRID for each in rows):
         return f"truncated draws of several levels are read from a grid of {FINE_GRID} bits or more"
     return None

@@ -70,7 +70,7 @@ class LatentCounts(CountSums):
         chunk = max(1, 4_000_000 // self._width)
         for start in range(0, len(levels), chunk):
             behind = (levels[start : start + chunk, None] - np.arange(self._width)) % self.length
-            table = np.cumsum(self._weights[cell] * before[behind], axis=1)
+            table = np.cumsum(self._weights[self._kinds[cell]] * before[behind], axis=1)
             for row, number in zip(table, range(start, len(levels)), strict=False):
                 part = order[ends[number] - repeats[number] : ends[number]]
                 steps[part] = np.searchsorted(row, marks[part] * row[-1])

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.fft import irfft, rfft
 
 from discreet.arrays import Counts, Floats
-from discreet.reading.counts.count_sums import MANY, Spectrum, leave_one_out
+from discreet.reading.counts.count_sums import MANY, Spectrum, leave_one_out, powers
 
 _LEFT_OUT = 1e-17  # of the probability of the known total
 MOST_WAVES = 20_000_000
@@ -25,24 +25,27 @@ _BLOCK = 2_000_000  # numbers that are worked on together
 
 
 class LowFrequencies:
-    """Transforms of rows of weights (cells, steps) on a circle, as far as their products are not negligible.
+    """Transforms of rows of weights (kinds, steps) on a circle, as far as their products are not negligible.
 
-    `left_out` bounds the error of every probability of a sum of all cells, or all but one.
+    There are so many `times` cells of each kind. `left_out` bounds the error of every probability of a sum of all
+    cells, or all but one.
     """
 
-    def __init__(self, weights: Floats, length: int, spread: float) -> None:
-        self._weights, self._length = weights, length
+    def __init__(self, weights: Floats, length: int, spread: float, times: Counts) -> None:
+        self._weights, self._length, self._times = weights, length, times
         steps = np.arange(weights.shape[1])
         means = weights @ steps
         self._variances = weights @ steps**2 - means**2
-        self.count, self.left_out = self._kept(np.arange(len(weights)), spread)
+        self.count, self.left_out = self._kept(times, spread)
 
-    def _kept(self, places: Counts, spread: float) -> tuple[int, float]:
-        """Return how many frequencies matter to sums of these cells, and what the others could add."""
-        some = max(MANY, len(places) // 40)
-        widest = places[np.argsort(-self._variances[places], kind="stable")[:some]]
+    def _kept(self, times: Counts, spread: float) -> tuple[int, float]:
+        """Return how many frequencies matter to sums of so many cells of each kind, and what the others could add."""
+        some = max(MANY, int(times.sum()) // 40)
+        order = np.argsort(-self._variances, kind="stable")
+        order = order[times[order] > 0]
+        widest = order[: int(np.searchsorted(np.cumsum(times[order]), some)) + 1]
         moduli = np.log(np.maximum(np.abs(rfft(self._weights[widest], self._length, axis=1)), 1e-300))
-        product = np.exp(np.minimum(0.0, moduli.sum(axis=0) - moduli.max(axis=0)))
+        product = np.exp(np.minimum(0.0, times[widest] @ moduli - moduli.max(axis=0)))
         tails = 2 / self._length * np.cumsum(product[::-1])[::-1]
         allowed = _LEFT_OUT / (2.6 * max(spread, 0.4))
         kept = int(np.count_nonzero(tails > allowed))
@@ -68,21 +71,23 @@ class LowFrequencies:
         cosines, sines = self._waves
         return np.asarray(self._weights @ cosines - 1j * (self._weights @ sines))
 
-    def product(self, places: Counts) -> Spectrum:
+    def product(self, times: Counts) -> Spectrum:
         """Return the transform of the law of the sum of many cells, up to the last frequency that matters to it."""
         if not self.are_many:
-            if len(places) == len(self._weights):
-                return np.asarray(self._spectra.prod(axis=0))
-            needed, _ = self._kept(places, float(np.sqrt(self._variances[places].sum())))
+            if (times == self._times).all():
+                return np.asarray(powers(self._spectra, times).prod(axis=0))
+            needed, _ = self._kept(times, float(np.sqrt(times @ self._variances)))
             if needed <= self.count:
-                return np.asarray(self._spectra[places].prod(axis=0))
+                return np.asarray(powers(self._spectra, times).prod(axis=0))
         found = np.ones(self._length // 2 + 1, dtype=np.complex128)
-        for start in range(0, len(places), MANY):
-            found *= rfft(self._weights[places[start : start + MANY]], self._length, axis=1).prod(axis=0)
+        (held,) = np.nonzero(times)
+        for start in range(0, len(held), MANY):
+            own = held[start : start + MANY]
+            found *= powers(np.asarray(rfft(self._weights[own], self._length, axis=1)), times[own]).prod(axis=0)
         return found
 
     def marginals(self, rest: int) -> Floats:
-        """Return P(step of cell i | the steps of all cells sum to `rest`) for every cell (rows).
+        """Return P(step of a cell | the steps of all cells sum to `rest`) for every kind of cell (rows).
 
         The law of all others at rest - step is a sum of cosines and sines of step: one product of matrices.
         """
@@ -93,7 +98,8 @@ class LowFrequencies:
         twice[0] = 1
         if self._length % 2 == 0 and self.count == self._length // 2 + 1:
             twice[-1] = 1
-        others = leave_one_out(self._spectra) * (twice / self._length * np.exp(1j * self._turns(rest % self._length)))
+        others = leave_one_out(self._spectra, self._times)
+        others *= twice / self._length * np.exp(1j * self._turns(rest % self._length))
         found = np.empty_like(self._weights)
         block = max(1, _BLOCK // self._weights.shape[1])
         for start in range(0, len(found), block):
@@ -106,12 +112,16 @@ class LowFrequencies:
     def _by_whole_transforms(self, rest: int) -> Floats:
         """Return the marginals from all frequencies, some cells at a time."""
         blocks = [slice(start, start + MANY) for start in range(0, len(self._weights), MANY)]
-        places = np.arange(len(self._weights))
-        outside = leave_one_out(np.stack([self.product(places[block]) for block in blocks]))
+        wholes = []
+        for block in blocks:
+            times = np.zeros_like(self._times)
+            times[block] = self._times[block]
+            wholes.append(self.product(times))
+        outside = leave_one_out(np.stack(wholes), np.ones(len(blocks), dtype=np.int64))
         behind = (rest - np.arange(self._weights.shape[1])) % self._length
         found = np.empty_like(self._weights)
         for block, others in zip(blocks, outside, strict=True):
-            inside = leave_one_out(np.asarray(rfft(self._weights[block], self._length, axis=1)))
+            inside = leave_one_out(np.asarray(rfft(self._weights[block], self._length, axis=1)), self._times[block])
             laws = irfft(inside * others, self._length, axis=1)[:, behind]
             found[block] = self._weights[block] * np.maximum(0.0, laws)
         found /= found.sum(axis=1, keepdims=True)

@@ -27,7 +27,8 @@ from discreet.reading.counts.table_counts import Split, TableCounts
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Windowed, log_prior_constant_of
 
-_BEYOND = 1e-14  # share of the posterior that windows of class counts may leave out
+BEYOND = 1e-14
+"""The share of the posterior that windows of class counts may leave out."""
 _ERROR = 1e-11  # relative error of the evidence that is allowed in all
 _ROUNDS = 12  # of widening and cutting
 
@@ -147,14 +148,14 @@ def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int)
         if not np.isfinite(counts.logs).any(axis=1).all():
             break
         row = WindowSums(counts, size, size, float(size))
-        if row.errors[0] < 1 and row.outside <= _BEYOND:
+        if row.errors[0] < 1 and row.outside <= BEYOND:
             chances = row.marginals(size)
             errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
             if sum(errors) > _ERROR:
                 pairs = zip(classes, errors, strict=True)
                 classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
                 continue
-            if row.errors[0] <= _BEYOND:
+            if row.errors[0] <= BEYOND:
                 return classes, row, _known(chances, classes), float(row.errors[0]) + sum(errors)
         wider = [each.wider() for each in classes]
         if all(_ends(new) == _ends(old) for new, old in zip(wider, classes, strict=True)):

@@ -13,7 +13,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.case import MOST_NUMBERS
 
-_MARGIN = 45.0  # a window reaches this many factors e beyond the noisy counts to begin with
+_MARGIN = 32.0  # a window reaches this many factors e beyond the noisy counts to begin with
 _LOST = 1e-13  # and is widened until no more than this share of a row lies outside
 _MOST_WEIGHTS = 4 * MOST_NUMBERS  # as windows may have to be wider than the work that is allowed before a charge
 _TRIM = 1e-17  # probabilities this far below the largest are dropped
@@ -95,8 +95,17 @@ def pair_rows(
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         if _lost(log_kernel, first, last, total, weights) <= _LOST:
-            return first, weights
+            return _trimmed(first, weights)
         margin *= 2
+
+
+def _trimmed(first: Counts, weights: Floats) -> tuple[Counts, Floats]:
+    """Return the same rows without ends that weigh nothing: both kernels fall, so a window is wide for one of them."""
+    width, shown = weights.shape[1], weights > _TRIM * weights.max(axis=1, keepdims=True)
+    start, last = shown.argmax(axis=1), width - 1 - shown[:, ::-1].argmax(axis=1)
+    kept = int((last - start).max()) + 1
+    start = np.minimum(start, width - kept)
+    return first + start, np.take_along_axis(weights, start[:, None] + np.arange(kept), axis=1)
 
 
 def _lost(log_kernel: Callable[[Counts], Floats], first: Counts, last: Counts, total: int, weights: Floats) -> float:

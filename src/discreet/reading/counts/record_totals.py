@@ -156,11 +156,12 @@ class RecordTotals:
 
 def _lattice(model: ReadableFamily) -> tuple[NDArray[np.int64], Fraction]:
     """Return the places of a family's values on a lattice that starts at the least, and its unit."""
-    least = min(model.values)
-    steps = [value - least for value in model.values]
-    scale = lcm(*(step.denominator for step in steps))
-    common = gcd(*(int(step * scale) for step in steps)) or 1
-    return np.array([int(step * scale) // common for step in steps]), Fraction(common, scale)
+    values = model.values
+    scale = lcm(*(value.denominator for value in values))
+    whole = [value.numerator * (scale // value.denominator) for value in values]
+    least = min(whole)
+    common = gcd(*(number - least for number in whole)) or 1
+    return np.array([(number - least) // common for number in whole]), Fraction(common, scale)
 
 
 def _power(numbers: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
