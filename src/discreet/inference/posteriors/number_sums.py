@@ -160,7 +160,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw all ends behind the release, and the quantities that follow from them."""
-        if count * len(self.releases[0].output) > _MOST_NUMBERS:
+        if len(self.releases) > 1 or count * len(self.releases[0].output) > _MOST_NUMBERS:
             return super().states(count, seed)
         bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
         parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
@@ -190,6 +190,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
+        if len(self.releases) > 1:
+            raise DeclarationError("several releases of the same sums are read from their average, not from all ends")
         parts, first = np.zeros(states.count), 0
         for each in self._measurements:
             own = states.behind[:, first : first + len(each.values)]
