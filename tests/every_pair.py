@@ -37,6 +37,7 @@ FAMILIES = (
 NUMBERS = (
     dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),
     dc.NumberSums("x", (0, 1), by=dc.Column("w", TWO, outside=0), missing=0),
+    dc.WeightedSums("x", (0, 1), ("mean", "sum"), weights=dc.Weights("w", 1, "fixed by design")),
     dc.NumberTable("x", (0, 1), 4, asks=("quantiles", "distribution", "mean"), missing=0),
     dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), by=dc.Column("w", TWO, outside=0)),
     dc.NumberSums("x", (0, 1), missing=0),

@@ -105,10 +105,11 @@ def read(model: Any, kind: Any, data: Any, size: int, epsilon: Any, seed: int = 
 def test_a_mean_is_that_of_the_records_with_a_value() -> None:
     data = {"x": [20.0, 40.0, None, "?"] * 5000}
     model = dc.NumberSums("x", (0, 100), asks=("mean", "sum"))
-    mean, law, total = read(model, dc.GeometricSums, data, 20_000, 2).rows(0.95)
+    mean, law, total, of_all = read(model, dc.GeometricSums, data, 20_000, 2).rows(0.95)
     assert mean.low < 30 < mean.high < mean.low + 0.1
     assert law.low <= mean.low < mean.high <= law.high
     assert total.low < 300_000 < total.high
+    assert of_all.high - of_all.low == pytest.approx(2 * 1.96 * np.sqrt(1e7 - 3e5**2 / 2e4), rel=0.1)
     constant = dc.NumberSums("x", (0, 100), missing=100)
     first, _ = read(constant, dc.GeometricSums, data, 20_000, 2).rows(0.95)
     assert first.low < 65 < first.high
@@ -157,6 +158,13 @@ def test_dates_are_days() -> None:
     (row, _) = read(model, dc.TreeTable, {"x": ["2026-03-05"] * 900 + ["2026-09-01"] * 100}, 1000, 2).rows()
     day = (np.datetime64("2026-03-05") - np.datetime64("1970-01-01")).astype(int)
     assert row.low <= day <= row.high
+    assert row.texts[0].startswith("2026-0")
+    assert (row.unit, row.unit_text) == ("days from 1970-01-01", "date")
+    mean = dc.NumberSums("x", ("2026-01-01", "2026-12-31"), missing="2026-06-01")
+    (first, _) = read(mean, dc.GeometricSums, {"x": ["2026-03-05"] * 500 + ["2026-03-08"] * 500}, 1000, 20).rows()
+    assert first.texts == ("2026-03-06",) * 3
+    with pytest.raises(dc.DeclarationError, match="Dates have no sum"):
+        dc.NumberSums("x", ("2026-01-01", "2026-12-31"), asks=("sum",))
 
 
 def test_growing_edges_begin_and_end_at_the_bounds_and_grow() -> None:

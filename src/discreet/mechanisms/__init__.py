@@ -36,6 +36,7 @@ from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.tree_levels import TreeLevels
 from discreet.mechanisms.tree_table import TreeTable
+from discreet.mechanisms.two_step_median import TwoStepMedian
 
 __all__ = [
     "BallDraw",
@@ -73,5 +74,6 @@ __all__ = [
     "PosteriorSampling",
     "TreeLevels",
     "TreeTable",
+    "TwoStepMedian",
     "with_fields",
 ]

@@ -72,6 +72,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+    protects: str = "one record"
+    """Whose change moves the statistics by no more than one record's."""
 
     @classmethod
     def registered(cls) -> dict[str, "type[Model]"]:

@@ -135,9 +135,12 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     made = GeometricSums(model, size, epsilon)
     values, spread = (f"{100 * float(part / made.epsilon):.3g} %" for part in made.parts)
-    share = f"values get {values} of epsilon, and how far they spread {spread}"
-    both = "" if sum(made.parts) == made.epsilon else ", as no record moves both wholly at once"
-    why = "every record is one unit that is divided between two ends, so groups and gaps cost nothing besides"
+    who, share = (
+        model.protects.removeprefix("one "),
+        f"values get {values} of epsilon, and how far they spread {spread}",
+    )
+    both = "" if sum(made.parts) == made.epsilon else f", as no {who} moves both wholly at once"
+    why = f"every {who} is one unit that is divided between two ends, so groups and gaps cost nothing besides"
     why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
@@ -148,6 +151,8 @@ def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggest
     why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
+    if model.is_one_median:
+        why += "; mechanism = 'TwoStepMedian' has a nearer best guess of one median, and often wider intervals"
     if "mean" in model.asks:
         why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
+from math import ceil, floor, inf, log10
 from typing import ClassVar, Generic
 
 import numpy as np
@@ -169,7 +169,9 @@ class Work:
     @property
     def way_out(self) -> str:
         """Say how somebody who can wait, and has the memory, allows this."""
-        needed = 1.01 * max(self.operations / MOST_OPERATIONS, self.numbers / MOST_NUMBERS)
+        needed = max(self.operations / MOST_OPERATIONS, self.numbers / MOST_NUMBERS)
+        last = 10.0 ** (floor(log10(needed)) - 1)
+        needed = ceil(1.001 * needed / last) * last  # two digits, never too few
         return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."
 
 

@@ -97,6 +97,33 @@ def number(name: str, dates: bool, kind: str) -> str:
     return _number(identifier(name), dates, kind)
 
 
+def id_bytes(name: str, kind: str) -> str:
+    """Return an expression for the bytes of the text of an id, by which ids are told apart; null for what is none."""
+    value, sort = _plain(identifier(name), kind)
+    if kind == "UUID":
+        return f"encode({identifier(name)}::VARCHAR)"
+    if sort == "text":
+        return f"CASE WHEN octet_length(encode({value})) > 0 THEN encode({value}) END"
+    if sort == "truth":
+        return f"encode(({value})::VARCHAR)"
+    if sort == "day":
+        return f"encode((DATE '1970-01-01' + ({value})::INTEGER)::VARCHAR)"
+    if sort == "whole":
+        return f"CASE WHEN {value} BETWEEN -{LARGEST_WHOLE} AND {LARGEST_WHOLE} THEN encode(({value})::VARCHAR) END"
+    if sort == "number":
+        is_whole = f"abs({value}) <= {LARGEST_WHOLE} AND {value} = floor({value})"
+        return f"CASE WHEN {is_whole} THEN encode(TRY_CAST({value} AS BIGINT)::VARCHAR) END"
+    return "NULL::BLOB"
+
+
+def steps(value: str, bounds: tuple[float, float], step: float) -> str:
+    """Return an expression for the whole number of steps of a number between its bounds; null for what is none."""
+    low, high = bounds
+    clipped = f"greatest(least({value}, {high!r}::DOUBLE), {low!r}::DOUBLE)"
+    whole = f"floor({clipped} / {step!r}::DOUBLE + 0.5::DOUBLE)::BIGINT"
+    return f"CASE WHEN abs({value}) <= {LARGEST_WHOLE}::DOUBLE THEN {whole} END"
+
+
 def placed(value: str, bounds: tuple[float, float], missing: float | None, unit: int) -> str:
     """Return an expression for the place of a number between its bounds, 0 to `unit`, by the steps of `moments`.
 

@@ -15,16 +15,18 @@ from discreet.guarantees.allowances import allowance_in_words, period_at, stated
 from discreet.guarantees.chain import Chain, digest_of, now
 from discreet.guarantees.metric import Metric
 from discreet.guarantees.metric_budget import same_metric
+from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.models.asked import Declared, Numbers
+from discreet.models.persons import ONE_PERSON
 from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.publish_plan import plan_document
 from discreet.releases.release import mechanism_document
-from discreet.study.file import DeclaredBudget, DeclaredColumn, read_study
+from discreet.study.file import DeclaredBudget, DeclaredColumn, DeclaredData, read_study
 from discreet.study.metrics import metric_of
 from discreet.study.questions import Question, read_question, with_ones
 
@@ -35,7 +37,7 @@ class Study:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._declared = read_study(self.path)
-        self.unit = Unit(self._declared.data.unit, self._declared.data.rows_per_unit)
+        self.unit = _unit(self._declared.data)
         self.size = whole(self._declared.data.size, "data.size")
         declared = self._declared.columns
         self.numbers = {name: _numbers(name, each) for name, each in declared.items() if each.bounds is not None}
@@ -44,7 +46,9 @@ class Study:
         self.epsilon = _stated(self._declared.budget)
         self.delta = probability(self._declared.budget.delta, "budget.delta")
         self.accountant = self._accountant()
-        beside = Declared(self.columns, self.numbers, self.path.parent)
+        beside = Declared(
+            self.columns, self.numbers, self.path.parent, 1, 1, self._declared.data.unit_column, self.size
+        )
         self.questions = {
             name: read_question(name, each, beside, self.size, self.unit)
             for name, each in self._declared.questions.items()
@@ -257,6 +261,18 @@ def _stated(budget: DeclaredBudget) -> Fraction:
 def _adds_up(metric: Metric | None) -> str:
     """Say what a ledger, or a study, adds up."""
     return "adds up epsilon for any change of a record" if metric is None else f"adds up epsilon per {metric.unit}"
+
+
+def _unit(data: DeclaredData) -> Unit:
+    """Return whom the guarantees of a study protect: one person, where their rows are put together by a column."""
+    if data.unit_column is None:
+        return Unit(data.unit, data.rows_per_unit)
+    if data.rows_per_unit != 1:
+        raise DeclarationError(
+            "data.unit_column puts all rows of a person together, so that nothing is multiplied by rows_per_unit: "
+            "leave rows_per_unit out."
+        )
+    return Unit(ONE_PERSON if data.unit == RECORD else data.unit)
 
 
 def _refuse_claim(question: Question) -> None:

@@ -19,10 +19,10 @@ from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.density import smooth_density
 from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
 from discreet.inference.posteriors.states import States
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
-from discreet.models.numbers import POPULATION, RECORDS
+from discreet.models.numbers import POPULATION
 from discreet.noise import NoiseLaw
 from discreet.noise.averaged import Averaged
 from discreet.reading import Case, Engine, Work
@@ -180,7 +180,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     @property
     def unit(self) -> str:
         """Return the unit of quantiles: that of the column."""
-        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+        return DAYS if self.model.bounds.dates else self.model.column
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of each group: what was asked, among these records and in the population."""
@@ -213,11 +213,11 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
         tests, edges = self.reading.tests[place], self.model.places
-        name, group = f"{quantile_name(share)} of {self.model.column}", self.model.groups[place]
+        name, group = f"{quantile_name(share)} of {self.model.quantity}", self.model.groups[place]
         guess = tests.point(share, edges)
         guess = float(np.floor(guess)) if self.model.is_whole else guess
         found = []
-        for of in (RECORDS, POPULATION):
+        for of in (self.model.among, POPULATION):
             first, last = tests.cells_left(share, level, of == POPULATION)
             low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
             point = min(max(guess, low), high)
@@ -232,7 +232,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
         at = self.model.shown(float(self.model.places[edge]))
         shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
-        return self._share_rows(f"share of {self.model.column} below {at}", place, shares)
+        return self._share_rows(f"share of {self.model.quantity} below {at}", place, shares)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values in every cell, among these records and in the population."""
@@ -256,17 +256,17 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
         return (
-            Row(f"{name} ({RECORDS})", group, one.point, *one, (one.high - one.low) / 3.29, None, PROBABILITY),
+            Row(f"{name} ({self.model.among})", group, one.point, *one, (one.high - one.low) / 3.29, None, PROBABILITY),
             Row(f"{name} ({POPULATION})", group, two.point, *two, wide / 3.29, due, PROBABILITY),
         )
 
     def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
         low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
         found = []
-        for of in (RECORDS, POPULATION):
+        for of in (self.model.among, POPULATION):
             ratio = self.reading.means(place, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio)
-            name = f"mean of {self.model.column} ({of})"
+            name = f"mean of {self.model.quantity} ({of})"
             found.append(Row(name, group, point, point, left, right, (right - left) / 3.29, None, self.unit))
         return found
 
@@ -324,7 +324,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
                 below.append((own.point, own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(self.model.column, tuple(found), self._densities())
+        return Distribution(self.model.quantity, tuple(found), self.model.bounds.dates, self._densities())
 
     def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
         """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
@@ -342,10 +342,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         for row in self.rows(level):
             name, _, of = row.quantity.removesuffix(")").rpartition(" (")
             guess, low, high = row.texts
-            group = f"{name.removesuffix(f' of {self.model.column}')} {row.given}".strip()
+            group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
         return Intervals(
-            f"{self.model.column}: best guess and {100 * level:g} % interval, in whole cells",
+            f"{self.model.quantity}: best guess and {100 * level:g} % interval, in whole cells",
             tuple(lines),
             heading="guess (interval)",
             unit=self.unit,
@@ -354,7 +354,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
         words = [
-            f"'{RECORDS}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
+            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
             f"Each interval holds by itself, in at least {100 * level:g} % of releases; {self.model.words_about_gaps}.",
         ]
         if QUANTILES in self.model.asks:
@@ -383,9 +383,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         model = self.model
         low, high = model.shown(model.places[0]), model.shown(float(model.bounds.high))
         columns = [(model.column, f"({low} to {high} in {model.count} cells; {model.words_about_gaps})")]
+        columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
-            question=f"how is {model.column} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
+            question=f"how is {model.quantity} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
             hidden="counts",

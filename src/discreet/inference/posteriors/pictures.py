@@ -48,6 +48,7 @@ class Distribution:
 
     column: str
     groups: tuple[tuple[str, tuple[float, ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]], ...]
+    dates: bool = False
     densities: tuple[tuple[tuple[float, float], ...], ...] = ()
     """A smooth curve for each group, places and heights in shares per unit: for the eye alone.
 

@@ -11,6 +11,7 @@ from discreet.show.charts.drawing import (
     WIDTH,
     Spec,
     chart,
+    days_axis,
     layer,
     lines_of,
     measured,
@@ -31,8 +32,8 @@ def distribution_chart(posterior: Posterior, picture: Distribution, level: float
     return chart([], reading_title(posterior), {"vconcat": panels, "spacing": 18})
 
 
-def _axis(title: str) -> Spec:
-    return {"title": lines_of(title, 68), "format": ",~r", "tickCount": 6}
+def _axis(title: str, dates: bool) -> Spec:
+    return {"title": lines_of(title, 68), "format": ",~r", "tickCount": 6} | (days_axis() if dates else {})
 
 
 def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[float, ...]]], level: float) -> Spec:
@@ -43,7 +44,9 @@ def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[flo
     ]
     x = measured(
         "edge",
-        axis=_axis(f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: these records"),
+        axis=_axis(
+            f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: these records", picture.dates
+        ),
     )
     steps = {} if picture.densities else {"interpolate": "step-before"}  # whole numbers are atoms
     share = {"axis": {"title": title, "format": "%", "tickCount": 5}, "scale": {"domain": [0, 1]}}
@@ -78,7 +81,11 @@ def _bars(
         ends = {"from": edges[place], "to": edges[place + 1], "middle": (edges[place] + edges[place + 1]) / 2}
         rows.append(ends | {"share": share * scale, "low": low * scale, "high": high * scale})
     smooth = "; curve: smoothed, for the eye alone" if curve else ""
-    x = measured("from", axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population{smooth}"))
+    x = measured(
+        "from",
+        scale={"zero": False},
+        axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population{smooth}", picture.dates),
+    )
     words = title if equal else f"{title}, per 1 of {picture.column}"
     y = measured("share", axis={"title": lines_of(words, 30), "format": "%" if equal else ".1e", "tickCount": 5})
     bar = {"type": "rect", "color": BLUE, "opacity": 0.45, "stroke": "white", "strokeWidth": 0.5}

@@ -23,6 +23,7 @@ Lines = list[str]
 BLUE, VERMILION, GREY, INK, PALE = "#0072B2", "#D55E00", "#767676", "#333333", "#E4E4E4"
 WIDTH = 460
 LINE = 15  # height of a line of a name
+_DAY = 86_400_000  # milliseconds
 _CONFIG: Spec = {
     "background": "white",
     "padding": 12,
@@ -41,6 +42,11 @@ _CONFIG: Spec = {
         **{"subtitleFontSize": 13, "subtitleColor": GREY, "subtitlePadding": 5},
     },
 }
+
+
+def days_axis() -> Spec:
+    """Return what shows the numbers of an axis, days from 1970-01-01, as dates."""
+    return {"labelExpr": f"utcFormat(datum.value * {_DAY}, '%Y-%m-%d')", "tickCount": 4}
 
 
 def require_ending(path: Path | None) -> None:

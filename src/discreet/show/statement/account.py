@@ -72,16 +72,20 @@ def _promise(guarantee: Guarantee) -> tuple[object, ...]:
 
 
 def _protected(release: Release) -> list[str]:
-    unit, change = release.unit, release.guarantee.adjacency.value
+    unit, change = release.unit, release.change
     who, what = f"**{plain(unit.description)}**", "what any single record says is protected, whatever the others are"
-    if unit.rows > 1:
+    who_is_counted = "records there are is public"
+    if release.model.protects != "one record":
+        who_is_counted = "persons there are is public; how many of them have rows is not"
+        what = "what all rows of any single person say is protected, whatever those of the others say"
+    elif unit.rows > 1:
         who += f" with up to {unit.rows} records; that nobody has more is the holder's word"
         change += f", up to {unit.rows} times"
         what = "what all records of any single unit say is protected, whatever the others are"
     return [
         "## What is protected",
         f"The unit of protection is {who}. Tables count as neighbours if they differ by this change: {change}. So "
-        f"{what}. How many records there are is public.",
+        f"{what}. How many {who_is_counted}.",
     ]
 
 
