@@ -42,10 +42,10 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         super().__init__(model, size, epsilon, squares)
-        if model.leaves_gaps_out or model.by is not None:
+        if model.leaves_gaps_out or model.by is not None or model.persons is not None:
             raise DeclarationError(
                 "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask without groups."
+                "as, and ask without groups, of records and not of persons."
             )
 
     @classmethod

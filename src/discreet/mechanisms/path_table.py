@@ -55,10 +55,10 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
     def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
         if not isinstance(model, NumberTable):
             raise DeclarationError(f"PathTable publishes a NumberTable; got a {type(model).__name__}.")
-        if model.leaves_gaps_out or model.by is not None:
+        if model.leaves_gaps_out or model.by is not None or model.persons is not None:
             raise DeclarationError(
                 "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask without groups."
+                "as, and ask without groups, of records and not of persons."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))

@@ -135,7 +135,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     @property
     def counted(self) -> tuple[object, ...]:
         """Return what is summed, whatever is asked of it."""
-        return self.bounds, self.by, self.leaves_gaps_out, self.unit
+        return self.bounds, self.by, self.leaves_gaps_out, self.unit, self.persons
 
     def statistics(self, data: object) -> Statistics:
         """Sum the records of a frame or another source. The result is secret."""

@@ -203,9 +203,9 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return tuple(f"{group} {name}".strip() for group in self.groups for name in own)
 
     @property
-    def counted(self) -> tuple[tuple[Column, ...], ...]:
+    def counted(self) -> tuple[object, ...]:
         """Return what is counted, whatever is asked of it."""
-        return self.tables
+        return self._family, self.persons
 
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source. The result is secret."""
@@ -223,8 +223,13 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     def is_told_by(self, metric: Placed) -> bool:
         """Tell whether every edge is one of the metric's, and a gap counts as the same number."""
-        plain = self.by is None and not self.leaves_gaps_out and metric.columns == (self.column,)
-        return plain and metric.gap == self.bounds.missing and set(self.edges[1:-1]) <= set(metric.marks)
+        plain = self.by is None and self.persons is None and not self.leaves_gaps_out
+        return (
+            plain
+            and metric.columns == (self.column,)
+            and metric.gap == self.bounds.missing
+            and set(self.edges[1:-1]) <= set(metric.marks)
+        )
 
     def parts(self) -> Iterator["NumberTable"]:
         """Give tables of few cells: in two groups if there are groups, then without."""

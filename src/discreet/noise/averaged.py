@@ -31,7 +31,7 @@ class Averaged:
     def weights(self) -> Floats:
         """Return one weight for each release; they add up to 1."""
         told = np.array([1 / float(law.variance.mean()) for law in self.laws])
-        return told / told.sum()
+        return np.asarray(told / told.sum())
 
     @property
     def variance(self) -> Floats:

@@ -38,6 +38,8 @@ class NumberSumsEngine(Engine, place=10):
         """Refuse what is no noisy sums."""
         if not case.is_measured:
             return "sums of a number are read from noisy sums only"
+        if len(case.observed) > 1 and self.kind is not NumberSumsReading:
+            return "weighted sums are read from one release at a time; read each by itself"
         for observed in case.observed:
             known = [measured.noise.norm_weights for measured in observed.measurements]
             if None in known or not 1 <= len(known) <= 2:

@@ -148,7 +148,7 @@ class NumberTableEngine(Engine, place=10):
 
 
 def _noise_of(case: Case) -> NoiseLaw | Averaged:
-    laws = tuple(measured.noise for measured in case.measurements)
+    laws = tuple(observed.measurements[0].noise for observed in case.observed)
     return laws[0] if len(laws) == 1 else Averaged(laws)
 
 
