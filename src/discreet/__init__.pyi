@@ -92,11 +92,13 @@ from discreet.mechanisms import HellingerSmoothProved as HellingerSmoothProved
 from discreet.mechanisms import JointHistograms as JointHistograms
 from discreet.mechanisms import LaplaceMoments as LaplaceMoments
 from discreet.mechanisms import MaximumPosterior as MaximumPosterior
+from discreet.mechanisms import MetricSums as MetricSums
 from discreet.mechanisms import NetworkMaximum as NetworkMaximum
 from discreet.mechanisms import NetworkSampling as NetworkSampling
 from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
+from discreet.mechanisms import TreeLevels as TreeLevels
 from discreet.mechanisms import TreeTable as TreeTable
 from discreet.mechanisms import TwoStepMedian as TwoStepMedian
 from discreet.models import BoundedFamily as BoundedFamily

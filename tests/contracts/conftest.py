@@ -141,6 +141,11 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "TwoStepMedian": [of(THREE_CELLS, 2, 8, 80), of(TWO_CELLS_FILLED, 3, 4, 81)],
     "PathTable": [of(FOUR_CELLS, 2, 6, 78), of(UNEVEN, 2, 9, 79)],
+    "TreeLevels": [
+        of(THREE, 2, 4, 84, parents=(2, 2), lengths=(1, "1/2")),
+        of(COIN, 3, 1, 85, parents=(1,), lengths=(2,)),
+    ],
+    "MetricSums": [of(SUMS, 3, 2, 86, squares="1/2"), of(SUMS, 2, 3, 87, squares="1/2")],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
 }
 

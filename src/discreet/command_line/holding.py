@@ -319,9 +319,9 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         epsilon = exact_text(release.guarantee.epsilon)
         facts = {"release": str(target), "mechanism": type(release.mechanism).__name__, "reason": question.reason}
         return show_json(facts | {"epsilon": epsilon, "remaining": left, "already_published": again})
-    stated = ledger.declared_limit.epsilon
-    if stated != declared.epsilon:
-        say(f"Note: the ledger's limit is epsilon = {exact_text(stated)}, whatever the study declares.")
+    stated = ledger.declared_limit
+    if stated.numbers[0] != declared.epsilon:
+        say(f"Note: the ledger's limit is {_first(stated)}, whatever the study declares.")
     published = f"Published {release.label!r} as {target}."
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,

@@ -19,7 +19,7 @@ import msgspec
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
 from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, moved_away, not_made, went_back
-from discreet.guarantees.entries import CARRIED, FIRST_PARTS, PARTS, Body, Carried
+from discreet.guarantees.entries import CARRIED, FIRST_PARTS, OPTIONAL_PARTS, PARTS, Body, Carried
 from discreet.guarantees.schema import IN_A_FILE
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def read_entry(row: "Row[Found]") -> Entry:
     found = read_json(row.body)
     known = PARTS if isinstance(found, dict) and "back" in found else FIRST_PARTS
     parts = known.get(str(found.get("kind"))) if isinstance(found, dict) else None
-    if isinstance(found, dict) and parts is not None and set(found) == parts | {"kind"}:
+    more = OPTIONAL_PARTS.get(str(found.get("kind")), set()) if isinstance(found, dict) else set()
+    if isinstance(found, dict) and parts is not None and set(found) - more == parts | {"kind"}:
         with suppress(msgspec.ValidationError):
             return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
     raise LedgerError(UNREADABLE.format(row.sequence))

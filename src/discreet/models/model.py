@@ -7,7 +7,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol
 
 import numpy as np
 
@@ -46,6 +46,22 @@ class MadeUp:
 
     truth: tuple[float, ...]
     statistics: Counts
+
+
+class Placed(Protocol):
+    """A metric as models see it: columns, where its cells begin or how levels are called, what a gap counts as."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that it is about."""
+
+    @property
+    def marks(self) -> tuple[object, ...]:
+        """Return where cells begin, or how levels are called."""
+
+    @property
+    def gap(self) -> object:
+        """Return what a record without a value, or with another one, counts as."""
 
 
 class Model(DocumentedModel, ABC, Generic[ReadAs]):
@@ -91,6 +107,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def declared_columns(self) -> tuple[Column, ...]:
         """Return every column of levels, each once."""
         return tuple(dict.fromkeys(column for table in self.tables for column in table))
+
+    def is_told_by(self, metric: Placed) -> bool:
+        """Tell whether what a record counts as follows from its place under a metric alone."""
+        return False
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:

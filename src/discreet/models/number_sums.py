@@ -132,6 +132,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (places, squares)]
         return np.concatenate([pairs[0], gap, pairs[1], gap]).astype(np.int64)
 
+    @property
+    def counted(self) -> tuple[object, ...]:
+        """Return what is summed, whatever is asked of it."""
+        return self.bounds, self.by, self.leaves_gaps_out, self.unit, self.persons
+
     def statistics(self, data: object) -> Statistics:
         """Sum the records of a frame or another source. The result is secret."""
         sums, records = sum_groups(self.source(data), self._plan())
@@ -147,6 +152,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         if (rows.reshape(*rows.shape[:-1], 2, self.ends).sum(axis=-1) != size * self.unit).any():
             raise DeclarationError(f"Both halves of the sums add up to {size} records of {self.unit} each.")
         return rows
+
+    def at_places(self, places: Counts) -> Counts:
+        """Return what a record with a value at each of these places adds, of a column without groups."""
+        rows = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
+        return np.array([self._ends(row[None, :], 1) for row in rows])
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return what a record can add: with a value at a bound or in the middle, in each group, or without one."""

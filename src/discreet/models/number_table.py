@@ -21,7 +21,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, whole
 from discreet.models.asked import Asked
 from discreet.models.contributions import one_for_each
-from discreet.models.model import MadeUp
+from discreet.models.model import MadeUp, Placed
 from discreet.models.number_bounds import Bounds
 from discreet.models.numbers import POPULATION, BoundedNumber, asked_of, exact_shares
 from discreet.models.persons import Persons
@@ -202,6 +202,11 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         own = [str(level) for level in self.declared.levels]
         return tuple(f"{group} {name}".strip() for group in self.groups for name in own)
 
+    @property
+    def counted(self) -> tuple[object, ...]:
+        """Return what is counted, whatever is asked of it."""
+        return self._family, self.persons
+
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source. The result is secret."""
         (table,) = self.source(data).count_families([self._family])
@@ -215,6 +220,16 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return one unit for each cell."""
         return one_for_each(len(self.cells), most)
+
+    def is_told_by(self, metric: Placed) -> bool:
+        """Tell whether every edge is one of the metric's, and a gap counts as the same number."""
+        plain = self.by is None and self.persons is None and not self.leaves_gaps_out
+        return (
+            plain
+            and metric.columns == (self.column,)
+            and metric.gap == self.bounds.missing
+            and set(self.edges[1:-1]) <= set(metric.marks)
+        )
 
     def parts(self) -> Iterator["NumberTable"]:
         """Give tables of few cells: in two groups if there are groups, then without."""

@@ -6,7 +6,8 @@ sigma is follows from the noisy squares: every sigma between 0 and sqrt(r (1 - r
 bounds goes, is equally likely beforehand, and is weighed by the noise that it would take.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
@@ -33,20 +34,43 @@ class NumberSumsReading:
     second: Floats
     rates: tuple[float, float]
     """How fast the noise of places and of squares falls, for each record."""
+    others: tuple["NumberSumsReading", ...] = ()
+    """Other releases of the same sums, if this is their average."""
     method: str = "read by tests that hold whatever the records are; for the population, with a t distribution"
     log_evidence: float = float("nan")
 
     @cached_property
     def noise(self) -> PairNoise:
         """Return draws of the noise of two ends."""
+        if self.others:
+            return _averaged([each.noise for each in self.others], self.weights(0), _SEED + 10)
         return pair_noise(self.model.ends, self.rates[0], _SEED)
 
     @cached_property
     def square_noise(self) -> PairNoise:
         """Return draws of the noise of the ends of squares, independent of the others."""
+        if self.others:
+            return _averaged([each.square_noise for each in self.others], self.weights(1), _SEED + 20)
         drawn = pair_noise(self.model.ends, self.rates[1], _SEED + 1)
         order = np.random.default_rng(_SEED + 2).permutation(drawn.size)
         return PairNoise(drawn.first[order], drawn.second[order])
+
+    def weights(self, place: int) -> Floats:
+        """Return how much each of several releases counts in their average: by one over the variance of its noise."""
+        told = np.array([each.rates[place] ** 2 for each in self.others])
+        return np.asarray(told / told.sum())
+
+    @classmethod
+    def average(cls, readings: "Sequence[NumberSumsReading]") -> "NumberSumsReading":
+        """Return the reading of several releases of the same sums: of their weighted average, noise and all."""
+        if len(readings) == 1:
+            return readings[0]
+        one = readings[0]
+        method = f"{one.method}, of the average of {len(readings)} releases"
+        found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(readings), method)
+        first = np.tensordot(found.weights(0), [each.first for each in readings], axes=1)
+        second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
+        return replace(found, first=first, second=second)
 
     @cached_property
     def _normals(self) -> tuple[Floats, Floats]:
@@ -172,3 +196,12 @@ class NumberSumsReading:
 def _chi_squares(freedom: float) -> Floats:
     """Return draws of chi-square numbers, for Student's."""
     return np.random.default_rng(_SEED + 4).chisquare(freedom, DRAWS)
+
+
+def _averaged(parts: Sequence[PairNoise], weights: Floats, seed: int) -> PairNoise:
+    """Return draws of the weighted average of the noise of several releases, each in an order of its own."""
+    generator = np.random.default_rng(seed)
+    orders = [generator.permutation(part.size) for part in parts]
+    pairs = list(zip(weights, parts, orders, strict=True))
+    first, second = (sum(w * getattr(part, end)[order] for w, part, order in pairs) for end in ("first", "second"))
+    return PairNoise(np.asarray(first), np.asarray(second))

@@ -162,7 +162,7 @@ class DrawnTests(EdgeTests):
     `noise` has a row for every draw and a column for every cell of the group.
     """
 
-    values: Counts
+    values: Counts | Floats
     noise: Floats
     size: int
 

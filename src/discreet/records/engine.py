@@ -195,7 +195,8 @@ class EngineSource:
         missing = None if plan.leaves_gaps_out else measure.missing
         place = placed("v", (measure.low, measure.high), missing, unit)
         inner = f"SELECT {codes}{place} AS a FROM (SELECT *, {value} AS v FROM {table})"
-        square = f"floor((2 * a - {unit}) * (2 * a - {unit}) / {unit}::DOUBLE + 0.5::DOUBLE)"  # exact: a power of two
+        far = f"(a - {unit // 2}::DOUBLE)"
+        square = f"floor({far} * {far} * {4 / unit!r}::DOUBLE + 0.5::DOUBLE)"  # (2 a - U)^2 / U, exact: a power of two
         sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
         query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:

@@ -16,6 +16,7 @@ from discreet.documents import Document, DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
 from discreet.guarantees.chain import reached
+from discreet.guarantees.metric_budget import Told
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.models.model import ModelT
@@ -52,6 +53,7 @@ class Charge:
     guarantee: Guarantee
     concentrated: Concentrated
     document: Document
+    told: Told | None = None
 
 
 def publish(
@@ -84,7 +86,7 @@ def publish(
         unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
-    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism))
+    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), mechanism.model.is_told_by)
     return publish_parts([part], charge, ledger, unit, request, group, data, bits)[0]
 
 
@@ -102,7 +104,7 @@ def publish_parts(
     with nullcontext() if request is None else ledger.answering(request):
         receipt = ledger.charge(
             charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
-            concentrated=charge.concentrated, group=group, data=data,
+            concentrated=charge.concentrated, group=group, data=data, told=charge.told,
         )  # fmt: skip
         if isinstance(receipt, list):
             return recorded(receipt, parts, charge.label, ledger)

@@ -42,8 +42,9 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
     """[budget]: all that may be spent, in all and in each period, and the ledger that keeps account."""
 
-    epsilon: Number
     ledger: str
+    epsilon: Number | None = None
+    epsilon_per_unit: Number | None = None
     delta: Number = 0
     population: str = ""
     accountant: str = "basic"

@@ -20,6 +20,7 @@ from discreet.models.number_sums import MEAN, SUM, VARIANCE, NumberSums
 from discreet.models.numbers import POPULATION
 from discreet.randomness import SeededBits
 from discreet.reading import Case, Engine, Work
+from discreet.reading.case import Observed
 from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
@@ -34,13 +35,16 @@ class NumberSumsEngine(Engine, place=10):
     kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no noisy sums, and several releases."""
+        """Refuse what is no noisy sums."""
         if not case.is_measured:
             return "sums of a number are read from noisy sums only"
-        if len(case.observed) > 1:
-            return "sums of a number are read from one release at a time; read each by itself"
-        weights = case.measurements[0].noise.norm_weights
-        return None if weights is not None and len(case.measurements) <= 2 else "its noise is not that of GeometricSums"
+        if len(case.observed) > 1 and self.kind is not NumberSumsReading:
+            return "weighted sums are read from one release at a time; read each by itself"
+        for observed in case.observed:
+            known = [measured.noise.norm_weights for measured in observed.measurements]
+            if None in known or not 1 <= len(known) <= 2:
+                return "its noise is not that of GeometricSums"
+        return None
 
     def work(self, case: Case) -> Work:
         """Return the work of quantiles of drawn noise for every group."""
@@ -48,9 +52,12 @@ class NumberSumsEngine(Engine, place=10):
         return Work(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
 
     def read(self, case: Case) -> NumberSumsReading:
-        """Return the published ends in records, with their noise."""
-        values = np.concatenate([each.values for each in case.measurements])
-        rates = [weight for each in case.measurements for weight in each.noise.norm_weights or ()]
+        """Return the published ends in records, with their noise; several releases of the same sums are averaged."""
+        return self.kind.average([self._read(case, observed) for observed in case.observed])
+
+    def _read(self, case: Case, observed: Observed) -> NumberSumsReading:
+        values = np.concatenate([each.values for each in observed.measurements])
+        rates = [weight for each in observed.measurements for weight in each.noise.norm_weights or ()]
         first, second = case.model.pairs(values)
         unit = case.model.unit
         return self.kind(case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
@@ -160,7 +167,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw all ends behind the release, and the quantities that follow from them."""
-        if count * len(self.releases[0].output) > _MOST_NUMBERS:
+        if len(self.releases) > 1 or count * len(self.releases[0].output) > _MOST_NUMBERS:
             return super().states(count, seed)
         bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
         parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
@@ -190,6 +197,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
+        if len(self.releases) > 1:
+            raise DeclarationError("several releases of the same sums are read from their average, not from all ends")
         parts, first = np.zeros(states.count), 0
         for each in self._measurements:
             own = states.behind[:, first : first + len(each.values)]
@@ -245,17 +254,21 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Return the means of all groups with about how many records each has, for the population where it is there."""
         if MEAN not in self.model.asks:
             return super().intervals(level)
-        rows = [row for row in self.rows(level) if row.quantity.startswith("mean")]
-        counts = list(self.known.values())
-        lines = []
-        for place, row in enumerate(rows):
+        every = [row for row in self.rows(level) if row.quantity.startswith("mean")]
+        hidden = {row.given for row in every if row.high - row.low >= (1 - 1e-9) * self.model.width}
+        hidden = set() if len(hidden) == len(self.model.groups) else hidden  # all alike: nothing else sets the scale
+        counts, lines = list(self.known.values()), []
+        for place, row in enumerate(every):
+            if row.given in hidden:
+                continue
             of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
             size = f"  about {max(0.0, counts[place // 2]):,.0f} records"
             group = row.given or "all"
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
+        unseen = f"; noise hides whether there are records in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
-            f"Mean of {self.model.quantity} and {100 * level:g} % interval",
+            f"Mean of {self.model.quantity} and {100 * level:g} % interval{unseen}",
             tuple(lines),
             heading="mean (interval), size",
             unit=self.unit,

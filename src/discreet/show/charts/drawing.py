@@ -114,7 +114,9 @@ def reading_title(posterior: Posterior) -> Spec:
     facts += [f"delta = {exact_text(delta)}"] if delta else []
     facts += [f"neighbours: {given[0].adjacency.value}"]
     unit = lines_of(f"for {first.unit.description} with up to {first.unit.rows} records", 80)
-    return {"text": lines_of(label, 68), "subtitle": [" · ".join(facts), *(unit if first.unit.rows > 1 else [])]}
+    besides = [line for each in given if each.metric for line in lines_of(f"besides {each.metric.per_unit_words}", 80)]
+    below = [" · ".join(facts), *besides, *(unit if first.unit.rows > 1 else [])]
+    return {"text": lines_of(label, 68), "subtitle": below}
 
 
 def interval_ends(rows: list[Spec], title: str) -> Spec:

@@ -106,7 +106,18 @@ def _guaranteed(guarantee: Guarantee) -> list[str]:
         "reader gives to anything about the protected content change by at most that factor, up or down. Readers who "
         "know less may learn from the other records too; see the end of this page."
     )
-    return ["## The guarantee", numbers + words, _belief_table(factor)]
+    return ["## The guarantee", numbers + words, _belief_table(factor), *_under_metric(guarantee)]
+
+
+def _under_metric(guarantee: Guarantee) -> list[str]:
+    """Say what holds besides for content that moves a little, with the unit beside every number."""
+    if (metric := guarantee.metric) is None:
+        return []
+    return [
+        f"**Besides, for content that moves little:** {plain(metric.words)} Two contents at a distance d change the "
+        "probability of any publication by a factor of at most e to the power of that epsilon times d, and distances "
+        "of several records add up. This hides details, not a rough place: for that only the last number counts."
+    ]
 
 
 def _belief_table(factor: Decimal) -> str:
