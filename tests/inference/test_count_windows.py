@@ -1,5 +1,7 @@
 """Windows, tilts and low frequencies of a table's counts: certificates against slow sums, and what they refuse."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -7,7 +9,8 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.reading import Case
 from discreet.reading.counts import count_sums, low_frequencies
-from discreet.reading.counts.count_sums import CellWeights, log_prior
+from discreet.reading.counts.cell_windows import CellWindows, log_prior
+from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.low_frequencies import MOST_WAVES, LowFrequencies
 from discreet.reading.engines.tables import TablesEngine
@@ -190,9 +193,9 @@ def test_cells_that_share_a_noisy_count_are_read_as_if_they_did_not() -> None:
     model = dc.Categories("x", levels=tuple(range(60)), outside=0, prior=0.3)
     release = dc.Release(dc.GeometricHistogram(model, size, "0.6"), tuple(z.tolist()), "ties", simulated=True)
     case = Case.of([release])
-    counts, bound = TablesEngine().read(case).counts, TablesEngine().log_bound
+    counts, bounds = TablesEngine().read(case).counts, TablesEngine().log_bounds
     different = model.with_prior(tuple(0.3 * (1 + 1e-13 * cell) for cell in range(60)))  # so no two cells are alike
-    assert bound(case) == pytest.approx(bound(Case.of([release], different.prior)), abs=1e-9)
+    assert bounds([case]) == pytest.approx(bounds([Case.of([release], different.prior)]), abs=1e-9)
     twins = [np.flatnonzero(z == value) for value in np.unique(z)]
     for twin in twins:
         np.testing.assert_allclose(counts.marginals[twin], counts.marginals[twin[:1]].repeat(len(twin), 0), atol=1e-12)
@@ -222,10 +225,33 @@ def test_evidence_is_at_most_its_bound() -> None:
 @pytest.mark.parametrize("alpha", [0.02, 0.5, 1.0, 7.0])
 def test_priors_by_running_sums_are_those_of_gamma_functions(alpha: float) -> None:
     first = np.array([0, 3, 10**6, 10**12])
-    weights = CellWeights(np.full(4, alpha), lambda places, counts: np.zeros(np.broadcast(places, counts).shape))
-    found = weights.windows(first, first + 5000, 5001)
+    windows = CellWindows(
+        lambda places, counts: np.zeros(np.broadcast(places, counts).shape), first, first + 5000, 10**13
+    )
+    found = windows.log_weights(np.full(4, alpha))
     wanted = log_prior(np.full((4, 1), alpha), first[:, None] + np.arange(5001))
     assert np.abs(found - wanted).max() < 1e-10
+
+
+@pytest.mark.parametrize("kind", [laplace, gaussian])
+def test_windows_shared_by_priors_hold_the_weights_and_bound_the_mass_outside(kind: Callable[..., CellWeights]) -> None:
+    """Against Gamma functions and sums over all counts; twice, as nothing may change what priors share."""
+    noisy, total, rows = np.array([-3, 0, 4, 4, 40, 58]), 60, np.arange(6)
+    first, last = np.clip(noisy - 12, 0, 40), np.clip(noisy + 9, 5, total)
+    shared = CellWindows(kind(noisy, 0.7, 1.0).log_kernel, first, last, total)
+    steps, own = np.arange(shared.width), np.linspace(0.3, 3, 6)
+    inside = (np.arange(total + 1) >= first[:, None]) & (np.arange(total + 1) <= last[:, None])
+    for alpha in (np.full(6, 0.02), np.ones(6), own, np.full(6, 7.0), own / 5) * 2:
+        weights = CellWeights(alpha, kind(noisy, 0.7, 1.0).log_kernel)
+        slow = weights(rows[:, None], first[:, None] + steps)
+        slow[first[:, None] + steps > last[:, None]] = -np.inf
+        np.testing.assert_allclose(found := shared.log_weights(alpha), slow, atol=1e-10)
+        for tilt in (-0.2, 0.0, 0.2):
+            tilted = np.exp(found + tilt * (first[:, None] + steps))
+            bounds = shared.outside(alpha, tilt, (tilted[:, 0], tilted[rows, last - first]))
+            everything = np.exp(weights(rows[:, None], np.arange(total + 1)[None, :]) + tilt * np.arange(total + 1))
+            assert (bounds >= (everything * ~inside).sum(axis=1) * (1 - 1e-12)).all()
+            assert bounds.min() < np.inf
 
 
 def test_many_waves_are_left_for_whole_transforms(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,12 +26,31 @@ def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
 ) -> None:
     cases = strengthened(Case.of([release(kind, cells, size, epsilon)]), GRID)
     each = np.array([read(case).log_evidence for case in cases])
-    bounds = [engine.log_bound(case) for case in cases if (engine := engine_for(case)) is not None]
+    engine = engine_for(cases[0])
+    assert engine is not None
+    bounds = engine.log_bounds(cases)
     assert (np.array(bounds) >= each - 1e-9).all()
     assert np.isfinite(bounds).all()
     pruned = np.array([reading.log_evidence for reading in read_strengths(cases)])
     shares, found = np.exp(each - each.max()), np.exp(pruned - pruned.max())
     assert np.abs(shares / shares.sum() - found / found.sum()).max() < 1e-14
+
+
+@pytest.mark.parametrize("prior", [1, (0.5, 1, 2) * 10], ids=["one prior", "priors of their own"])
+def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(prior: object) -> None:
+    cases = strengthened(Case.of([release("GeometricHistogram", 30, 500, "0.3", prior)]), GRID)
+    engine = engine_for(cases[0])
+    assert engine is not None
+    alone = [engine.log_bounds([case])[0] for case in cases]
+    assert engine.log_bounds(cases) == pytest.approx(alone, abs=0.1)  # tilts are found from different sides
+    assert engine.log_bounds(cases[::-1])[::-1] == pytest.approx(alone, abs=0.1)
+    shared = read_strengths(cases)
+    assert sum(np.isfinite(reading.log_evidence) for reading in shared) > 2
+    for case, reading in zip(cases, shared, strict=True):
+        slow = read(case)
+        if np.isfinite(reading.log_evidence):
+            assert reading.log_evidence == pytest.approx(slow.log_evidence, abs=1e-10)
+            np.testing.assert_allclose(reading.mean_counts, slow.mean_counts, atol=1e-10)
 
 
 def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,4 +71,4 @@ def test_cells_with_priors_of_their_own_have_a_bound_too() -> None:
     case = Case.of([one])
     engine = engine_for(case)
     assert engine is not None
-    assert read(case).log_evidence <= engine.log_bound(case) < np.inf
+    assert read(case).log_evidence <= engine.log_bounds([case])[0] < np.inf

@@ -20,9 +20,10 @@ def slow_tilt(total: float) -> float:
     return (low + high) / 2
 
 
+@pytest.mark.parametrize("start", [0.0, -3.0, 20.0])
 @pytest.mark.parametrize("total", [0.5, 7.0, 58.0, 100.0, 115.9])
-def test_the_mean_is_where_it_is_wanted(total: float) -> None:
-    found = tilted_to(LOGS, STEPS, total, absolute=1e-9, relative=0.0)
+def test_the_mean_is_where_it_is_wanted_wherever_one_starts(total: float, start: float) -> None:
+    found = tilted_to(LOGS, STEPS, total, absolute=1e-9, relative=0.0, start=start)
     assert found.means.sum() == pytest.approx(total, abs=1e-8)
     assert found.tilt == pytest.approx(slow_tilt(total), abs=1e-6)
     assert found.weights.sum(axis=1) == pytest.approx(np.ones(4))

@@ -32,6 +32,7 @@ def tilted_to(
     *,
     absolute: float,
     relative: float,
+    start: float = 0.0,
     steepest: float = np.inf,
     times: Counts | int = 1,
 ) -> Tilted:
@@ -41,18 +42,20 @@ def tilted_to(
     miss the total by `absolute` and `relative` standard deviations of the sum. The mean rises with the tilt and its
     derivative is the variance, so each step is miss / variance, at most twice as far as the one before might have been,
     or half of the bracket. All moments come from one product of the weights with e^(tilt s), s e^(tilt s) and
-    s^2 e^(tilt s), s counted from the middle; weights are formed anew only where that might overflow.
+    s^2 e^(tilt s), s counted from the middle; weights are formed anew only where that might overflow. Those who know
+    about where the tilt is `start` there.
     """
-    low, high, farthest, tilt = -steepest, steepest, 1.0, 0.0
+    low, high, farthest, tilt = -steepest, steepest, 1.0, start
     origin = None
     middle = float(steps[0] + steps[-1]) / 2
     centred = np.asarray(steps - middle)
     powers = np.stack([np.ones_like(centred), centred, centred**2], axis=1)
     for _ in range(_MOST_STEPS):
         if origin is None or abs(tilt - origin) * centred[-1] > _MOST_EXPONENT:
-            tilted, origin = logs + tilt * centred, tilt
-            peaks = tilted.max(axis=1)
-            weights = np.exp(tilted - peaks[:, None])
+            weights, origin = logs + tilt * centred, tilt
+            peaks = weights.max(axis=1)
+            weights -= peaks[:, None]
+            np.exp(weights, out=weights)
         factors = np.exp((tilt - origin) * centred)
         sums, first, second = (weights @ (powers * factors[:, None])).T
         means = first / sums

@@ -196,9 +196,9 @@ class Engine(ABC):
         """Return what reads one case after another, of the same outputs under several priors."""
         return self.read
 
-    def log_bound(self, case: Case) -> float:
-        """Return an upper bound on the log evidence of a case that fits, by little work; inf if none is known."""
-        return inf
+    def log_bounds(self, cases: Sequence[Case]) -> list[float]:
+        """Return upper bounds on the log evidence of the same outputs under several priors; inf where none is known."""
+        return [inf] * len(cases)
 
     def refusal(self, case: Case) -> str | None:
         """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""

@@ -67,7 +67,8 @@ def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Read
     They are gone through by falling upper bounds of their evidence. Where a bound lies 35 nats below the best evidence
     a prior's share is below e^-35, and it is not read: its evidence is given as nothing, with the best one's counts.
     """
-    bounds = [-inf if (engine := by or engine_for(case)) is None else engine.log_bound(case) for case in cases]
+    engine = by or engine_for(cases[0])
+    bounds = [inf] * len(cases) if engine is None else engine.log_bounds(cases)
     found: dict[int, Any] = {}
     for place in sorted(range(len(cases)), key=lambda place: -bounds[place]):
         best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)

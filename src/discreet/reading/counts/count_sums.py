@@ -12,25 +12,21 @@ quantity is a coefficient of a product of one-dimensional series, and a fast Fou
   its transform is taken to the power of how many such cells there are.
 
 With p_i the tilted law of cell i, o_i its mass outside the window and p(n) the tilted probability of the total, all
-that windows lose is a share of at most sum_i o_i / p(n): something is lost only if one cell lies outside. A kernel is
-log-concave, so beyond an edge e it falls at least as fast as at e, and the prior's factor rises by at most
-max(1, (a + e)/(e + 1)) a step to the right and is at most max(1, its value at e) to the left: a geometric series.
+that windows lose is a share of at most sum_i o_i / p(n): something is lost only if one cell lies outside.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mathematics.tilting import tilted_to
 from discreet.reading.case import MOST_NUMBERS
+from discreet.reading.counts.cell_windows import CellWindows, LogKernel, log_prior
 
 if TYPE_CHECKING:
     from discreet.reading.counts.low_frequencies import LowFrequencies
@@ -46,7 +42,6 @@ MANY = 64
 SPARE = 4.0
 """Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
-_LONGEST = 4_000_000  # counts whose prior is summed up in one go
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
@@ -54,7 +49,7 @@ class CellWeights(NamedTuple):
     """The weight of a cell's count: its prior, Gamma(a + k) / (k! Gamma(a)), times its kernel, log-concave in k."""
 
     alpha: Floats
-    log_kernel: Callable[[Counts, Counts], Floats]
+    log_kernel: LogKernel
 
     def __call__(self, places: Counts, counts: Counts) -> Floats:
         """Return log f_i(k) for arrays of cells and counts."""
@@ -63,38 +58,6 @@ class CellWeights(NamedTuple):
     def of(self, places: Counts) -> "CellWeights":
         """Return the weights of some cells."""
         return CellWeights(self.alpha[places], lambda own, counts: self.log_kernel(places[own], counts))
-
-    def windows(self, first: Counts, last: Counts, width: int) -> Floats:
-        """Return log f_i(first_i + step) for all cells; the prior by sums of log (a + k)/(k + 1), once if it is one."""
-        counts = first[:, None] + np.arange(width)
-        logs = np.array(self.log_kernel(np.arange(len(first))[:, None], np.minimum(counts, last[:, None])))
-        lowest, highest = int(first.min()), int(last.max())
-        is_one = (self.alpha == self.alpha[0]).all()
-        if is_one and self.alpha[0] != 1 and highest - lowest < min(logs.size, _LONGEST):
-            own = np.arange(lowest + 1.0, highest + 1)
-            steps = np.concatenate([[0.0], np.cumsum(np.log1p((self.alpha[0] - 1) / own))])
-            logs += log_prior(self.alpha[:1], np.array([lowest])) + steps[np.minimum(counts, highest) - lowest]
-        elif (self.alpha != 1).any():
-            logs += log_prior(self.alpha, first)[:, None]
-            logs[:, 1:] += np.cumsum(np.log1p((self.alpha[:, None] - 1) / (counts[:, 1:])), axis=1)
-        logs[counts > last[:, None]] = -np.inf
-        return logs
-
-    def outside(
-        self, first: Counts, last: Counts, total: int, tilt: Floats | float, ends: tuple[Floats, Floats]
-    ) -> Floats:
-        """Return bounds on the mass outside windows, given the tilted weights at both ends of them."""
-        rows, found = np.arange(len(first)), np.zeros(len(first))
-        for end, step, weight in zip((first, last), (-1, 1), ends, strict=True):
-            open_ = (end > 0) if step < 0 else (end < total)
-            at, beyond = (self.log_kernel(rows, np.clip(place, 0, total)) for place in (end, end + step))
-            open_ &= at > -np.inf
-            ratio = np.exp(np.where(open_, beyond, -np.inf) - np.where(open_, at, 0) + step * tilt)
-            ratio *= 1 if step < 0 else np.maximum(1, (self.alpha + end) / (end + 1))
-            rise = np.exp(np.maximum(0, -log_prior(self.alpha, end))) if step < 0 else 1
-            series = rise * weight * ratio / np.maximum(1 - ratio, 1e-300)
-            found += np.where(ratio < 1, np.where(open_, series, 0), np.inf)
-        return found
 
 
 class CountSums:
@@ -120,8 +83,8 @@ class CountSums:
     def _fits(self, first: Counts, last: Counts) -> bool:
         """Set up these windows; tell whether they hold all but a negligible share of the sum over all tables."""
         first, last = np.minimum(first, last), np.maximum(first, last)
-        width = int((last - first).max()) + 1
-        if width * self._cells > _MOST_WEIGHTS:
+        windows = CellWindows(self._kind_weight.log_kernel, first, last, self.total)
+        if (width := windows.width) * self._cells > _MOST_WEIGHTS:
             raise DiscreetError(
                 f"Reading this needs {width} x {self._cells} weights, more than {_MOST_WEIGHTS:.0e}. A single release "
                 "does so with a probability below 1e-20; several may contradict each other. Nothing was read: read "
@@ -132,12 +95,13 @@ class CountSums:
         if not (0 < self._rest < int(self._times @ (last - first))) and not whole.all():
             return False
         self.first, self._width = first[self._kinds], width
-        logs = self._kind_weight.windows(first, last, width)
+        alpha = self._kind_weight.alpha
+        logs = windows.log_weights(alpha)
         balanced = tilted_to(logs, np.arange(width), self._rest, absolute=1e-9, relative=0.01, times=self._times)
         self._tilt, self._log_sums, self._weights = balanced.tilt, balanced.log_sums, balanced.weights
         self._spread, self._means = float(np.sqrt(balanced.variance)), balanced.means
         ends = self._weights[:, 0], self._weights[np.arange(len(first)), last - first]
-        outside = float(self._times @ self._kind_weight.outside(first, last, self.total, self._tilt, ends))
+        outside = float(self._times @ windows.outside(alpha, self._tilt, ends))
         for known in ("length", "low", "mass", "marginals", "_spectra"):
             vars(self).pop(known, None)
         self.lost = outside / self.mass if outside < self.mass else np.inf
@@ -231,13 +195,6 @@ class CountSums:
     def _trimmed(counts: Counts, weights: Floats) -> tuple[Counts, Floats]:
         kept = weights > _TRIM * weights.max()
         return counts[kept], weights[kept] / weights[kept].sum()
-
-
-def log_prior(alpha: Floats, counts: Counts) -> Floats:
-    """Return log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
-    if (alpha == 1).all():
-        return np.zeros(np.broadcast(alpha, counts).shape)
-    return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
 
 
 def powers(spectra: Spectrum, times: Counts) -> Spectrum:

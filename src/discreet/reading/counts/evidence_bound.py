@@ -1,19 +1,21 @@
-"""An upper bound on the evidence for a prior, from windows alone: the tilted probability of the total is at most 1.
+"""Upper bounds on the evidence for priors, from windows alone: the tilted probability of the total is at most 1.
 
-Many strengths of a prior are told apart by their evidence, and most of them have none. The bound is within a few nats,
+Many strengths of a prior are told apart by their evidence, and most of them have none. A bound is within a few nats,
 log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
-parameter and noise have the same weights, so each kind of cell is asked once.
+parameter and noise have the same weights, so each kind of cell is asked once; and the kernel does not know the prior,
+so its windows are worked out once for all strengths.
 """
 
-from functools import lru_cache
+from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import tilted_to
-from discreet.reading.case import Case, Observed
-from discreet.reading.counts.count_sums import CellWeights
+from discreet.reading.case import Case
+from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.engines.tables import log_prior_total
 
 _MARGIN = 20.0  # windows reach this many factors e beyond the noisy counts; what lies outside is added
@@ -22,56 +24,90 @@ _NEARLY = 0.3  # standard deviations by which the mean may miss the total: that 
 _WIDER = (1, 2, 4, 8)  # times wider, where a strong prior rises faster than the noise falls at an edge
 
 
-def log_bound(case: Case) -> float:
-    """Return a number that the log evidence of a measured table does not exceed; infinite where none is found."""
-    alpha, size, cells = case.model.concentration, case.size, len(case.model.cells)
-    measurements = case.measurements
-    full = all(m.of.single_cells is not None and len(m.of.single_cells) == cells for m in measurements)
-    if not case.is_measured or not full or any(len(m.noise.blocks) != 1 for m in measurements):
+def log_bounds(cases: Sequence[Case]) -> list[float]:
+    """Return numbers that the log evidence of a measured table under each prior does not exceed; inf if unknown."""
+    one, cells = cases[0], len(cases[0].model.cells)
+    full = all(m.of.single_cells is not None and len(m.of.single_cells) == cells for m in one.measurements)
+    if not one.is_measured or not full or any(len(m.noise.blocks) != 1 for m in one.measurements):
+        return [inf] * len(cases)
+    shared = _Bounds(one)
+    return [shared.log_bound(case.model.concentration) for case in cases]
+
+
+class _Setting(NamedTuple):
+    """Windows of one margin: how far the total lies above their first counts, and how far weights may be tilted."""
+
+    windows: CellWindows
+    rest: int
+    steepest: float
+
+
+class _Bounds:
+    """What was published, by kinds of cells, with what the bounds of all priors have in common."""
+
+    def __init__(self, case: Case) -> None:
+        self._measurements, self._size = case.measurements, case.size
+        values = np.empty((len(case.model.cells), len(self._measurements)), dtype=np.int64)
+        for number, measurement in enumerate(self._measurements):
+            values[measurement.of.single_cells, number] = measurement.values
+        self._noisy, which, self._times = np.unique(values, axis=0, return_inverse=True, return_counts=True)
+        self._which = which.ravel()
+        self._margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in self._measurements))) + 2
+        self._known: dict[tuple[bytes, int], _Setting | None] = {}
+        self._tilt = 0.0  # of the prior before, near which the next one's is looked for
+
+    def log_bound(self, alpha: Floats) -> float:
+        """Return a bound for one prior; infinite where none is found."""
+        kinds, own, times = self._kinds(alpha)
+        constant = log_prior_total(alpha, self._size) - sum(m.noise.log_normaliser for m in self._measurements)
+        for wider in _WIDER:
+            if (key := (kinds.tobytes(), wider)) not in self._known:
+                self._known[key] = self._setting(self._noisy[kinds], times, wider * self._margin)
+            setting = self._known[key]
+            if setting is not None and np.isfinite(inside := self._inside(setting, own, times)):
+                return inside + constant
         return inf
-    different, which = _different(case.observed, cells)
-    pairs, times = np.unique(which + 1j * alpha, return_counts=True)
-    noisy = different[pairs.real.astype(np.int64)]
 
-    def log_kernel(places: Counts, counts: Counts) -> Floats:
-        found = np.zeros(np.broadcast(places, counts).shape)
-        for number, measurement in enumerate(measurements):
-            found += measurement.noise.log_terms(noisy[places, number] - counts, np.zeros(1, dtype=np.int64))
-        return found
+    def _kinds(self, alpha: Floats) -> tuple[Counts, Floats, Counts]:
+        """Return for each kind of cell the number of its noisy counts, its parameter, and how many there are."""
+        if (alpha == alpha[0]).all():
+            return np.arange(len(self._noisy)), np.full(len(self._noisy), alpha[0]), self._times
+        pairs, times = np.unique(self._which + 1j * alpha, return_counts=True)
+        return pairs.real.astype(np.int64), pairs.imag, times
 
-    weights = CellWeights(pairs.imag, log_kernel)
-    constant = log_prior_total(alpha, size) - sum(m.noise.log_normaliser for m in measurements)
-    margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in measurements))) + 2
-    for wider in _WIDER:
-        if np.isfinite(inside := _inside(weights, np.clip(noisy, 0, size), times, wider * margin, size)):
-            return inside + constant
-    return inf
+    def _setting(self, noisy: Counts, times: Counts, margin: int) -> _Setting | None:
+        """Return windows that reach so far beyond the noisy counts; nothing where they do not hold the total."""
+        centres = np.clip(noisy, 0, self._size)
+        first = np.maximum(centres.min(axis=1) - margin, 0)
+        last = np.minimum(centres.max(axis=1) + margin, self._size)
+        rest = self._size - int(times @ first)
+        if not 0 < rest < int(times @ (last - first)):
+            return None
 
+        def log_kernel(places: Counts, counts: Counts) -> Floats:
+            found = np.zeros(np.broadcast(places, counts).shape)
+            for number, measurement in enumerate(self._measurements):
+                found += measurement.noise.log_terms(noisy[places, number] - counts, np.zeros(1, dtype=np.int64))
+            return found
 
-@lru_cache(maxsize=4)
-def _different(observed: tuple[Observed, ...], cells: int) -> tuple[Counts, Counts]:
-    """Return the different rows of noisy counts, and which of them each cell has: the same for all strengths."""
-    values = np.empty((cells, sum(len(each.measurements) for each in observed)), dtype=np.int64)
-    for number, measurement in enumerate(m for each in observed for m in each.measurements):
-        values[measurement.of.single_cells, number] = measurement.values
-    different, which = np.unique(values, axis=0, return_inverse=True)
-    return different, which.ravel()
+        far = np.array([margin, margin + 1]) + centres[0].max()
+        fall = -float(np.diff(log_kernel(np.zeros(2, dtype=np.int64), far))[0])  # every tilt gives a bound
+        return _Setting(CellWindows(log_kernel, first, last, self._size), rest, _STEEPEST * fall)
 
-
-def _inside(weights: CellWeights, centres: Counts, times: Counts, margin: int, size: int) -> float:
-    """Return the sum of the cells' log sums under the tilt of the total, and what windows leave out; inf if unknown."""
-    first = np.maximum(centres.min(axis=1) - margin, 0)
-    last = np.minimum(centres.max(axis=1) + margin, size)
-    rest = size - int(times @ first)
-    if not 0 < rest < int(times @ (last - first)):
-        return inf
-    width = int((last - first).max()) + 1
-    logs = weights.windows(first, last, width)
-    far = np.array([margin, margin + 1]) + centres[0].max()
-    fall = -float(np.diff(weights.log_kernel(np.zeros(2, dtype=np.int64), far))[0])  # every tilt gives a bound
-    balanced = tilted_to(
-        logs, np.arange(width), rest, absolute=1e-9, relative=_NEARLY, steepest=_STEEPEST * fall, times=times
-    )
-    ends = balanced.weights[:, 0], balanced.weights[np.arange(len(first)), last - first]
-    outside = weights.outside(first, last, size, balanced.tilt, ends)
-    return float(times @ (balanced.log_sums + np.log1p(outside))) - balanced.tilt * rest
+    def _inside(self, setting: _Setting, alpha: Floats, times: Counts) -> float:
+        """Return the sum of the cells' log sums under the tilt of the total, and what windows leave out."""
+        windows, rest, steepest = setting
+        balanced = tilted_to(
+            windows.log_weights(alpha),
+            np.arange(windows.width),
+            rest,
+            absolute=1e-9,
+            relative=_NEARLY,
+            start=float(np.clip(self._tilt, -steepest, steepest)),
+            steepest=steepest,
+            times=times,
+        )
+        self._tilt = balanced.tilt
+        ends = balanced.weights[:, 0], balanced.weights[np.arange(len(alpha)), windows.last - windows.first]
+        outside = windows.outside(alpha, balanced.tilt, ends)
+        return float(times @ (balanced.log_sums + np.log1p(outside))) - balanced.tilt * rest

@@ -13,6 +13,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet.arrays import Counts, Floats
 from discreet.noise.law import NoiseLaw
+from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 
@@ -68,8 +69,8 @@ class ManyTables:
         def log_kernel(places: Counts, counts: Counts) -> Floats:
             return self._law.log_terms(flat[places] - counts, order[places])
 
-        weight = CellWeights(np.tile(self._alpha, tables), log_kernel)
-        logs = weight.windows(first.ravel(), last.ravel(), width)
+        windows, alpha = CellWindows(log_kernel, first.ravel(), last.ravel(), self._total), np.tile(self._alpha, tables)
+        logs = windows.log_weights(alpha)
         peaks = logs.max(axis=1)
         weights = np.exp(logs - peaks[:, None]).reshape(tables, cells, width)
         tilt, good = _tilts(weights, rest)
@@ -83,7 +84,7 @@ class ManyTables:
         rows = np.arange(tables)
         mass = np.maximum(0, irfft(spectra.prod(axis=1), length, axis=1)[rows, rest % length])
         ends = weights[:, :, 0].ravel(), np.take_along_axis(weights, (last - first)[:, :, None], 2).ravel()
-        outside = weight.outside(first.ravel(), last.ravel(), self._total, np.repeat(tilt, cells), ends)
+        outside = windows.outside(alpha, np.repeat(tilt, cells), ends)
         good &= outside.reshape(tables, cells).sum(axis=1) <= _LOST * mass
         with np.errstate(divide="ignore"):
             inside = (peaks + np.log(sums).ravel()).reshape(tables, cells).sum(axis=1)

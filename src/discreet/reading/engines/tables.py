@@ -61,11 +61,11 @@ class TablesEngine(Engine, place=10):
 
         return until_settled(read, is_linear=True)
 
-    def log_bound(self, case: Case) -> float:
-        """Return a bound from the windows alone, cells of the same noisy count together; inf where cells differ."""
-        from discreet.reading.counts.evidence_bound import log_bound  # only strengths ask
+    def log_bounds(self, cases: Sequence[Case]) -> list[float]:
+        """Return bounds from the windows alone, cells of the same noisy count together; inf where cells differ."""
+        from discreet.reading.counts.evidence_bound import log_bounds  # only strengths ask
 
-        return log_bound(case)
+        return log_bounds(cases)
 
 
 class _Kernel(Protocol):
