@@ -241,11 +241,13 @@ def test_windows_shared_by_priors_hold_the_weights_and_bound_the_mass_outside(ki
     shared = CellWindows(kind(noisy, 0.7, 1.0).log_kernel, first, last, total)
     steps, own = np.arange(shared.width), np.linspace(0.3, 3, 6)
     inside = (np.arange(total + 1) >= first[:, None]) & (np.arange(total + 1) <= last[:, None])
-    for alpha in (np.full(6, 0.02), np.ones(6), own, np.full(6, 7.0), own / 5) * 2:
+    for alpha in (np.full(6, 0.02), np.ones(6), own, np.full(6, 7.0), np.full(6, 400.0), own / 5) * 2:
         weights = CellWeights(alpha, kind(noisy, 0.7, 1.0).log_kernel)
         slow = weights(rows[:, None], first[:, None] + steps)
         slow[first[:, None] + steps > last[:, None]] = -np.inf
         np.testing.assert_allclose(found := shared.log_weights(alpha), slow, atol=1e-10)
+        products, scales = shared.weights(alpha)
+        np.testing.assert_allclose(products, np.exp(slow - scales[:, None]), rtol=1e-10)
         for tilt in (-0.2, 0.0, 0.2):
             tilted = np.exp(found + tilt * (first[:, None] + steps))
             bounds = shared.outside(alpha, tilt, (tilted[:, 0], tilted[rows, last - first]))

@@ -5,6 +5,7 @@ import pytest
 
 import discreet as dc
 from discreet.reading import Case, engine_for, read, strengths
+from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -48,6 +49,8 @@ def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(pri
     assert sum(np.isfinite(reading.log_evidence) for reading in shared) > 2
     for case, reading in zip(cases, shared, strict=True):
         slow = read(case)
+        assert isinstance(reading, TableReading)
+        assert isinstance(slow, TableReading)
         if np.isfinite(reading.log_evidence):
             assert reading.log_evidence == pytest.approx(slow.log_evidence, abs=1e-10)
             np.testing.assert_allclose(reading.mean_counts, slow.mean_counts, atol=1e-10)

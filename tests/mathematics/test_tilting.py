@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.mathematics.tilting import tilted_to
+from discreet.mathematics.tilting import tilted_to, weights_tilted_to
 
 LOGS = np.log(np.random.default_rng(1).gamma(1.0, size=(4, 30)))
 STEPS = np.arange(30)
@@ -20,14 +20,25 @@ def slow_tilt(total: float) -> float:
     return (low + high) / 2
 
 
-@pytest.mark.parametrize("start", [0.0, -3.0, 20.0])
 @pytest.mark.parametrize("total", [0.5, 7.0, 58.0, 100.0, 115.9])
-def test_the_mean_is_where_it_is_wanted_wherever_one_starts(total: float, start: float) -> None:
-    found = tilted_to(LOGS, STEPS, total, absolute=1e-9, relative=0.0, start=start)
+def test_the_mean_is_where_it_is_wanted(total: float) -> None:
+    found = tilted_to(LOGS, STEPS, total, absolute=1e-9, relative=0.0)
     assert found.means.sum() == pytest.approx(total, abs=1e-8)
     assert found.tilt == pytest.approx(slow_tilt(total), abs=1e-6)
     assert found.weights.sum(axis=1) == pytest.approx(np.ones(4))
     assert found.variance == pytest.approx(sum(w @ STEPS**2 - (w @ STEPS) ** 2 for w in found.weights))
+
+
+@pytest.mark.parametrize("start", [0.0, -3.0, 20.0])
+@pytest.mark.parametrize("total", [0.5, 58.0, 115.9])
+def test_weights_and_their_logarithms_are_tilted_alike_wherever_one_starts(total: float, start: float) -> None:
+    wanted, scales = tilted_to(LOGS, STEPS, total, absolute=1e-9, relative=0.0), np.arange(4.0)
+    weights = np.exp(LOGS - scales[:, None])
+    found = weights_tilted_to(weights, scales, STEPS, total, relative=0.0, start=start, steepest=50.0, times=1)
+    assert found.tilt == pytest.approx(wanted.tilt, abs=1e-6)
+    np.testing.assert_allclose(found.weights, wanted.weights, atol=1e-6)
+    slow = np.log(np.exp(LOGS + found.tilt * STEPS).sum(axis=1))
+    np.testing.assert_allclose(found.log_sums, slow, atol=1e-10)
 
 
 def test_the_probability_of_a_sum_does_not_depend_on_the_tilt() -> None:

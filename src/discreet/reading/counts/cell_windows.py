@@ -22,6 +22,7 @@ LogKernel = Callable[[Counts, Counts], Floats]
 """The log kernel of arrays of cells at arrays of counts."""
 
 _LONGEST = 4_000_000  # counts whose prior is summed up in one go
+_TAME = 100.0  # factors e between the largest and the smallest prior of a count: products with it lose nothing
 
 
 class CellWindows:
@@ -51,21 +52,53 @@ class CellWindows:
             found.append(np.where(is_open, beyond, -np.inf) - np.where(is_open, at, 0))
         return found[0], found[1]
 
+    @cached_property
+    def _factors(self) -> tuple[Floats, Floats]:
+        """Return the kernel, each row divided by its largest number, and the logarithm of that."""
+        peaks = self._kernel.max(axis=1)
+        return np.exp(self._kernel - peaks[:, None]), peaks
+
     def log_weights(self, alpha: Floats) -> Floats:
         """Return log f_i(first_i + step); the prior by sums of log (a + k)/(k + 1), once if all cells have the same."""
         if (alpha == 1).all():
             return self._kernel.copy()
-        lowest, highest = int(self.first.min()), int(self.last.max())
-        if (alpha == alpha[0]).all() and highest - lowest < min(self._kernel.size, _LONGEST):
-            steps = np.log1p((alpha[0] - 1) / np.arange(lowest + 1.0, highest + self.width))
-            prior = np.concatenate([log_prior(alpha[:1], np.array([lowest])), steps]).cumsum()
-            logs: Floats = sliding_window_view(prior, self.width)[self.first - lowest]
+        if (prior := self._one_prior(alpha)) is not None:
+            logs = self._by_rows(prior)
         else:
             logs = np.log1p((alpha[:, None] - 1) / np.maximum(self.first[:, None] + np.arange(self.width), 1))
             logs[:, 0] = log_prior(alpha, self.first)
             np.cumsum(logs, axis=1, out=logs)
         logs += self._kernel
         return logs
+
+    def weights(self, alpha: Floats) -> tuple[Floats, Floats]:
+        """Return f_i(first_i + step), each row divided by a scale, and the logarithms of the scales.
+
+        Where one prior holds for all cells and is tame only its own factors are new: the kernel's are shared.
+        """
+        prior = self._one_prior(alpha)
+        if prior is not None and (highest := prior.max()) - prior.min() < _TAME:
+            factors, peaks = self._factors
+            found = self._by_rows(np.exp(prior - highest))
+            found *= factors
+            return found, peaks + highest
+        logs = self.log_weights(alpha)
+        peaks = logs.max(axis=1)
+        logs -= peaks[:, None]
+        return np.exp(logs, out=logs), peaks
+
+    def _one_prior(self, alpha: Floats) -> Floats | None:
+        """Return the log prior of all counts from the first one of all on; nothing if cells or windows lie apart."""
+        lowest, highest = int(self.first.min()), int(self.last.max())
+        if (alpha != alpha[0]).any() or highest - lowest >= min(self._kernel.size, _LONGEST):
+            return None
+        steps = np.log1p((alpha[0] - 1) / np.arange(lowest + 1.0, highest + self.width))
+        return np.concatenate([log_prior(alpha[:1], np.array([lowest])), steps]).cumsum()
+
+    def _by_rows(self, of_counts: Floats) -> Floats:
+        """Return each cell's window of numbers that are given for all counts from the first one of all on."""
+        found: Floats = sliding_window_view(of_counts, self.width)[self.first - int(self.first.min())]
+        return found
 
     def outside(self, alpha: Floats, tilt: Floats | float, ends: tuple[Floats, Floats]) -> Floats:
         """Return bounds on the mass outside windows, given the tilted weights at both ends of them."""
@@ -76,7 +109,7 @@ class CellWindows:
         found = np.zeros(len(self.first))
         for step, edge, weight in zip((-1, 1), self._edges, ends, strict=True):
             ratio = np.exp(edge + step * tilt) * (rises[1] if step > 0 else 1)
-            series = weight * ratio / np.maximum(1 - ratio, 1e-300) * (rises[0] if step < 0 else 1)
+            series = weight * ratio / np.where(ratio < 1, 1 - ratio, 1) * (rises[0] if step < 0 else 1)
             found += np.where(ratio < 1, series, np.inf)
         return found
 

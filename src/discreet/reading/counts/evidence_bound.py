@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.tilting import tilted_to
+from discreet.mathematics.tilting import weights_tilted_to
 from discreet.reading.case import Case
 from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.engines.tables import log_prior_total
@@ -97,13 +97,12 @@ class _Bounds:
     def _inside(self, setting: _Setting, alpha: Floats, times: Counts) -> float:
         """Return the sum of the cells' log sums under the tilt of the total, and what windows leave out."""
         windows, rest, steepest = setting
-        balanced = tilted_to(
-            windows.log_weights(alpha),
+        balanced = weights_tilted_to(
+            *windows.weights(alpha),
             np.arange(windows.width),
             rest,
-            absolute=1e-9,
             relative=_NEARLY,
-            start=float(np.clip(self._tilt, -steepest, steepest)),
+            start=self._tilt,
             steepest=steepest,
             times=times,
         )
