@@ -5,6 +5,7 @@ Run `python benchmarks/persons.py`. The query by hand adds up clipped rows for e
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -47,7 +48,7 @@ def main() -> None:
     print(f"{ROWS:,} rows of {PERSONS:,} ids, seconds of processor time")
     print(f"{'by hand':8} {processor_time(lambda: connection.sql(BY_HAND).fetchall()):.2f}")
     for name, frame in frames.items():
-        print(f"{name:8} {processor_time(lambda frame=frame: model.rehearse(frame)):.2f}")
+        print(f"{name:8} {processor_time(partial(model.rehearse, frame)):.2f}")
 
 
 if __name__ == "__main__":
