@@ -195,7 +195,9 @@ class EngineSource:
         missing = None if plan.leaves_gaps_out else measure.missing
         place = placed("v", (measure.low, measure.high), missing, unit)
         own = "".join(f"{name}, " for name in names)
-        inner = f"SELECT {own}{place} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+        inner = (
+            f"SELECT {own}{place} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+        )
         far = f"(a - {unit // 2}::DOUBLE)"
         square = f"floor({far} * {far} * {4 / unit!r}::DOUBLE + 0.5::DOUBLE)"  # (2 a - U)^2 / U, exact: a power of two
         sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
