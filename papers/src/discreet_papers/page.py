@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.version import __version__
 from discreet_papers.claims.claim import Claim, Register
-from discreet_papers.claims.page import in_order, registers, summary
+from discreet_papers.claims.page import evidence_words, in_order, registers, summary
 from discreet_papers.reproduction import Outcome, Reproduction
 
 _STYLE = """
@@ -70,7 +70,7 @@ def _place(reproduction: Reproduction) -> tuple[str, int, str]:
     """Return where a reproduction stands: in the order of the paper, by the first claim for which it is evidence."""
     rows = [row for register in registers() if register.paper == reproduction.paper for row in in_order(register)]
     named = f"reproduction {reproduction.name}"
-    places = [place for place, claim in enumerate(rows) if named in claim.evidence]
+    places = [place for place, claim in enumerate(rows) if named in claim.shown]
     return reproduction.paper.number, min(places, default=len(rows)), reproduction.name
 
 
@@ -124,17 +124,17 @@ def _register(register: Register) -> str:
 def _claim(claim: Claim) -> str:
     first = f'<td class="place">{escape(claim.place)}</td>'
     kind = claim.verdict.value.replace(" ", "-")
-    evidence = ", ".join(_evidence(each) for each in claim.evidence)
+    shown = ", ".join(_shown(each) for each in claim.shown)
     verdict = f'<b class="verdict {kind}">{claim.verdict.value}</b>'
-    told = f"{_with_code(claim.claim)}<br>{verdict} {evidence}"
-    return f"<tr>{first}<td>{told}</td><td>{_with_code(claim.instead)}</td></tr>"
+    told = f"{_with_code(claim.claim)}<br>{verdict} {_with_code(evidence_words(claim.finding))}<br>{shown}"
+    return f"<tr>{first}<td>{told}</td><td>{_with_code(claim.words)}</td></tr>"
 
 
-def _evidence(evidence: str) -> str:
+def _shown(shown: str) -> str:
     """Return a link to a reproduction on this page, or the name of a test, which may be broken between words."""
-    path, _, test = evidence.partition("::")
+    path, _, test = shown.partition("::")
     if not test:
-        name = evidence.removeprefix("reproduction ")
+        name = shown.removeprefix("reproduction ")
         return f'<a href="#{escape(name)}">{escape(name)}</a>'
     return f'<code title="{escape(path)}">{escape(test).replace("_", "_<wbr>")}</code>'
 
