@@ -17,12 +17,14 @@ validate: .venv/installed-dev
 	$(BIN)/pytest -q -s tests/contracts -k printed
 
 # As validate, with many more repeats; it may be interrupted, and goes on where it stopped. Results are kept as JSON,
-# stamped with the commit, in validation/results; the last two lines make the figures of docs/calibration.md of them.
+# stamped with the commit, in validation/results; the last four lines make the figures of docs/calibration.md of them.
 validate-full: .venv/installed-dev
 	DISCREET_VALIDATION=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 	$(BIN)/python validation/calibration_page.py collect
 	$(BIN)/python validation/calibration_page.py write
+	$(BIN)/python validation/graph_table.py collect
+	$(BIN)/python validation/graph_table.py write
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -6,7 +6,8 @@
 
 The growth exponent is the slope of log(time) over log(entries). The bare insert puts the same bytes into a table of the
 same database in one durable transaction, on a connection that stays open; it takes turns with the charges. The release
-that is verified is the oldest one, which has the longest path.
+that is verified is the oldest one, which has the longest path. Eight processes are held against one, and so are bare
+inserts that take the same kind of lock and look at the newest entry: what handing on a lock costs on this machine.
 """
 
 import argparse
@@ -29,7 +30,7 @@ import discreet as dc
 from discreet.documents import canonical_json
 from discreet.exact import exact_text
 from discreet.guarantees import read_amount
-from discreet.guarantees.chain import Entry, chain_digest, digests_at, linked, newest
+from discreet.guarantees.chain import NEWEST, Entry, chain_digest, digests_at, linked, newest
 from discreet.guarantees.postgresql import ServerChain
 from discreet.releases.release import mechanism_document
 
@@ -95,8 +96,11 @@ def _plain(ledger: dc.Ledger) -> "Engine":
 
 
 @contextmanager
-def bare(ledger: dc.Ledger) -> Iterator[Callable[[], None]]:
-    """Give a bare durable insert of the bytes of an entry, into a table of the same database."""
+def bare(ledger: dc.Ledger, in_turn: bool = False) -> Iterator[Callable[[], None]]:
+    """Give a bare durable insert of the bytes of an entry, into a table of the same database.
+
+    In turn, it takes a lock first and looks at the newest entry, as every ledger must that several processes share.
+    """
     with ledger._chain.reading() as connection:
         entry = newest(connection)
     row = {"body": canonical_json(entry.body), "previous": entry.previous, "digest": entry.digest}
@@ -111,6 +115,9 @@ def bare(ledger: dc.Ledger) -> Iterator[Callable[[], None]]:
         def insert() -> None:
             if is_file:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if in_turn:
+                connection.exec_driver_sql("SELECT 1" if is_file else "SELECT pg_advisory_xact_lock(1, 2)")
+                connection.exec_driver_sql(NEWEST).one()
             connection.exec_driver_sql(f"INSERT INTO bare VALUES ({marks})", tuple(row.values()))
             connection.commit()
 
@@ -157,11 +164,19 @@ def _charge_often(address: str, number: int, ready: Any) -> None:
         ledger.charge(MECHANISM.guarantee, "charged", {"kind": "none"})
 
 
-def throughput(address: str, processes: int, number: int) -> float:
-    """Return how many charges a second some processes make together."""
+def _insert_often(address: str, number: int, ready: Any) -> None:
+    with bare(dc.Ledger.open(address), in_turn=True) as insert:
+        for turn in range(WARM + number):
+            if turn == WARM:
+                ready.wait()
+            insert()
+
+
+def throughput(work: Callable[[str, int, Any], None], address: str, processes: int, number: int = 400) -> float:
+    """Return how many times a second some processes do some work together."""
     ready = FORK.Barrier(processes + 1)
     share = number // processes
-    working = [FORK.Process(target=_charge_often, args=(address, share, ready)) for _ in range(processes)]
+    working = [FORK.Process(target=work, args=(address, share, ready)) for _ in range(processes)]
     for process in working:
         process.start()
     ready.wait()
@@ -190,6 +205,7 @@ def main() -> None:
     asked.add_argument("--server", action="store_true")
     asked.add_argument("--sizes", default="10,1000,100000,1000000")
     asked.add_argument("--times", type=int, default=15)
+    asked.add_argument("--turns", type=int, default=5, help="how often one process and eight take turns")
     asked.add_argument("--json", type=Path, help="write the figures into a file too")
     given = asked.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
@@ -208,14 +224,16 @@ def main() -> None:
             print(f"growth exponent of {name}: {exponent(sizes, [found[size][name] for size in sizes]):.3f}")
         worst = max(found[size]["charge"] / found[size]["bare insert"] for size in sizes)
         print(f"charge, in bare inserts: at most {worst:.2f}")
-        turns = [[throughput(address, processes, 400) for processes in (1, 8)] for _ in range(3)]
-        one, eight = map(median, zip(*turns, strict=True))
-        print(f"charges a second: one process {one:.1f}, eight together {eight:.1f}")
+        ways = [(work, processes) for work in (_charge_often, _insert_often) for processes in (1, 8)]
+        turns = [[throughput(work, address, processes) for work, processes in ways] for _ in range(given.turns)]
+        one, eight, bare_one, bare_eight = map(median, zip(*turns, strict=True))
+        print(f"charges a second: one process {one:.0f}, eight together {eight:.0f}: {eight / one:.2f}")
+        print(f"bare inserts in turn: one {bare_one:.0f}, eight together {bare_eight:.0f}: {bare_eight / bare_one:.2f}")
         started = time.perf_counter()
         if sizes[-1] <= 100_000:
             print(f"check of all {ledger.check()} entries: {time.perf_counter() - started:.1f} s")
         if given.json is not None:
-            given.json.write_text(json.dumps({"sizes": found, "one": one, "eight": eight}))
+            given.json.write_text(json.dumps({"sizes": found, "a second": turns}))
 
 
 if __name__ == "__main__":

@@ -37,8 +37,10 @@ FAMILIES = (
 NUMBERS = (
     dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),
     dc.NumberSums("x", (0, 1), by=dc.Column("w", TWO, outside=0), missing=0),
+    dc.WeightedSums("x", (0, 1), ("mean", "sum"), weights=dc.Weights("w", 1, "fixed by design")),
     dc.NumberTable("x", (0, 1), 4, asks=("quantiles", "distribution", "mean"), missing=0),
     dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), by=dc.Column("w", TWO, outside=0)),
+    dc.NumberSums("x", (0, 1), missing=0),
 )
 MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS)
 SIZES = {"HellingerTable": 6}
@@ -63,6 +65,9 @@ MAKERS: dict[str, Any] = {
     "RoundedLaplace": lambda model, size: dc.RoundedLaplace(model, size, 1, 2, len(model.cells)),
     "FlooredLaplace": lambda model, size: dc.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),
     "TruncatedLaplace": lambda model, size: dc.TruncatedLaplace(model, size, 1, 2, len(model.cells)),
+    "TreeLevels": lambda model, size: dc.TreeLevels(
+        model, size, 1, range(1, len(model.cells)), [1] * (len(model.cells) - 1)
+    ),
     "ClampedLaplace": lambda model, size: dc.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),
 }
 

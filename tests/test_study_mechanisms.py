@@ -97,6 +97,9 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "GeometricSums": [(SUMS,), (SUMS, 'by = "a"', 'squares = "1/2"')],
     "TreeTable": [(CELLS, "cells = 4"), (CELLS, "cells = 4", 'share = "0.3"', "blocks = 2", 'by = "a"')],
     "PathTable": [(WHOLE,)],
+    "TwoStepMedian": [(WHOLE,)],
+    "MetricSums": [('model = "number"\ncolumn = "z"\nask = ["mean", "sum"]',)],
+    "TreeLevels": [(TABLE, "parents = [1]", "lengths = [2]")],
     "BallDraw": [(LINE, "norm_bound = 1", "steps = 16", NO_READING)],
 }
 CASES = [(kind, keys) for kind, several in ASKED.items() for keys in several]

@@ -45,7 +45,7 @@ def study(folder: Path, keys: str) -> dc.Study:
 @pytest.mark.parametrize(
     ("keys", "kind", "rows"),
     [
-        ('column = "pay"\nask = ["mean", "sum"]', dc.GeometricSums, 3),
+        ('column = "pay"\nask = ["mean", "sum"]', dc.GeometricSums, 4),
         ('column = "pay"\nask = "variance"', dc.GeometricSums, 2),
         ('column = "pay"\nask = ["mean"]\nby = "ward"', dc.GeometricSums, 4),
         ('column = "age"\nquantiles = [0.25, 0.5, 0.75]', dc.TreeTable, 6),
@@ -109,3 +109,30 @@ def test_the_command_line_plans_rehearses_publishes_and_reads(folder: Path) -> N
     assert done.exit_code == 0, done.output
     assert "records without a value are left out" in " ".join(done.output.split())
     assert (folder / "q.json").exists()
+
+
+@pytest.mark.parametrize("extra", ["", '\nby = "ward"'])
+def test_weights_that_are_fixed_by_design_go_the_whole_road(extra: str, folder: Path) -> None:
+    weighted = 'column = "pay"\nask = ["mean", "sum"]\nweight = "age"\nweights = "fixed by design"' + extra
+    release = study(folder, weighted).publish("q")
+    assert isinstance(release.model, dc.WeightedSums)
+    assert release.model.weights == dc.Weights("age", 99, "fixed by design")
+    assert len(dc.infer(dc.Release.from_json(release.to_json())).rows()) == (8 if extra else 4)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ('weight = "age"', "It is not said what weights are; they must be 'fixed by design'"),
+        ('weight = "age"\nweights = "calibrated"', "if one record changes, those of all others do"),
+        ('weights = "fixed by design"', "weight names None"),
+        ('weight = "agee"\nweights = "fixed by design"', "Did you mean"),
+        ('weight = "pay"\nweights = "fixed by design"', "cannot say how units count"),
+        ('weight = "age"\nweights = "fixed by design"\ncells = 8', "the mean and the sum can be asked"),
+        ("rows_per_person = 3", "unit_column"),
+    ],
+)
+def test_wrong_weights_are_refused_in_words(keys: str, words: str, folder: Path) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"questions\.q") as refusal:
+        study(folder, f'column = "pay"\nask = "mean"\n{keys}')
+    assert words in str(refusal.value)

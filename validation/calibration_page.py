@@ -29,9 +29,10 @@ def files(sweep: str) -> Iterator[Entry]:
     yield from sorted(found, key=lambda each: int(each["seed"]))
 
 
-def collected() -> dict[str, Any]:
-    """Return all results on file, with the repeats summed up."""
-    truths: dict[str, Entry] = {}
+def collected(earlier: dict[str, Any]) -> dict[str, Any]:
+    """Return all results on file, with the repeats summed up; what is not on file stays as it was collected earlier."""
+    truths: dict[str, Entry] = {each["setting"]: dict(each) for each in earlier["fixed truths"]}
+    ranks = {each["setting"]: each for each in earlier["ranks"]}
     for sweep in ("fixed-truths-alone", "fixed-truths-together"):
         for each in files(sweep):
             entry = truths.setdefault(each["setting"], {"setting": each["setting"], "seed": each["seed"]})
@@ -39,8 +40,8 @@ def collected() -> dict[str, Any]:
                 sums = {kind: np.sum([r[name][kind] for r in each["repeats"]], axis=0).tolist() for kind in KINDS}
                 entry[name] = {"commit": each["commit"], "releases": len(each["repeats"]), **sums}
     return {
-        "fixed truths": list(truths.values()),
-        "ranks": [ranked(each) for each in files("ranks")],
+        "fixed truths": sorted(truths.values(), key=lambda each: int(each["seed"])),
+        "ranks": list((ranks | {each["setting"]: ranked(each) for each in files("ranks")}).values()),
     }
 
 
@@ -119,7 +120,8 @@ def written(page: str, results: dict[str, Any]) -> str:
 def main(word: str) -> None:
     """Collect results, or write the page."""
     if word == "collect":
-        write(COLLECTED, collected(), indent=1)
+        earlier = json.loads(COLLECTED.read_text("utf-8")) if COLLECTED.exists() else {"fixed truths": [], "ranks": []}
+        write(COLLECTED, collected(earlier), indent=1)
     elif word == "write":
         results = json.loads(COLLECTED.read_text("utf-8"))
         PAGE.write_text(written(PAGE.read_text("utf-8"), results), encoding="utf-8")

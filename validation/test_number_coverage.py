@@ -2,7 +2,10 @@
 
 Each setting is a test with one literal seed; `pytest -s validation/test_number_coverage.py -k income` runs some.
 Records are drawn anew for every release; the truth of the population is that of the clipped law, from four million
-draws. `hours` is heaped at 40 and 20, where interpolating inside a cell must fail.
+draws. `hours` is heaped at 40 and 20, where interpolating inside a cell must fail. A full run (`make validate-full`)
+makes 400 releases for quantiles and 1,000 for means, and holds quantiles to 89 % and means to 87 to 93 %; the usual one
+makes few, and gives three standard errors more. Where bounds are ten times too wide ("wide") noise hides the spread,
+and the mean in the population is held more often than stated: up to 97 % is allowed there, and it is printed.
 """
 
 from collections.abc import Callable
@@ -13,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept_results import IS_FULL, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
@@ -20,7 +24,11 @@ from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.number_tests import ExactTests
 
 Floats = NDArray[np.float64]
-RELEASES, SHARES = 400, tuple(Fraction(each) for each in ("0.1", "0.25", "0.5", "0.75", "0.9"))
+RELEASES, FOR_MEANS, SHARES = (
+    repeats(60, 400),
+    repeats(80, 1000),
+    tuple(Fraction(each) for each in ("0.1", "0.25", "0.5", "0.75", "0.9")),
+)
 
 
 def income(n: int, g: np.random.Generator) -> Floats:
@@ -107,9 +115,10 @@ def test_quantiles_are_held_at_least_as_often_as_stated(
     held, widths = held / RELEASES, widths / RELEASES
     unit = (bounds[1] - bounds[0]) / model.count
     print(f"\n{name}, {model.count} cells, n = {size}, epsilon = {epsilon}: records {held[0]}, population {held[1]}")
-    print(f"  widths in cells {widths[0].round(1)}, {widths[1].round(1)}; in units {(widths[0] * unit).round(2)}")
+    print(f"  widths in cells: records {widths[0].round(1)}, population {widths[1].round(1)}")
+    print(f"  widths in units: records {(widths[0] * unit).round(2)}, population {(widths[1] * unit).round(2)}")
     print(f"  interpolated inside cells, median of the records: {straight / RELEASES:.3f}")
-    assert held.min() >= 0.87  # two standard errors below the stated 90 %
+    assert held.min() >= 0.89 - (0 if IS_FULL else 3 * (0.89 * 0.11 / RELEASES) ** 0.5)
     if name == "hours" and cells == 64:
         assert straight / RELEASES <= 0.2
 
@@ -120,7 +129,7 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
     draw, bounds = TRUTHS[name]
     model = dc.NumberSums("x", bounds, missing=None if gaps else 0)
     mechanism, generator = dc.GeometricSums(model, size, epsilon), np.random.default_rng(seed)
-    truth, records = population(name).mean(), np.clip([draw(size, generator) for _ in range(RELEASES)], *bounds)
+    truth, records = population(name).mean(), np.clip([draw(size, generator) for _ in range(FOR_MEANS)], *bounds)
     kept = generator.random(records.shape) > (0.2 if gaps else -1)
     sums = np.array([_sums(model, row[own], size) for row, own in zip(records, kept, strict=True)])
     outputs = mechanism.sample(sums, dc.SeededBits(seed))
@@ -135,11 +144,13 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
             low, high = model.value_at([found.low, found.high])
             held[place] += low <= value <= high
             widths[place] += (high - low) / (bounds[1] - bounds[0])
-    held, widths = held / RELEASES, 100 * widths / RELEASES
+    held, widths = held / FOR_MEANS, 100 * widths / FOR_MEANS
     print(f"\n{name}, n = {size}, epsilon = {epsilon}: records {held[0]:.3f}, population {held[1]:.3f}")
     print(f"  widths in % of the range {widths[0]:.3f}, {widths[1]:.3f}")
-    assert held.min() >= 0.85
-    assert held.max() <= 0.96 or size == 100
+    slack = 0.0 if IS_FULL else 3 * (0.9 * 0.1 / FOR_MEANS) ** 0.5
+    assert held.min() >= 0.87 - slack
+    assert held[0] <= 0.93 + slack
+    assert held[1] <= (0.97 if name == "wide" else 0.93) + slack
 
 
 def _sums(model: Any, values: Floats, size: int) -> Any:

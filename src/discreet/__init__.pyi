@@ -92,12 +92,15 @@ from discreet.mechanisms import HellingerSmoothProved as HellingerSmoothProved
 from discreet.mechanisms import JointHistograms as JointHistograms
 from discreet.mechanisms import LaplaceMoments as LaplaceMoments
 from discreet.mechanisms import MaximumPosterior as MaximumPosterior
+from discreet.mechanisms import MetricSums as MetricSums
 from discreet.mechanisms import NetworkMaximum as NetworkMaximum
 from discreet.mechanisms import NetworkSampling as NetworkSampling
 from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
+from discreet.mechanisms import TreeLevels as TreeLevels
 from discreet.mechanisms import TreeTable as TreeTable
+from discreet.mechanisms import TwoStepMedian as TwoStepMedian
 from discreet.models import BoundedFamily as BoundedFamily
 from discreet.models import (
     Categories,
@@ -113,6 +116,10 @@ from discreet.models import (
 from discreet.models import InverseGamma as InverseGamma
 from discreet.models import NumberSums as NumberSums
 from discreet.models import NumberTable as NumberTable
+from discreet.models import PersonRows as PersonRows
+from discreet.models import Persons as Persons
+from discreet.models import WeightedSums as WeightedSums
+from discreet.models import Weights as Weights
 from discreet.models import read_bif as read_bif
 from discreet.planning import Audit as Audit
 from discreet.planning import Certificate as Certificate

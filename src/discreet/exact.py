@@ -5,6 +5,7 @@ Epsilon, delta and budgets are rational numbers, so that 0.1 + 0.2 is 0.3 and a 
 
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.errors import DeclarationError
 from discreet.rounding import ball as ball
@@ -51,6 +52,7 @@ def _parse(text: str) -> Fraction:
     return Fraction(number)
 
 
+@lru_cache(maxsize=1024)
 def exact_text(value: Fraction) -> str:
     """Return the shortest text that `exact` reads back: a decimal where there is a finite one, else a fraction.
 

@@ -6,9 +6,9 @@ There are four kinds of it, and one rule for each.
   checkers and editors read that file. Its `__init__.py` calls `names_on_demand`, which reads the same file, so there
   is one list. The front door, `discreet`, is such a package.
 - **Commands**: `command_line/main.py` says where each stands.
-- **Libraries that take long to load and are needed in few places** (sqlalchemy, dp_accounting, scipy.stats,
-  scipy.optimize, scipy.signal, scipy.interpolate) are imported in the functions that need them, not at the top of a
-  file.
+- **Libraries that take long to load and are needed in few places** (sqlalchemy, dp_accounting, duckdb, narwhals,
+  scipy.stats, scipy.optimize, scipy.signal, scipy.interpolate) are imported in the functions that need them, not at the
+  top of a file.
 - **What registers by itself**: models, mechanisms, engines and posteriors, each in a file of its room. Whoever asks for
   all of them calls `everything_registered` first, so that no list names them. Other distributions announce the modules
   with theirs as entry points of the group "discreet.kinds".

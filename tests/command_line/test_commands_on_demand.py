@@ -48,6 +48,17 @@ def test_help_loads_no_command() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_planning_loads_no_library_that_it_does_not_need() -> None:
+    code = (
+        "import sys; import discreet.command_line.holding; from discreet.on_demand import everything_registered; "
+        "everything_registered(); heavy = {'scipy.stats', 'scipy.optimize', 'scipy.interpolate', 'scipy.signal', "
+        "'duckdb', 'narwhals', 'sqlalchemy', 'dp_accounting'}; "
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_without_other_distributions_our_commands_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch)
     assert main.list_commands(CONTEXT) == OURS

@@ -51,6 +51,7 @@ COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outp
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 SUMS, GAPPED = dc.NumberSums("x", (0, 1), missing=0, unit=2), dc.NumberSums("x", (0, 1), unit=2)
 FOUR_CELLS, TWO_CELLS = dc.NumberTable("x", (0, 4), 4, missing=0), dc.NumberTable("x", (0, 2), 2)
+THREE_CELLS, TWO_CELLS_FILLED = (dc.NumberTable("x", (0, n), n, quantiles=("0.5",), missing=0) for n in (3, 2))
 UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 GROUPED = dc.NumberTable("x", (0, 2), 2, missing=0, by=GROUPS)
 EVENTS, MEAN = dc.Poisson("events", most=3), dc.NormalMean("x", low=-1, high=1, variance=1, bands=3)
@@ -138,7 +139,13 @@ TABLE: dict[str, list[Setting]] = {
         of(TWO_CELLS, 3, 2, 76, blocks=2),
         of(GROUPED, 1, 8, 77, blocks=1),
     ],
+    "TwoStepMedian": [of(THREE_CELLS, 2, 8, 80), of(TWO_CELLS_FILLED, 3, 4, 81)],
     "PathTable": [of(FOUR_CELLS, 2, 6, 78), of(UNEVEN, 2, 9, 79)],
+    "TreeLevels": [
+        of(THREE, 2, 4, 84, parents=(2, 2), lengths=(1, "1/2")),
+        of(COIN, 3, 1, 85, parents=(1,), lengths=(2,)),
+    ],
+    "MetricSums": [of(SUMS, 3, 2, 86, squares="1/2"), of(SUMS, 2, 3, 87, squares="1/2")],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
 }
 

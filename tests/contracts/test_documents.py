@@ -19,10 +19,16 @@ MODELS = [
 ]
 
 
+def is_tree(kind: Any) -> bool:
+    return "parents" in kind.__dataclass_fields__
+
+
 def release_of(kind: Any, number: int) -> dc.Release:
     model = MODELS[number]
     counts = (7, *[0] * (len(model.cells) - 1))
-    extra = {"delta": "1e-5"} if "delta" in kind.__dataclass_fields__ else {}
+    extra: dict[str, Any] = {"delta": "1e-5"} if "delta" in kind.__dataclass_fields__ else {}
+    if is_tree(kind):
+        extra = {"parents": range(1, len(model.cells)), "lengths": ["1/3"] * (len(model.cells) - 1)}
     return dc.simulate(kind(model, size=7, epsilon="1/3", **extra), counts, dc.SeededBits(2), f"label {number}")
 
 
@@ -31,6 +37,7 @@ RELEASES = [
     for name, kind in dc.Mechanism.registered().items()
     if issubclass(kind, NoisyCounts)
     for number in range(len(MODELS))
+    if not is_tree(kind) or len(MODELS[number].columns) == 1
 ]
 
 

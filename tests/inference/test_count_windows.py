@@ -268,7 +268,8 @@ def test_equal_cells_are_worked_out_once_and_read_as_each_by_itself(
     group = generator.permutation(cells)[: cells // 2 + 1]
     for one, two in zip(shared.sum_of(group), alone.sum_of(group), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-15)
-    np.testing.assert_array_equal(*(each.draw(20, np.random.default_rng(1)) for each in (shared, alone)))
+    first, second = (each.draw(20, np.random.default_rng(1)) for each in (shared, alone))
+    np.testing.assert_array_equal(first, second)
 
 
 def test_a_release_with_ties_is_read_by_kinds_of_cells() -> None:

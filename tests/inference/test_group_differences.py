@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ import discreet as dc
 from discreet.arrays import Floats
 from discreet.certificates import compositions
 from discreet.inference import pooled_groups
-from discreet.inference.differences import Difference
+from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.pooled_groups import groups_of
+from discreet.inference.pooling import PooledRates
 from discreet.mathematics.distributions import Share
 from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
@@ -224,3 +226,32 @@ def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> No
     assert "learnt" in posterior.account().prior
     assert not dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")}).is_prior_open
     assert wide.proposals(False)[0].prior[1] == (0.5,) * 12
+
+
+def test_comparing_more_than_is_allowed_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """400 groups of records behind wide noise: the number, what did not happen, and what allows it are said."""
+    levels = {"ward": tuple(range(400)), "fall": ("no", "yes")}
+    model = dc.Categories(("ward", "fall"), levels=levels, outside={"ward": 0, "fall": "no"})
+    mechanism = dc.GeometricHistogram(model, 10**6, "0.01")
+    release = dc.Release(mechanism, (1_250,) * 800, "many wards", simulated=True)
+    monkeypatch.setattr(pooled_groups, "_likelihood", lambda *_: pytest.fail("it was begun"))
+    asked: list[Callable[[], object]] = [
+        lambda: difference_between_groups(model, [release], "fall=yes", "ward", lambda: pytest.fail("it was begun")),
+        lambda: PooledRates(model, [release], "fall=yes", "ward"),
+    ]
+    for ask in asked:
+        with pytest.raises(dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared"):
+            ask()
+    with pytest.raises(dc.DeclarationError, match=r"patience is a number above 0.*Nothing was compared"):
+        difference_between_groups(model, [release], "fall=yes", "ward", lambda: np.zeros(1), patience=0)
+
+
+def test_the_work_of_a_comparison_is_what_patience_is_asked_for() -> None:
+    levels = {"ward": ("A", "B", "C"), "fall": ("no", "yes")}
+    model = dc.Categories(("ward", "fall"), levels=levels, outside={"ward": "A", "fall": "no"})
+    release = dc.Release(dc.GeometricHistogram(model, 60, 1), (12, 8, 15, 5, 10, 10), "wards", simulated=True)
+    posterior = dc.infer(release)
+    with pytest.raises(dc.DeclarationError, match="--patience") as refused:
+        posterior.differ("fall=yes", "ward", patience=1e-6)
+    needed = float(str(refused.value).split("patience=")[1].split()[0])
+    assert 0 < posterior.differ("fall=yes", "ward", patience=needed).probability < 1

@@ -248,10 +248,15 @@ def test_class_counts_that_are_left_out_are_negligible() -> None:
 
 def test_windows_of_class_counts_are_wide_enough_before_every_count_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the first windows are wide enough at the best tilt, and not at that of the sums; a coarse look is cheap."""
-    generator, asked = np.random.default_rng(1), []
+    generator, asked = np.random.default_rng(1), list[int]()
     classes = [(2 * generator.integers(0, k + 1, 6) - k + generator.integers(-20, 20, 6), k) for k in (480, 720)]
     usual = CubeKernel._radii
-    monkeypatch.setattr(CubeKernel, "_radii", lambda kernel, count: asked.append(count) or usual(kernel, count))
+
+    def noted(kernel: CubeKernel, count: int) -> object:
+        asked.append(count)
+        return usual(kernel, count)
+
+    monkeypatch.setattr(CubeKernel, "_radii", noted)
     counts = cube_counts([(noisy, 0.5, np.ones((6, 2))) for noisy, _ in classes], [510, 690], 0.1, 1200)
     assert counts.error <= 1e-14
     assert len(asked) < 1_300  # of 2,402

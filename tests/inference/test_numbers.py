@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.inference.posteriors import number_table
+from discreet.inference.posteriors.number_table import NumberTableReading
 from discreet.models.number_table import suitable_cells
 from discreet.noise import ZeroSumBlocks
+from discreet.noise.averaged import Averaged
 from discreet.reading.number_tests import DrawnTests, ExactTests
 from discreet.reading.ratios import PairNoise, Quantiles, pair_noise
 
@@ -102,10 +105,11 @@ def read(model: Any, kind: Any, data: Any, size: int, epsilon: Any, seed: int = 
 def test_a_mean_is_that_of_the_records_with_a_value() -> None:
     data = {"x": [20.0, 40.0, None, "?"] * 5000}
     model = dc.NumberSums("x", (0, 100), asks=("mean", "sum"))
-    mean, law, total = read(model, dc.GeometricSums, data, 20_000, 2).rows(0.95)
+    mean, law, total, of_all = read(model, dc.GeometricSums, data, 20_000, 2).rows(0.95)
     assert mean.low < 30 < mean.high < mean.low + 0.1
     assert law.low <= mean.low < mean.high <= law.high
     assert total.low < 300_000 < total.high
+    assert of_all.high - of_all.low == pytest.approx(2 * 1.96 * np.sqrt(1e7 - 3e5**2 / 2e4), rel=0.1)
     constant = dc.NumberSums("x", (0, 100), missing=100)
     first, _ = read(constant, dc.GeometricSums, data, 20_000, 2).rows(0.95)
     assert first.low < 65 < first.high
@@ -154,6 +158,13 @@ def test_dates_are_days() -> None:
     (row, _) = read(model, dc.TreeTable, {"x": ["2026-03-05"] * 900 + ["2026-09-01"] * 100}, 1000, 2).rows()
     day = (np.datetime64("2026-03-05") - np.datetime64("1970-01-01")).astype(int)
     assert row.low <= day <= row.high
+    assert row.texts[0].startswith("2026-0")
+    assert (row.unit, row.unit_text) == ("days from 1970-01-01", "date")
+    mean = dc.NumberSums("x", ("2026-01-01", "2026-12-31"), missing="2026-06-01")
+    (first, _) = read(mean, dc.GeometricSums, {"x": ["2026-03-05"] * 500 + ["2026-03-08"] * 500}, 1000, 20).rows()
+    assert first.texts == ("2026-03-06",) * 3
+    with pytest.raises(dc.DeclarationError, match="Dates have no sum"):
+        dc.NumberSums("x", ("2026-01-01", "2026-12-31"), asks=("sum",))
 
 
 def test_growing_edges_begin_and_end_at_the_bounds_and_grow() -> None:
@@ -191,8 +202,75 @@ def test_what_cannot_be_is_refused_in_words(wrong: Any) -> None:
     assert len(str(refusal.value).split()) > 4
 
 
-def test_several_releases_are_read_one_at_a_time() -> None:
-    mechanism = dc.GeometricSums(dc.NumberSums("x", (0, 1), missing=0), 4, 1)
-    sums = mechanism.model.rehearse({"x": [0, 1, 1, 0]})
-    with pytest.raises(dc.DeclarationError, match="one release at a time"):
-        dc.infer(*(dc.simulate(mechanism, sums, dc.SeededBits(seed)) for seed in (1, 2)))
+def test_several_releases_of_the_same_sums_are_averaged_and_tell_more() -> None:
+    model = dc.NumberSums("x", (0, 100), missing=0)
+    sums = model.rehearse({"x": [20, 30, 70, 40] * 100})
+    made = [dc.GeometricSums(model, 400, 1), dc.GeometricSums(model, 400, "0.5"), dc.MetricSums(model, 400, 1)]
+    releases = [dc.simulate(each, sums, dc.SeededBits(seed), f"{seed}") for seed, each in enumerate(made)]
+    together, alone = dc.infer(*releases), [dc.infer(release) for release in releases]
+    widths = [row.high - row.low for row in (posterior.rows(0.9)[0] for posterior in (together, *alone))]
+    assert widths[0] < 0.9 * min(widths[1:])
+    assert "average of 3 releases" in together.method
+    row = together.rows(0.999)[0]
+    assert row.low <= 40 <= row.high
+    weights = np.array([each.rates[0] ** 2 for each in (posterior.reading for posterior in alone)])
+    wanted = sum(w * posterior.reading.first for w, posterior in zip(weights / weights.sum(), alone, strict=True))
+    assert np.allclose(together.reading.first, wanted)
+    noise = together.reading.noise
+    apart = [posterior.reading.noise.first.var() for posterior in alone]
+    assert noise.first.var() == pytest.approx(float((weights / weights.sum()) ** 2 @ apart), rel=0.1)
+
+
+def test_several_tables_of_the_same_cells_are_averaged_and_tell_more() -> None:
+    asked = [
+        dc.NumberTable("x", (0, 100), 16, missing=0, quantiles=("0.5",)),
+        dc.NumberTable("x", (0, 100), 16, missing=0, asks=("distribution",)),
+    ]
+    counts = asked[0].rehearse({"x": [20, 33, 70, 45, 52] * 60})
+    kinds = [dc.TreeTable(asked[0], 300, "0.3"), dc.TreeTable(asked[1], 300, "0.3"), dc.PathTable(asked[0], 300, 3)]
+    releases = [dc.simulate(each, counts, dc.SeededBits(seed), f"{seed}") for seed, each in enumerate(kinds)]
+    together = dc.infer(*releases)
+    assert "average of 3 releases" in together.method
+    assert [row.quantity for row in together.rows()] == [row.quantity for row in dc.infer(releases[0]).rows()]
+    assert np.all(together.reading.noise.variance < min(float(each.noise.variance.mean()) for each in kinds))
+    row = together.rows(0.99)[0]
+    assert row.low <= 45 <= row.high
+    coarse = dc.TreeTable(dc.NumberTable("x", (0, 100), 8, missing=0), 300, 1)
+    other = dc.simulate(coarse, coarse.model.rehearse({"x": [1] * 300}), dc.SeededBits(3), "other")
+    with pytest.raises(dc.DeclarationError, match="do not publish the same counts"):
+        dc.infer(releases[0], other)
+
+
+def test_an_average_holds_the_truth_as_often_as_stated() -> None:
+    """Two releases of one table, 300 times: the median's cell is held, through the noise of their average."""
+    model = dc.NumberTable("x", (0, 8), 8, missing=0, quantiles=("0.5",))
+    made = [dc.TreeTable(model, 40, epsilon) for epsilon in (1, 2)]
+    counts = np.array([3, 2, 14, 1, 0, 1, 9, 10])  # 19 below, the 20th in the fourth cell
+    noise = Averaged(tuple(each.noise for each in made))
+    outputs = [each.sample(np.tile(counts, (300, 1)), dc.SeededBits(61 + i)) for i, each in enumerate(made)]
+    held = 0
+    for pair in zip(*outputs, strict=True):
+        first, last = (
+            NumberTableReading(model, 40, noise.of(pair), noise).tests[0].cells_left(Fraction(1, 2), 0.9, False)
+        )
+        held += first <= 3 <= last
+    assert held >= 0.85 * 300  # below, p is about 0.004
+
+
+def test_noise_that_is_too_wide_for_laws_of_all_cuts_is_read_by_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    def table(cells: int, epsilon: str) -> dc.TreeTable:
+        return dc.TreeTable(dc.NumberTable("x", (0, 100), cells, missing=0, quantiles=("0.5",)), 1000, epsilon)
+
+    assert (
+        table(256, "0.1").noise.cut_operations < number_table._MOST_FOR_CUTS < table(256, "0.01").noise.cut_operations
+    )
+    mechanism = table(16, "0.2")
+    release = dc.simulate(mechanism, mechanism.model.rehearse({"x": [20, 40, 60, 80, 41] * 200}), dc.SeededBits(5), "x")
+    exact = dc.infer(release)
+    assert "exact tests" in exact.method
+    wanted = exact.rows(0.9)
+    monkeypatch.setattr(number_table, "_MOST_FOR_CUTS", 1.0)
+    drawn = dc.infer(release)
+    assert "by rank" in drawn.method
+    for one, two in zip(wanted, drawn.rows(0.9), strict=True):
+        assert one.low - 6.25 <= two.low <= 41 <= two.high <= one.high + 6.25  # a cell more or less

@@ -1,67 +1,21 @@
 """Reading noisy moments: exact where it can be checked, honest intervals, and better than the alternatives."""
 
-import warnings
-from dataclasses import replace
-from fractions import Fraction
-from typing import Any
-
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import chi2, invgamma, multivariate_normal
 
 import discreet as dc
-from discreet.as_published.regression_points import adaptive_ridge, plug_in_regression
-from discreet.inference import RegressionPosterior
 from discreet.inference.regression import read_regression
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.reading import Case
-from discreet.reading.case import why_unreadable
-from discreet.reading.engines.moments import MomentsEngine, tempered, weighed
-from discreet.reading.moment_reading import MomentReading
-from discreet.reading.moments import MomentTarget, eliminated
-
-NAMES = ("a", "b", "c")
-SIGMA, PRIOR_SD = 0.2, 0.3
-
-
-def pinned_model(**changes: Any) -> LinearRegression:
-    """Three features, sigma = 0.2, prior sd 0.3 in public units, no intercept."""
-    declared: dict[str, Any] = {"prior_precision": Fraction(100, 9), "noise": "0.2", "intercept": False}
-    return LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), **declared | changes)
-
-
-def pinned_records(size: int, generator: np.random.Generator) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Draw coefficients from the prior and records with evenly spread features; both in public units."""
-    w = generator.normal(0, PRIOR_SD, 3)
-    u = generator.uniform(-1, 1, (size, 3))
-    y = np.clip(u @ w / np.sqrt(3) + generator.normal(0, SIGMA, size), -1, 1)
-    return w / np.sqrt(3), dict(zip((*NAMES, "y"), (*u.T.tolist(), y.tolist()), strict=True))
-
-
-def target_of(*releases: dc.Release) -> MomentTarget:
-    case = Case.of(releases)
-    return MomentTarget(case.model, case.size, case.measurements)
-
-
-def both_ways(*releases: dc.Release, seed: int) -> tuple[MomentReading, MomentReading]:
-    """Read by weighted draws of the noise, and by tempered particles."""
-    generator, target = np.random.default_rng(seed), target_of(*releases)
-    found = weighed(target, generator)
-    assert found is not None
-    return found, tempered(target, generator, Case.of(releases))
-
-
-def means(posterior: RegressionPosterior) -> NDArray[np.float64]:
-    return np.array([posterior.mean[name] for name in NAMES])
+from discreet.reading.engines.moments import weighed
+from discreet.reading.moments import eliminated
+from pinned_regression import NAMES, both_ways, means, pinned_model, pinned_records, target_of
 
 
 def test_the_likelihood_of_the_moments_is_the_stated_one_with_sigma_integrated() -> None:
@@ -251,150 +205,6 @@ def test_the_box_beats_independent_noise_and_one_posterior_draw() -> None:
     assert box <= 0.2 * single
 
 
-def test_unknown_noise_is_learnt_and_levels_and_units_come_back() -> None:
-    ward = dc.Column("ward", ("A", "B"), outside="A")
-    bounds = {"age": (0, 100), "y": (0, 200)}
-    model = LinearRegression("y", ["age", ward], bounds, prior_precision="0.1")
-    generator, size = np.random.default_rng(7), 20_000
-    age, place = generator.uniform(0, 100, size), generator.integers(2, size=size)
-    y = 60 + 0.5 * age + 10 * place + generator.normal(0, 8, size)
-    data = {"age": age.tolist(), "ward": ["AB"[p] for p in place], "y": y.tolist()}
-    release = dc.simulate(BoxMoments(model, size, 2), model.rehearse(data), dc.SeededBits(8))
-    posterior = read_regression(release)
-    for name, truth in (("intercept", 60), ("age", 0.5), ("ward=B", 10)):
-        assert posterior.mean[name] == pytest.approx(truth, abs=4 * posterior.sd[name])
-    assert posterior.noise.mean == pytest.approx(8, abs=4 * posterior.noise.sd)
-    (forecast,) = posterior.predict({"age": [40], "ward": ["B"]})
-    assert forecast.mean == pytest.approx(90, abs=2)
-    assert forecast.high - forecast.low == pytest.approx(2 * 1.645 * 8, rel=0.15)
-    assert "ward=B" in str(posterior)
-    assert posterior.coefficient("age").mean == pytest.approx(posterior.mean["age"], abs=posterior.sd["age"])
-
-
-def test_a_reading_repeats_and_draws_have_the_right_shape() -> None:
-    generator = np.random.default_rng(9)
-    _, data = pinned_records(2000, generator)
-    model = pinned_model()
-    release = dc.simulate(GaussianMoments(model, 2000, 1, "1e-6"), model.rehearse(data), dc.SeededBits(9))
-    first, second = (read_regression(release, seed=3) for _ in range(2))
-    assert first.mean == second.mean
-    assert (first.draws(50, seed=1)["coefficient"] == second.draws(50, seed=1)["coefficient"]).all()
-    assert first.draws(50, seed=1)["coefficient"].shape == (50, 4)
-    level = first.interval(0.5)["a"].width
-    assert 0 < level < first.interval(0.95)["a"].width
-    with pytest.raises(dc.DeclarationError, match="no coefficient 'z'"):
-        first.coefficient("z")
-
-
-def test_two_releases_say_more_than_one() -> None:
-    generator, size = np.random.default_rng(10), 3000
-    _, data = pinned_records(size, generator)
-    model = pinned_model()
-    bits, moments = dc.SeededBits(10), model.rehearse(data)
-    releases = [dc.simulate(BoxMoments(model, size, 1), moments, bits, f"release {k}") for k in range(2)]
-    alone = np.mean([sum(read_regression(release).sd.values()) for release in releases])
-    assert sum(read_regression(*releases).sd.values()) < 0.9 * alone
-
-
-def test_constant_and_collinear_features_leave_the_prior_where_the_data_are_silent() -> None:
-    generator, size = np.random.default_rng(11), 5000
-    _, data = pinned_records(size, generator)
-    model = pinned_model()
-    for changed in (data | {"c": [0.0] * size}, data | {"c": data["a"]}):
-        release = dc.simulate(BoxMoments(model, size, 5), model.rehearse(changed), dc.SeededBits(11))
-        posterior = read_regression(release)
-        assert 3 * posterior.sd["b"] < posterior.sd["c"] <= 1.1 * PRIOR_SD / np.sqrt(3)
-
-
-def test_a_reader_may_bring_another_prior() -> None:
-    generator, size = np.random.default_rng(12), 1000
-    _, data = pinned_records(size, generator)
-    model = pinned_model()
-    release = dc.simulate(BoxMoments(model, size, 1), model.rehearse(data), dc.SeededBits(12))
-    firm = read_regression(release, model=pinned_model(prior_precision=10_000))
-    assert max(abs(value) for value in firm.mean.values()) < 0.02
-    with pytest.raises(dc.DeclarationError, match="columns, bounds and grid"):
-        read_regression(release, model=pinned_model(grid=1024))
-
-
-def test_infer_takes_a_readers_prior_in_every_form() -> None:
-    generator, size = np.random.default_rng(15), 1000
-    _, data = pinned_records(size, generator)
-    known, unknown = pinned_model(), pinned_model(noise=InverseGamma(2, "0.08"))
-    release = dc.simulate(BoxMoments(known, size, 2), known.rehearse(data), dc.SeededBits(15))
-    firm = dc.infer(release, prior=1000)
-    assert firm.mean == read_regression(release, model=pinned_model(prior_precision=1000)).mean
-    assert not firm.has_declared_prior
-    assert dc.infer(release.with_prior(1000)).mean == firm.mean
-    assert dc.infer(release, prior={"precision": 1000}).mean == firm.mean
-    wide = dc.infer(release, prior={"noise": 0.4})
-    assert wide.mean == read_regression(release, model=pinned_model(noise="0.4")).mean
-    assert wide.noise.mean == pytest.approx(0.4)
-    assert dc.infer(release, prior="declared").mean == dc.infer(release).mean
-    other = dc.simulate(BoxMoments(unknown, size, 2), unknown.rehearse(data), dc.SeededBits(16))
-    told = dc.infer(other, prior={"precision": "100/9", "noise": {"shape": 50, "scale": "4.5"}})
-    assert told.noise.mean > dc.infer(other).noise.mean
-    evidence = [dc.infer(release, prior=precision).reading.log_evidence for precision in (12, 100_000)]
-    assert evidence[0] > evidence[1] + 10  # coefficients that are not 0 speak against a prior that says so
-    for wrong, words in (
-        ({"noise": {"shape": 1, "scale": 1}}, "declared as known"),
-        ({"precision": -1}, "precision of a prior"),
-        ({"spread": 1}, "A reader's prior of a regression"),
-        ([1, 2], "A reader's prior of a regression"),
-        ("learnt", "is not learnt"),
-        ("flat", "A prior is a number"),
-    ):
-        with pytest.raises(dc.DeclarationError, match=words):
-            dc.infer(release, prior=wrong)
-    with pytest.raises(dc.DeclarationError, match="declared as unknown"):
-        dc.infer(other, prior={"noise": 0.2})
-
-
-def test_plugging_noisy_moments_in_is_too_sure_of_itself() -> None:
-    generator, size = np.random.default_rng(13), 2000
-    _, data = pinned_records(size, generator)
-    model = pinned_model()
-    release = dc.simulate(BoxMoments(model, size, 1), model.rehearse(data), dc.SeededBits(13))
-    plugged, aware = plug_in_regression(release), read_regression(release)
-    assert all(plugged[name][1] < 0.6 * aware.sd[name] for name in NAMES)
-    ridge = adaptive_ridge(release)
-    assert all(abs(ridge[name]) < 1 for name in NAMES)
-
-
-def test_a_release_that_says_nothing_gives_the_prior() -> None:
-    generator, size = np.random.default_rng(14), 100
-    _, data = pinned_records(size, generator)
-    model = pinned_model()
-    release = dc.simulate(BoxMoments(model, size, "0.05"), model.rehearse(data), dc.SeededBits(14))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dc.LittleInformationWarning)
-        posterior = read_regression(release)
-    assert [posterior.sd[name] for name in NAMES] == pytest.approx([PRIOR_SD / np.sqrt(3)] * 3, rel=0.15)
-
-
-def test_what_cannot_be_read_is_refused() -> None:
-    categories = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 10, 1)
-    counted = dc.simulate(categories, [5, 5], dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="no noisy moments"):
-        read_regression(counted)
-    with pytest.raises(dc.DeclarationError, match="one or more releases"):
-        read_regression()
-    one, other = (
-        dc.simulate(BoxMoments(pinned_model(), size, 1), np.zeros(9, dtype=np.int64), dc.SeededBits(1))
-        for size in (9, 8)
-    )
-    with pytest.raises(dc.DeclarationError, match="same records"):
-        read_regression(one, other)
-
-
-def test_a_single_draw_is_refused_with_the_reason() -> None:
-    model = pinned_model(norm_bound=1)
-    _, data = pinned_records(100, np.random.default_rng(70))
-    draw = dc.simulate(BallDraw(model, 100, 4), model.rehearse(data), dc.SeededBits(70))
-    with pytest.raises(dc.DeclarationError, match="a draw of the coefficients does not tell how far"):
-        dc.infer(draw)
-
-
 def test_elimination_agrees_with_eigenvalues() -> None:
     generator = np.random.default_rng(80)
     roots, b = generator.normal(size=(40, 6, 6)), generator.normal(size=(40, 6))
@@ -408,39 +218,3 @@ def test_elimination_agrees_with_eigenvalues() -> None:
     assert logs[positive] == pytest.approx(np.linalg.slogdet(matrices[positive])[1], rel=1e-9)
     direct = [v @ np.linalg.solve(a, v) for a, v in zip(matrices[positive], b[positive], strict=True)]
     assert explained[positive] == pytest.approx(direct, rel=1e-9)
-
-
-def test_the_work_of_a_reading_is_known_from_public_facts_and_has_an_end() -> None:
-    """Many records let 30 coordinates be read; few do not, and that is told before anything is charged."""
-    names = [f"x{number}" for number in range(29)]
-    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)))
-    assert MomentsEngine().refusal(Case.before(BoxMoments(model, 10**6, 1))) is None
-    why = why_unreadable(BoxMoments(model, 1000, 1))
-    assert why is not None
-    assert "operations" in why
-    small, size = pinned_model(), 200
-    _, data = pinned_records(size, np.random.default_rng(81))
-    release = dc.simulate(BoxMoments(small, size, "0.05"), small.rehearse(data), dc.SeededBits(82))
-    case = replace(Case.of([release]), patience=1e-4)
-    with pytest.raises(dc.DeclarationError, match=r"Nothing was read. patience=0.0004"):
-        tempered(target_of(release), np.random.default_rng(1), case)
-
-
-def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:
-    model, size = pinned_model(), 400
-    _, data = pinned_records(size, np.random.default_rng(90))
-    release = dc.simulate(BoxMoments(model, size, 20), model.rehearse(data), dc.SeededBits(91))
-    with pytest.raises(dc.DeclarationError, match="precision of its coefficients"):
-        release.with_prior("x")
-    with pytest.raises(dc.DeclarationError, match="reader's model"):
-        read_regression(release, model="x")  # type: ignore[arg-type]
-    with pytest.raises(dc.DeclarationError, match="given twice"):
-        read_regression(release, release)
-    posterior = read_regression(release)
-    row = {"a": [0.5], "b": [0.1], "c": [-1.0]}
-    assert posterior.predict(pd.DataFrame(row)) == posterior.predict(pl.DataFrame(row)) == posterior.predict(row)
-    for rows in ({"a": [0.5, 0.6], "b": [0.1], "c": [0.0]}, {"a": 0.5, "b": 0.1, "c": 0.0}, 5, None, [1, 2]):
-        with pytest.raises(dc.SourceError):
-            posterior.predict(rows)
-    with pytest.raises(dc.DeclarationError, match="no column 'b', 'c'"):
-        posterior.predict({"a": [0.5]})

@@ -63,3 +63,9 @@ def test_tables_of_a_large_graph_are_drawn_for_every_variable() -> None:
     drawn = ApproximateCounts(dc.consistent_tables(release), network).tables(50, np.random.default_rng(7))
     assert [table.shape for table in drawn] == [(50, 1, 3), *[(50, 3, 3)] * 11]
     assert exactness_of(mechanism) is Exactness.SAMPLED  # chains start from such draws
+
+
+def test_the_approximation_says_what_it_covers_and_that_its_evidence_is_not_known() -> None:
+    assert "covered 87 to 89 %" in ApproximateCounts.method
+    assert "the evidence is not known" in ApproximateCounts.method
+    assert np.isnan(ApproximateCounts.log_evidence)

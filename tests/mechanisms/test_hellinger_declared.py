@@ -138,6 +138,17 @@ def test_distances_and_sums_of_affinities_are_bounded_for_every_pair(
     assert (np.diff(sums.above, axis=0) <= 1e-9).all()
 
 
+def test_strong_priors_are_bounded_with_all_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ln Gammas are large they are not subtracted; where they are not, both ways agree."""
+    usual = [pair_sums.__wrapped__(*case) for case in (((1e9,) * 3, 30), ((1.0, 1.0, 0.5), 30))]
+    assert usual[0].above[0].max() == pytest.approx(31**2, rel=5e-7)  # affinities of 1, all of them
+    monkeypatch.setattr(hellinger_series, "_MOST_GAMMA", 0)
+    slow = [pair_sums.__wrapped__(*case) for case in (((1e9,) * 3, 30), ((1.0, 1.0, 0.5), 30))]
+    for one, two in zip(usual, slow, strict=True):
+        assert one.above == pytest.approx(two.above, rel=1e-10)
+        assert one.below == pytest.approx(two.below, rel=1e-10)
+
+
 def test_stretches_hold_the_bounds_of_every_count_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
     alpha, size = (0.5, 1.0, 2.0, 1.0), 40
     monkeypatch.setattr(hellinger_series, "_ALONE", size)
@@ -238,6 +249,16 @@ def test_the_papers_scales_have_their_true_figure() -> None:
     three = PublishedHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4")
     assert float(three.gamma().mid()) == pytest.approx(np.log(1 - 0.8 / (2 * np.log(5e-4 / 20))), rel=1e-12)
     assert float(FirstHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4").gamma().mid()) < float(three.gamma().mid())
+
+
+def test_the_papers_global_scale_is_charged_what_it_costs_beyond_comparison() -> None:
+    """Its true epsilon is at least epsilon/2, what two neighbours GS apart lose by the score alone."""
+    four = PublishedHellingerGlobal(table_of(1, 1, 1, 1), 600, 1)
+    assert Fraction(1, 2) < four.guarantee.epsilon < Fraction(501, 1000)
+    assert "bounded by a series" in four.guarantee.reason
+    assert read_mechanism(mechanism_document(four)) == four
+    assert FirstHellingerGlobal(table_of(1, 1, 1, 1), 600, 1).guarantee.epsilon == 1  # as releases of it were charged
+    assert PublishedHellingerGlobal(table_of(1, 1, 1, 1), 100_000, 1).guarantee.epsilon == 1
 
 
 def test_version_one_keeps_its_scale() -> None:

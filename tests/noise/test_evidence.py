@@ -50,6 +50,8 @@ MEASURED: dict[str, Additive] = {
     "GeometricSums": dc.GeometricSums(SUMS, SIZE, 1, squares="1/2"),
     "TreeTable": dc.TreeTable(CELLS, SIZE, 1, blocks=2),
     "PathTable": dc.PathTable(ORDERED, SIZE, 1),
+    "TreeLevels": dc.TreeLevels(TABLE, SIZE, 1, (2, 2), (1, 2)),
+    "MetricSums": dc.MetricSums(dc.NumberSums("x", (0, 1), missing=0, unit=2), SIZE, 1),
 }
 OTHERS: dict[str, Mechanism] = {
     "RoundedLaplace": RoundedLaplace(TABLE, SIZE, 1, 2, 3),
@@ -225,7 +227,8 @@ def test_no_pair_of_records_costs_more_than_is_computed_and_one_costs_as_much(na
     if name in ("LaplaceUpdates", "FourierCounts", "FourierUpdates"):  # charged r tanh(r / 2), not r^2 / 2
         assert 0.9 * max(rhos) < float(mechanism.rho) < max(rhos)
     elif name not in ("GeometricHistogram", "DiscreteLaplaceCounts", "CubeCounts"):  # those charge otherwise
-        assert max(rhos) == pytest.approx(float(mechanism.rho), rel=1e-8)
+        found_by_search = name == "MetricSums"  # whose rho is that of any number of its epsilon, rounded up by less
+        assert max(rhos) == pytest.approx(float(mechanism.rho), rel=1e-5 if found_by_search else 1e-8)
     if mechanism.pure_epsilon < inf or not name.startswith("Contrast"):
         computed = mechanism.computed_loss()
         losses = [law.loss(change) for change in changes[:60]]

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import chisquare
 
 from discreet.errors import DeclarationError
-from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks
+from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks, block_cuts
 from discreet.noise.block_cuts import cut_law, tied_log
 from discreet.noise.line_sums import block_sums, spread
 from discreet.randomness import SeededBits
@@ -155,3 +155,27 @@ def test_cuts_of_hundreds_of_cells_at_a_small_rate_are_laws() -> None:
     assert law.sd == pytest.approx(2 * spread(block_sums(0.05, 0.05, 16)), rel=0.05)
     free = 16 * log(block_sums(0.05, 0.05, 16).sum()) - 256 * log(np.tanh(0.025))  # of blocks that need not sum to zero
     assert free - 10 < tied_log(0.05, 0.05, (16,) * 16) < free
+
+
+@pytest.mark.parametrize("place", [1, 2, 5, 6, 9])
+def test_values_between_those_that_are_worked_out_are_those_that_every_value_gives(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow twin of the splines through the logarithms of a cut's law: every value worked out by itself."""
+    sizes, rates = (4, 4, 4), (0.01, 0.015)
+    block_cuts._cut_law.cache_clear()
+    fast = block_cuts.cut_law(*rates, sizes, place).chances
+    monkeypatch.setattr(block_cuts, "_SMOOTH", 1e-9)
+    block_cuts._cut_law.cache_clear()
+    slow = block_cuts.cut_law(*rates, sizes, place).chances
+    block_cuts._cut_law.cache_clear()
+    assert np.abs(np.cumsum(fast) - np.cumsum(slow)).max() < 1e-12  # the margin of every test
+
+
+def test_a_cut_and_what_lies_above_it_have_one_law() -> None:
+    sizes = (3, 2, 4)
+    for place in range(1, 9):
+        assert np.array_equal(
+            block_cuts.cut_law(0.2, 0.3, sizes, place).chances,
+            block_cuts.cut_law(0.2, 0.3, sizes[::-1], 9 - place).chances,
+        )

@@ -4,7 +4,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.mechanisms import CubeCounts
-from discreet.planning.audit import audit
+from discreet.planning.audit import _learnt_words, audit
 from discreet.planning.learnt_event import learnt_regions
 
 GENERATOR = np.random.default_rng(9)
@@ -54,3 +54,7 @@ def test_a_radius_that_is_too_small_by_a_fifth_is_found_by_its_region() -> None:
     found = audit(Planted(), 60_000, seed=3)
     assert found.violates, str(found)
     assert "learnt" in found.event
+
+
+def test_regions_are_counted_without_the_empty_bin_below_them() -> None:
+    assert _learnt_words(np.array([True, True, False])) == "the output lies in 1 of 2 regions that were learnt"

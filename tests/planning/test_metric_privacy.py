@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.guarantees.metric import Line, Tree, read_metric
-from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.guarantees.metric import read_metric
+from discreet.guarantees.pseudo_metric import Line, MetricGuarantee, Tree
 from discreet.noise import TreeLaplace
 
 UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, "3.5", 4), missing=0)
@@ -31,6 +31,126 @@ def test_every_pair_of_data_sets_loses_its_distance_and_no_more() -> None:
         orders = permutations(sets[two])
         far = min(sum(abs(positions[a] - positions[b]) for a, b in zip(sets[one], o, strict=True)) for o in orders)
         assert float(np.max(logs[one] - logs[two])) == pytest.approx(2 * far, abs=1e-9)
+
+
+TREE = dc.Categories("place", levels=("a", "b", "c", "r"), outside="r")
+HANGS = ((2, 2, 3), (1, 2, "1/2"))  # a and b hang on c, c on r
+
+
+def enumerated(mechanism: Any, records: Any, size: int, low: int, high: int) -> Any:
+    """Return all data sets, as places of records, and the largest loss of every pair of them on a box of outputs."""
+    sets = list(combinations_with_replacement(range(len(records)), size))
+    tables = np.array([sum(records[place] for place in each) for each in sets])
+    blocks = mechanism.noise.blocks
+    free = [np.array(list(product(range(low, high), repeat=count - 1))) for count in blocks]
+    totals = [int(own.sum()) for own in np.split(tables[0], np.cumsum(blocks)[:-1])]
+    parts = [np.column_stack([own, total - own.sum(axis=1)]) for own, total in zip(free, totals, strict=True)]
+    outputs = parts[0]
+    for part in parts[1:]:
+        outputs = np.column_stack([np.repeat(outputs, len(part), axis=0), np.tile(part, (len(outputs), 1))])
+    logs = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    return sets, np.stack([np.max(logs[one][None] - logs, axis=1) for one in range(len(sets))])
+
+
+def apart(distance: Any, one: Any, two: Any) -> Fraction:
+    """Return the distance of two data sets: the best of all orders."""
+    return min(Fraction(sum(distance(a, b) for a, b in zip(one, order, strict=True))) for order in permutations(two))
+
+
+def test_every_pair_of_data_sets_on_a_tree_loses_its_distance_and_no_more() -> None:
+    mechanism = dc.TreeLevels(TREE, 2, "3.5", *HANGS)
+    assert mechanism.epsilon_per_unit == Fraction("3.5") / 3
+    way = {0: {0, 2}, 1: {1, 2}, 2: {2}, 3: set()}
+    lengths = (Fraction(1), Fraction(2), Fraction(1, 2))
+
+    def distance(a: int, b: int) -> Fraction:
+        return sum((lengths[edge] for edge in way[a] ^ way[b]), Fraction(0))
+
+    sets, losses = enumerated(mechanism, np.eye(4, dtype=int), 2, -9, 12)
+    for one, two in product(range(len(sets)), repeat=2):
+        far = apart(distance, sets[one], sets[two])
+        assert losses[one, two] == pytest.approx(float(mechanism.epsilon_per_unit * far), abs=1e-9)
+    neighbours = [(i, j) for i, j in product(range(len(sets)), repeat=2) if len(set(sets[i]) & set(sets[j])) >= 1]
+    assert max(losses[pair] for pair in neighbours) == pytest.approx(float(mechanism.guarantee.epsilon), abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", [2, 4])
+def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums(unit: int) -> None:
+    model = dc.NumberSums("x", (0, 8), missing=0, unit=unit)
+    mechanism = dc.MetricSums.per_unit(model, 2, "0.3")
+    assert mechanism.epsilon_per_unit == Fraction(3, 10)
+    step = Fraction(8, unit)
+    values = [float(step * place) for place in range(unit + 1)]
+    records = [model.rehearse({"x": [value]}) for value in values]
+    assert np.array_equal(records, mechanism.records_at(range(unit + 1)))
+    sets, losses = enumerated(mechanism, records, 2, -4, 2 * unit + 5)
+    ratios = []
+    for one, two in product(range(len(sets)), repeat=2):
+        far = apart(lambda a, b: abs(a - b) * step, sets[one], sets[two])
+        assert losses[one, two] <= 0.3 * float(far) + 1e-9
+        ratios.append(losses[one, two] / float(far) if far else 0.0)
+    assert max(ratios) == pytest.approx(0.3)  # and no smaller epsilon per unit holds
+    one_apart = [(i, j) for i, j in product(range(len(sets)), repeat=2) if len(set(sets[i]) & set(sets[j])) >= 1]
+    assert max(losses[pair] for pair in one_apart) == pytest.approx(float(mechanism.guarantee.epsilon), abs=1e-9)
+
+
+def test_the_noise_of_a_tree_is_drawn_by_its_law() -> None:
+    law = dc.TreeLevels(TREE, 1, 3, *HANGS).noise
+    drawn = law.sample(4000, dc.SeededBits(26))
+    assert not drawn.sum(axis=1).any()
+    behind = np.stack([drawn[:, 0], drawn[:, 1], drawn[:, :3].sum(axis=1)])
+    for sums, rate in zip(behind, law.rates, strict=True):
+        share = np.mean(sums == 0)
+        chance = np.tanh(float(rate) / 2)
+        assert abs(share - chance) < 4.5 * np.sqrt(chance * (1 - chance) / 4000)  # p about 1e-5 for each of six
+        q = np.exp(-float(rate))
+        assert abs(np.mean(sums**2) - 2 * q / (1 - q) ** 2) < 5 * np.std(sums.astype(float) ** 2) / np.sqrt(4000)
+
+
+def test_the_noise_of_some_levels_is_that_of_the_edges_that_lead_out() -> None:
+    """The sum over a part against a slow twin: all noise in a box, added up by what the part gets."""
+    law = dc.TreeLevels(TREE, 1, 9, *HANGS).noise
+    box = np.array(list(product(range(-9, 10), repeat=3)))
+    noise = np.column_stack([box, -box.sum(axis=1)])
+    chances = np.exp(law.log_probability(noise))
+    for part in ([0], [2], [0, 1], [0, 1, 2], [1, 3]):
+        labels = [int(place not in part) for place in range(4)]
+        summed = law.sums(labels)
+        assert summed is not None
+        for value in (0, 1, -3):
+            slow = chances[noise[:, part].sum(axis=1) == value].sum()
+            fast = np.exp(float(summed.log_terms(np.array([value]), np.array([0]))[0]))
+            assert fast == pytest.approx(slow, abs=1e-6)
+    assert law.sums([0, 1, 2, 2]) is None
+
+
+def test_messages_along_a_tree_agree_with_a_sum_over_all_tables() -> None:
+    from discreet.reading import Case
+    from discreet.reading.engines.enumeration import EnumerationEngine
+    from discreet.reading.engines.tree_tables import TreeTablesEngine
+
+    model = dc.Categories("place", levels=("a", "b", "c", "r"), outside="r", prior=[0.5, 1, 2, 0.7])
+    releases = [
+        dc.simulate(dc.TreeLevels(model, 6, 3, *HANGS), np.array([2, 1, 3, 0]), dc.SeededBits(4), "tree"),
+        dc.simulate(dc.TreeLevels(model, 6, 1, *HANGS), np.array([2, 1, 3, 0]), dc.SeededBits(5), "again"),
+        dc.simulate(dc.GeometricHistogram(model, 6, 1), np.array([2, 1, 3, 0]), dc.SeededBits(6), "beside"),
+    ]
+    for some in (releases[:1], releases[:2], releases):
+        case = Case.of(some)
+        fast, slow = TreeTablesEngine().read(case), EnumerationEngine().read(case)
+        assert fast.log_evidence == pytest.approx(slow.log_evidence, abs=1e-12)
+        assert np.allclose(fast.mean_counts, slow.mean_counts, atol=0.12)  # 4,000 draws of counts up to 6
+
+
+def test_what_a_reader_sees_of_a_tree_holds_the_truth() -> None:
+    truth = np.array([200, 100, 50, 650])
+    release = dc.simulate(dc.TreeLevels(TREE, 1000, 3, *HANGS), truth, dc.SeededBits(1), "places")
+    posterior = dc.infer(release)
+    assert "messages along the tree" in posterior.method
+    for row, count in zip(posterior.rows(0.999), truth, strict=True):
+        assert row.low < count / 1000 < row.high
+        assert row.high - row.low < 0.12
+        assert row.low < row.mean < row.high
 
 
 def test_the_ordinary_guarantee_is_epsilon_times_the_diameter_and_the_words_name_the_unit() -> None:
@@ -90,6 +210,47 @@ def test_a_spacing_that_is_halved_in_the_noise_but_not_in_the_metric_is_caught(k
         dc.verify(kind(UNEVEN, 2, "3.5"))
 
 
+@dataclass(frozen=True, init=False, repr=False)
+class HalvedTree(dc.TreeLevels):
+    """Wrong on purpose: one edge is half as long in the noise as in the metric that is written down."""
+
+    @property
+    def noise(self) -> Any:
+        first, *others = super().noise.rates
+        return TreeLaplace(self.parents, (first / 2, *others))
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HalvedTreeSampler(dc.TreeLevels):
+    """Wrong on purpose: one edge is half as long in the sampler alone."""
+
+    def sample(self, counts: Any, bits: Any) -> Any:
+        first, *others = self.noise.rates
+        wrong, rows = TreeLaplace(self.parents, (first / 2, *others)), np.asarray(counts)
+        return rows + wrong.sample(int(np.prod(rows.shape[:-1])), bits).reshape(rows.shape)
+
+
+@pytest.mark.parametrize("kind", [HalvedTree, HalvedTreeSampler])
+def test_an_edge_that_is_halved_in_the_noise_but_not_in_the_metric_is_caught(kind: Any) -> None:
+    dc.verify(dc.TreeLevels(TREE, 2, "3.5", *HANGS))
+    with pytest.raises(dc.VerificationError):
+        dc.verify(kind(TREE, 2, "3.5", *HANGS))
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Understated(dc.MetricSums):
+    """Wrong on purpose: squares are forgotten in what is promised for each unit."""
+
+    @property
+    def epsilon_per_unit(self) -> Fraction:
+        return 2 * self.noise.rates[0] / self.metric.nearest
+
+
+def test_sums_that_promise_too_little_for_each_unit_are_caught() -> None:
+    with pytest.raises(dc.VerificationError, match="where the metric of"):
+        dc.verify(Understated(dc.NumberSums("x", (0, 8), missing=0, unit=4), 2, 2))
+
+
 def test_metrics_are_data_with_one_text_and_a_digest() -> None:
     line, tree = Line("age", [0, 1, "5/2"]), Tree("place", (2, 2, 3), (1, 2, "1/2"))
     for metric in (line, tree):
@@ -137,9 +298,17 @@ def test_a_study_asks_per_unit(tmp_path: Path) -> None:
     assert isinstance(release.mechanism, dc.PathTable)
     assert release.guarantee.epsilon == 10
     assert dc.infer(release).rows()
+    path.write_text(STUDY.replace("questions.ages", "questions.mean") + 'ask = ["mean"]\nepsilon_per_unit = "0.01"\n')
+    release = dc.Study(path).publish("mean")
+    assert isinstance(release.mechanism, dc.MetricSums)
+    assert release.guarantee.metric is not None
+    assert release.guarantee.metric.epsilon == Fraction(1, 100)
+    assert release.guarantee.epsilon < 1
+    assert "per 1 of age" in release.guarantee.metric.words
+    assert len(dc.infer(dc.Release.from_json(release.to_json())).rows()) == 2
     for keys, words in (
         ('ask = "quantiles"\nepsilon_per_unit = "0.1"\nepsilon = 1', "instead of epsilon"),
-        ('ask = "mean"\nepsilon_per_unit = "0.1"', "quantiles or the distribution"),
+        ('ask = "mean"\nby = "age"\nepsilon_per_unit = "0.1"', "levels or bands"),
         ('ask = "quantiles"', "epsilon is missing"),
     ):
         path.write_text(STUDY + keys + "\n")

@@ -15,6 +15,7 @@ from discreet.mechanisms import Mechanism, with_fields
 from discreet.planning import audit, expected_accuracy, verify
 from discreet.planning.work_ahead import auditing, drawing, planning, verifying
 from discreet.reading import MOST_NUMBERS, MOST_OPERATIONS, Case, Work, engine_for
+from discreet.reading.patience import patience_for
 
 PAIR = dc.Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", (0, 1, 2)), outside=0)
 CHAIN = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", (0, 1)), outside=0)
@@ -95,7 +96,7 @@ def test_what_once_took_an_array_of_all_counts_is_read_at_any_size(network: dc.N
 
 def test_patience_allows_what_it_says_it_allows() -> None:
     work = Work("counting", operations=7 * MOST_OPERATIONS, numbers=3 * MOST_NUMBERS)
-    needed = patience_in(work.way_out)
+    needed = patience_in(patience_for(work))
     assert work.refusal_for(6.9) is not None
     assert work.refusal_for(needed) is None
     assert work.refusal == "counting takes about 1e+12 operations, and at most 2e+11 are allowed"

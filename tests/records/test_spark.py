@@ -107,3 +107,17 @@ def test_a_frame_of_spark_connect_is_a_frame_and_no_source() -> None:
 
     Frame.__module__ = frames.__name__
     assert isinstance(as_source(Frame()), SparkSource)
+
+
+def test_spark_puts_the_rows_of_a_person_together(spark: Any) -> None:
+    ids = ["a", "A", "a ", "a", None, "", "é", "e\u0301", "a", None]
+    data: dict[str, list[Any]] = {
+        "id": ids,
+        "x": [1.0, 2.0, 3.0, 4.0, None, 6.0, 7.0, 8.0, 9.0, 5.0],
+        "g": [*"YNYNYNYNNY"],
+    }
+    frame = spark.createDataFrame(list(zip(*data.values(), strict=True)), "id string, x double, g string")
+    frame = frame.selectExpr("id COLLATE UTF8_LCASE AS id", "x", "g").repartition(3)
+    group = dc.Column("g", ("Y", "N"), outside="Y")
+    model = dc.NumberSums("x", (0, 20), by=group, persons=dc.Persons("id", 12, "total", (0, 5)))
+    assert model.rehearse(frame).tolist() == model.rehearse(data).tolist()

@@ -11,6 +11,9 @@ from functools import cached_property
 
 from flint import arb
 
+from discreet.certificates.hellinger_series import can_bound
+from discreet.certificates.pair_bound import rounded_up
+from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal, FirstHellingerSmooth
 from discreet.mechanisms.hellinger_law import HellingerMechanism
@@ -30,12 +33,26 @@ class TrueCharge(HellingerMechanism):
 
 @dataclass(frozen=True, init=False, repr=False)
 class PublishedHellingerGlobal(TrueCharge, FirstHellingerGlobal, kind="PublishedHellingerGlobal", version=1):
-    """P(r | k) ~ e^(-epsilon H(k, r) / (2 GS)): it costs about half of epsilon, where neighbours can be compared."""
+    """P(r | k) ~ e^(-epsilon H(k, r) / (2 GS)): for many records it costs about half of epsilon."""
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
         """Give nothing: `HellingerGlobal` uses all of epsilon."""
         return iter(())
+
+    def proved_pure_epsilon(self) -> Fraction:
+        """Return epsilon, or what the series bounds it by if that is less."""
+        if not can_bound(self.size, self.length):
+            return self.epsilon
+        return min(self.epsilon, rounded_up(self.series_epsilon(self.epsilon / 2)))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the enumerated pure epsilon, or what is proved where there are too many tables."""
+        found = super().guarantee
+        if self._enumerable or self.pure_epsilon == self.epsilon:
+            return found
+        return Guarantee(self.pure_epsilon, reason=f"{found.reason}, its normalisers bounded by a series")
 
 
 @dataclass(frozen=True, init=False, repr=False)

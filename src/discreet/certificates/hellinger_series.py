@@ -35,6 +35,7 @@ from functools import lru_cache
 
 import numpy as np
 from flint import arb, ctx
+from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.exact import ball
@@ -43,7 +44,8 @@ from discreet.mathematics.divergences import log_affinities
 _TERMS, _MOST = 64, 30_000_000  # of the series, and numbers f_a(r)^j that are worked out at most
 _WINDOWS = (0, 1, 2, 4, 8, 16, 32)
 _ALONE, _GROWTH = 24, 1.08  # counts that are looked at one by one, and by how much stretches grow from there
-_ROUNDING = 1e-9  # relative, of sums of up to 10,000 positive floats, each right to 1e-12
+_ROUNDING = 1e-9  # relative, of sums of positive floats f_a(r)^j, each right to half of that
+_MOST_GAMMA = 5e5  # times 4 units of 2^-53: so much of ln f_a(r)^j may be lost where ln Gammas are subtracted
 _BITS = 128
 
 
@@ -77,11 +79,16 @@ def _cell_sums(alpha: tuple[float, ...], size: int) -> CellSums:
     step, total = np.ones(size + 1), np.zeros((terms, size + 1))
     window, reach = np.full((len(_WINDOWS), terms, size + 1), np.inf), np.ones((len(_WINDOWS), size + 1))
     for prior in different:
+        step = np.minimum(step, np.exp(log_affinities(prior + counts, prior + counts + 1, np.ones_like(counts))))
+        gammas = gammaln(prior + np.arange(2 * size + 1) / 2)  # of every (alpha + a + alpha + r) / 2
+        has_digits = terms * np.abs(gammas).max() < _MOST_GAMMA
         for start in range(0, size + 1, 256):
             own = counts[start : start + 256]
-            logs = log_affinities(prior + own[:, None], prior + counts, counts - own[:, None])
-            rows = np.arange(len(own))
-            step[own] = np.minimum(step[own], np.exp(logs[rows, np.minimum(own + 1, size)]))
+            if has_digits:
+                logs = gammas[own[:, None] + counts] - (gammas[2 * own][:, None] + gammas[2 * counts]) / 2
+            else:
+                logs = log_affinities(prior + own[:, None], prior + counts, counts - own[:, None])
+            logs, rows = np.minimum(0.0, logs), np.arange(len(own))
             for place, width in enumerate(_WINDOWS):
                 ends = [logs[rows, np.clip(own + move, 0, size)] for move in (-2 * width, 2 * width)]
                 kept = np.where(own >= 2 * width, np.exp(np.minimum(*ends)), 0.0)

@@ -1,16 +1,21 @@
 """What `check` shows the data holder: how the records fit the declarations. None of it is private."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import inf, nextafter
 from typing import TypedDict
 
 from discreet.command_line.screen import show_table
 from discreet.errors import SourceError
 from discreet.models.number_bounds import Bounds
+from discreet.models.numbers import BoundedNumber
+from discreet.models.persons import Persons
 from discreet.records import Source
 from discreet.records.bands import day_text
 from discreet.records.columns import Column
+from discreet.records.persons import ids_in
 from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY
+from discreet.study import Question
 
 
 class FitOfColumn(TypedDict):
@@ -28,6 +33,15 @@ class FitOfNumbers(TypedDict):
     above: int
     no_number: int
     undeclared: Sequence[tuple[object, int]]
+
+
+@dataclass(frozen=True)
+class FitOfSize:
+    """Whether there are as many records, or persons, as declared: by name, and in words."""
+
+    fits: bool
+    facts: Mapping[str, int]
+    words: Sequence[str]
 
 
 def check_quotes(source: object) -> None:
@@ -69,6 +83,38 @@ def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[
     return records, found
 
 
+def fit_of_size(source: Source, questions: Sequence[Question], records: int, size: int) -> FitOfSize:
+    """Return whether there are as many records as declared, or no more ids than declared persons."""
+    for question in questions:
+        if isinstance(question.model, BoundedNumber) and question.model.persons is not None:
+            return _fit_of_persons(source, question.model.persons, question.bounds[0], records)
+    verdict = "as declared" if records == size else f"but {size} are declared: publishing will be refused"
+    facts = {"records": records, "declared_size": size}
+    return FitOfSize(records == size, facts, [f"{records} records, {verdict}."])
+
+
+def _fit_of_persons(source: Source, persons: Persons, bounds: Bounds, records: int) -> FitOfSize:
+    found = ids_in(source, persons.plan(bounds, None))
+    is_nobody = (found.keys == 0).all(axis=1)
+    ids, people = int((~is_nobody).sum()), len(found.keys)
+    facts = {
+        "records": records,
+        "ids": ids,
+        "declared_size": persons.size,
+        "values_without_id": int(found.rows[is_nobody].sum()),
+        "most_values_of_one_id": int(found.rows.max(initial=0)),
+    }
+    beyond = f"{persons.size - people} of them have no rows"
+    if people > persons.size:
+        beyond = f"{people - persons.size} will be left out; declare a size that holds everybody"
+    words = [
+        f"{records} rows of {ids} ids; {persons.size} persons are declared, so {beyond}.",
+        f"{facts['values_without_id']} values have no id and are those of one person together; no id has more than "
+        f"{facts['most_values_of_one_id']}.",
+    ]
+    return FitOfSize(people <= persons.size, facts, words)
+
+
 def _around(bounds: Bounds) -> Column:
     """Return bands below, within and above bounds; a value on the upper bound is within."""
     low, high = float(bounds.low), nextafter(float(bounds.high), inf)
@@ -99,10 +145,13 @@ def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbe
     rows = []
     for each in bounds:
         own = found[each.name]
-        ends = f"{float(each.low):g} to {float(each.high):g}"
+        low, high, missing = (
+            day_text(float(value)) if each.dates else f"{float(value):g}"
+            for value in (each.low, each.high, each.missing)
+        )
         counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
-        gap = "left out" if each.are_gaps_left_out else f"{float(each.missing):g}"
-        rows.append((each.name, ends, *counts, gap, _strangers(own["undeclared"])))
+        gap = "left out" if each.are_gaps_left_out else missing
+        rows.append((each.name, f"{low} to {high}", *counts, gap, _strangers(own["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Which numbers are cut off, and which are missing", heads, rows)
 

@@ -14,6 +14,7 @@ from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
 from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
+from discreet.planning.compare_numbers import NumberRanking
 from discreet.planning.planned_reading import planned_reading
 from discreet.releases.release import read_mechanism
 from discreet.show import charts
@@ -21,7 +22,7 @@ from discreet.study import Question
 
 
 def compare_mechanisms(question: Question, level: float, plot: Path | None, as_json: bool) -> None:
-    """Rank what could publish a question of categories."""
+    """Rank what could publish a question of categories, or about a number."""
     guarantee = question.mechanism.guarantee
     with working("writing all mechanisms out", as_json):
         ranking = compare(question.mechanism.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
@@ -29,6 +30,11 @@ def compare_mechanisms(question: Question, level: float, plot: Path | None, as_j
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:
         return show_json({"question": question.name, **ranking.document()})
+    if isinstance(ranking, NumberRanking):
+        stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
+        title = f"{question.label}: {ranking.size} records at {stated}, the narrowest intervals first"
+        show_table(title, ranking.headings, ranking.rows())
+        return say(*ranking.remarks())
     _show_ranking(ranking, question.label)
     return say(planned_reading(question.mechanism))
 

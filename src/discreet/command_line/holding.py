@@ -12,6 +12,7 @@ from discreet.command_line.checking import (
     check_quotes,
     fit_of_columns,
     fit_of_numbers,
+    fit_of_size,
     show_fit_of_columns,
     show_fit_of_numbers,
 )
@@ -107,23 +108,19 @@ def check(study: Path, as_json: bool) -> None:
         check_quotes(source)
         records, fits = fit_of_columns(source, columns) if columns else (0, {})
         summed, measured = fit_of_numbers(source, numbers) if numbers else (records, {})
-    records = records or summed
+        size = fit_of_size(source, list(questions), records or summed, declared.size)
     if as_json:
-        facts = {"note": EYES, "records": records, "declared_size": declared.size, "fits": records == declared.size}
-        show_json(facts | {"columns": fits} | ({"numbers": measured} if numbers else {}))
-        sys.exit(0 if records == declared.size else 1)
+        facts = {"note": EYES, **size.facts, "fits": size.fits, "columns": fits}
+        show_json(facts | ({"numbers": measured} if numbers else {}))
+        sys.exit(0 if size.fits else 1)
     console.print(f"[bold yellow]{EYES}[/]")
-    verdict = (
-        "as declared" if records == declared.size else f"but {declared.size} are declared: publishing will be refused"
-    )
-    say(f"{records} records, {verdict}.")
+    say(*size.words)
     if columns:
         show_fit_of_columns(columns, fits)
     if numbers:
         show_fit_of_numbers(numbers, measured)
-    if records != declared.size:
+    if not size.fits:
         sys.exit(1)
-    return
 
 
 @click.command()
@@ -322,16 +319,16 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         epsilon = exact_text(release.guarantee.epsilon)
         facts = {"release": str(target), "mechanism": type(release.mechanism).__name__, "reason": question.reason}
         return show_json(facts | {"epsilon": epsilon, "remaining": left, "already_published": again})
-    stated = ledger.declared_limit.epsilon
-    if stated != declared.epsilon:
-        say(f"Note: the ledger's limit is epsilon = {exact_text(stated)}, whatever the study declares.")
+    stated = ledger.declared_limit
+    if stated.numbers[0] != declared.epsilon:
+        say(f"Note: the ledger's limit is {_first(stated)}, whatever the study declares.")
     published = f"Published {release.label!r} as {target}."
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
-        f"{release.guarantee.adjacency.value}, {release.unit.description} ({release.guarantee.evidence.value}).",
+        f"{release.change}, {release.unit.description} ({release.guarantee.evidence.value}).",
         *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"

@@ -161,7 +161,11 @@ def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) ->
     title += "" if wanted == Filter() else ", as filtered"
     show_table(title, ("entry", "label", *spent, "about", "data", "recorded"), rows)
     show_totals(ledger_totals(opened), "All charges together", opened.accountant.value)
-    rule = {"basic": "basic composition: all add up", "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}"}
+    rule = {
+        "basic": "basic composition: all add up",
+        "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}",
+        "per unit": "all add up under the metric; the totals above are for any change whatever, and bind nothing here",
+    }
     say(
         "Spent "
         + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)

@@ -7,7 +7,7 @@ from discreet.command_line.networks import chosen_by
 from discreet.command_line.screen import say, show_json, show_table, working
 from discreet.exact import Exact, exact_text
 from discreet.mechanisms import with_fields
-from discreet.planning.number_accuracy import NumberWidths, epsilon_for_records, expected_widths
+from discreet.planning.number_accuracy import NumberWidths, epsilon_for_population, epsilon_for_records, expected_widths
 from discreet.show import charts
 from discreet.study import Question
 
@@ -29,6 +29,7 @@ def plan_number(
         rows = [expected_widths(other, level) for other in others]
         stated = expected_widths(mechanism, level)
         needed = None if width is None else epsilon_for_records(mechanism, width, level)
+        sampled = None if width is None else epsilon_for_population(mechanism, stated, width)
     if plot is not None:
         points = [
             {"epsilon": r.epsilon, "width": r.population, "non_private": r.exact_population}
@@ -39,18 +40,27 @@ def plan_number(
     if as_json:
         facts: dict[str, object] = {"question": question.name, "mechanism": type(mechanism).__name__}
         facts |= {"reason": question.reason, "rows": [row.document() for row in rows]}
-        return show_json(facts | ({} if width is None else {"wished": {"width": width, "epsilon_needed": needed}}))
+        return show_json(
+            facts
+            | (
+                {}
+                if width is None
+                else {"wished": {"width": width, "epsilon_needed": needed, "epsilon_needed_for_population": sampled}}
+            )
+        )
     show_table(
         f"{question.label}: expected {level:.0%} widths in {stated.unit}",
         ("epsilon", "records", "these records", "population", "with exact numbers"),
         [_figures(row) for row in rows],
     )
     low, high = float(model.bounds.low), float(model.bounds.high)
+    ends = f"{model.shown(low)} to {model.shown(high)}"
     say(
         "Averages over made-up records that are spread between the bounds; the first width is due to privacy alone.",
-        f"Noise is proportional to how far the bounds are apart ({low:g} to {high:g}): bounds half as far apart would "
+        f"Noise is proportional to how far the bounds are apart ({ends}): bounds half as far apart would "
         "make it half as wide, and cut off what lies beyond.",
         *_wish(stated, width, needed, exact_text(mechanism.guarantee.epsilon)),
+        *_wish_of_population(stated, width, sampled),
         *_poor(stated, high - low),
         *chosen_by(question),
         *([] if plot is None else [f"Wrote {plot}."]),
@@ -71,6 +81,21 @@ def _wish(stated: NumberWidths, width: float | None, needed: float | None, epsil
     share = width / stated.records if stated.records > 0 else 1.0
     second = f"bounds {share:.2g} times as far apart" if share < 1 else "the declared bounds"
     return [f"A width of {width:g} for these records needs {first}; at epsilon = {epsilon}, {second}."]
+
+
+def _wish_of_population(stated: NumberWidths, width: float | None, needed: float | None) -> list[str]:
+    """Say which epsilon, or how many records, give a wished width for the population."""
+    if width is None:
+        return []
+    if needed is not None:
+        return [f"For the population it needs about epsilon = {needed:.2g}."]
+    more = stated.size * (stated.exact_population / width) ** 2
+    return [
+        f"For the population no epsilon gives it: sampling alone leaves {stated.exact_population:.4g}. It needs about "
+        f"{more:,.0f} records."
+        if more > stated.size
+        else "For the population no epsilon up to 100 gives it, as cells limit it; ask for more cells."
+    ]
 
 
 def _poor(stated: NumberWidths, span: float) -> list[str]:

@@ -126,10 +126,10 @@ def infer(
         answers = {
             "event": [answer["--event"](event, given, level)] if event and not by else [],
             "groups": answer["--by"](event, by, level) if by else [],
-            "pooled": answer["--pool"](event, by).rows(level) if pool else [],
+            "pooled": answer["--pool"](event, by, patience).rows(level) if pool else [],
         }
         judged = {text: answer["--that"](text) for text in statements}
-        difference = answer["--differ"](event, by) if differ else None
+        difference = answer["--differ"](event, by, patience) if differ else None
         posterior: Posterior = answer["--margin"](*margin) if margin else whole
     with working("writing", as_json), warnings.catch_warnings():
         for kind in TOLD:

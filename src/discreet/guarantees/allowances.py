@@ -10,7 +10,6 @@ ledger stays, until a later one begins.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from discreet.errors import BudgetError, DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive
 from discreet.guarantees.chain import now
 from discreet.guarantees.entries import Body, Carried, Period
-from discreet.guarantees.guarantee import EVERYONE, Accountant, Adjacency, Amount, nothing, read_amount, together
+from discreet.guarantees.guarantee import EVERYONE, Adjacency, Amount, read_amount, together
 
 PERIODS: Mapping[str, Callable[[str], str]] = {
     "month": lambda at: at[:7],
@@ -49,7 +48,7 @@ def allowance_in_words(stated: Mapping[str, str] | None) -> str:
 def allowed_of(limit: Amount, allowance: Mapping[str, str]) -> Amount:
     """Return how much of a limit may be spent in one period."""
     share = exact(allowance["share"], "share")
-    return type(limit)(*(part * share for part in astuple(limit)))
+    return limit.with_numbers(part * share for part in limit.numbers)
 
 
 def period_at(allowance: Mapping[str, str], at: str, before: Period | None) -> str:
@@ -80,7 +79,7 @@ def period_shares(name: str, running: Period | None, created: Body) -> dict[str,
     """Return what each group has spent in a period: nothing yet, if it begins only now."""
     if running is not None and running["name"] == name:
         return {each: read_amount(amount) for each, amount in running["shares"].items()}
-    return {each: nothing(Accountant(created["accountant"])) for each in (EVERYONE, *created["groups"])}
+    return {each: read_amount(created["limit"]).none for each in (EVERYONE, *created["groups"])}
 
 
 def left_in_period(created: Body, carried: Carried) -> tuple[str, Amount] | None:
@@ -93,4 +92,5 @@ def left_in_period(created: Body, carried: Carried) -> tuple[str, Amount] | None
     limit = read_amount(carried["limit"])
     left = allowed_of(limit, allowance) - spent
     rest = limit - read_amount(carried["spent"])
-    return name, type(left)(*(max(Fraction(0), min(a, b)) for a, b in zip(astuple(left), astuple(rest), strict=True)))
+    pairs = zip(left.numbers, rest.numbers, strict=True)
+    return name, left.with_numbers(max(Fraction(0), min(a, b)) for a, b in pairs)

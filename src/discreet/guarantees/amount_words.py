@@ -1,8 +1,10 @@
 """Amounts of privacy in words."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
+from typing import Self
 
 
 @dataclass(frozen=True, repr=False)
@@ -15,6 +17,20 @@ class AmountInWords(ABC):
 
     def __getattr__(self, name: str) -> Fraction:
         raise AttributeError(f"This amount has {' and '.join(field.name for field in fields(self))}, no {name}.")
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """Return the numbers that add up."""
+        return astuple(self)
+
+    def with_numbers(self, numbers: Iterable[Fraction]) -> Self:
+        """Return an amount of the same kind."""
+        return type(self)(*numbers)
+
+    @property
+    def none(self) -> Self:
+        """Return nothing of this kind."""
+        return self.with_numbers(Fraction(0) for _ in self.numbers)
 
     def words(self) -> str:
         """Return the amount in words."""

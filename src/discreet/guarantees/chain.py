@@ -19,21 +19,17 @@ import msgspec
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
 from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, moved_away, not_made, went_back
-from discreet.guarantees.entries import CARRIED, FIRST_PARTS, PARTS, Body, Carried
+from discreet.guarantees.entries import CARRIED, FIRST_PARTS, OPTIONAL_PARTS, PARTS, Body, Carried
 from discreet.guarantees.schema import IN_A_FILE
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine, Row
 
-POINTS = (
-    "charge-begun",  # the ledger is locked, nothing is written
-    "charge-written",  # the charge is written but not yet committed
-    "charged",  # the charge is committed, nothing is drawn
-    "drawn",  # the output is drawn, nothing is recorded
-    "record-begun",  # the ledger is locked again
-    "record-written",  # the release is written but not yet committed
-    "recorded",  # the release is recorded but not yet returned
-)
+    Found = tuple[int, str, str, str]
+
+POINTS = "charge-begun", "charge-written", "charged", "drawn", "record-begun", "record-written", "recorded"
+"""The ledger is locked, nothing is written; the charge is written; it is committed, nothing is drawn; the output is
+drawn; the ledger is locked again; the release is written; it is recorded but not yet returned."""
 
 action: Callable[[str], None] | None = None
 """What tests do at each of them, to show that a crash there loses nothing. In ordinary use nothing is done."""
@@ -90,12 +86,13 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def read_entry(row: "Row[tuple[int, str, str, str]]") -> Entry:
+def read_entry(row: "Row[Found]") -> Entry:
     """Read a row; refuse what was not written by this library."""
     found = read_json(row.body)
     known = PARTS if isinstance(found, dict) and "back" in found else FIRST_PARTS
     parts = known.get(str(found.get("kind"))) if isinstance(found, dict) else None
-    if isinstance(found, dict) and parts is not None and set(found) == parts | {"kind"}:
+    more = OPTIONAL_PARTS.get(str(found.get("kind")), set()) if isinstance(found, dict) else set()
+    if isinstance(found, dict) and parts is not None and set(found) - more == parts | {"kind"}:
         with suppress(msgspec.ValidationError):
             return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
     raise LedgerError(UNREADABLE.format(row.sequence))
@@ -204,7 +201,7 @@ def newest(connection: "Connection") -> Entry:
     return read_newest(run(connection, NEWEST).one_or_none())
 
 
-def read_newest(row: "Row[tuple[int, str, str, str]] | None") -> Entry:
+def read_newest(row: "Row[Found] | None") -> Entry:
     """Return the newest entry, which must fit its own hash."""
     if row is None:
         return Entry(0, {}, "", GENESIS)
@@ -229,9 +226,7 @@ def digests_at(connection: "Connection", numbers: list[int]) -> list[str]:
     return [found.get(number, GENESIS) for number in numbers]
 
 
-def run(
-    connection: "Connection", statement: str, values: Mapping[str, object] | None = None
-) -> "CursorResult[tuple[int, str, str, str]]":
+def run(connection: "Connection", statement: str, values: Mapping[str, object] | None = None) -> "CursorResult[Found]":
     """Run a statement of SQL with named values, `:name`."""
     if values and connection.dialect.name != "sqlite":
         statement = re.sub(r":(\w+)", r"%(\1)s", statement)

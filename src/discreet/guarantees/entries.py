@@ -44,6 +44,8 @@ class Body(Carried, total=False):
     accountant: str
     adjacency: str
     allowance: dict[str, str] | None
+    metric: Document
+    part: str
     groups: list[str]
     population: str
     unit: str
@@ -91,6 +93,10 @@ records.
 """
 
 
+OPTIONAL_PARTS: dict[str, set[str]] = {"created": {"metric"}, "charge": {"part"}}
+"""The parts of entries under a metric: the metric itself, and the account of a charge."""
+
+
 @dataclass(frozen=True)
 class Receipt:
     """The receipt of a charge: its number, its entry's hash, which was the chain's head then, and the ledger's id."""
@@ -98,6 +104,11 @@ class Receipt:
     sequence: int
     head: str
     ledger: str | None = None
+
+
+def account_of(body: Body) -> str:
+    """Return the account that a charge counts in: of a group, of a column under a metric, or of everyone."""
+    return body.get("part") or body["group"] or ""
 
 
 def paid(body: Body) -> list[tuple[str, object]]:

@@ -1,7 +1,6 @@
 """Several records at once: a person with several rows, and groups of public size with releases of their own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, fields
 from fractions import Fraction
 
 from flint import arb
@@ -40,17 +39,15 @@ def charged_for(
 def with_groups(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
     """Return the total of what was spent on everyone and on disjoint groups.
 
-    A record that cannot leave its group touches one of them; an exchange between groups touches two, and what is about
-    everyone is then charged for two records (see `charged_for`). The largest shares count.
+    A record that cannot leave its group touches one of them, and so does each unit by which one moves under a metric;
+    an exchange between groups touches two, and what is about everyone is then charged for two records (see
+    `charged_for`). The largest shares count.
     """
-    touched = 1 if adjacency is Adjacency.REPLACE_WITHIN_GROUP else 2
+    touched = 2 if adjacency in (Adjacency.REPLACE_ONE, Adjacency.REPLACE_OR_EXCHANGE) else 1
     groups = [amount for name, amount in shares.items() if name != EVERYONE]
-    return shares[EVERYONE] + _largest(groups, touched, type(shares[EVERYONE]))
-
-
-def _largest(amounts: Sequence[Amount], number: int, kind: type[Amount]) -> Amount:
-    columns = zip(*(astuple(amount) for amount in amounts), strict=True) if amounts else [()] * len(fields(kind))
-    return kind(*(sum(sorted(column, reverse=True)[:number], Fraction(0)) for column in columns))
+    columns = zip(*(amount.numbers for amount in groups), strict=True)
+    largest = [sum(sorted(column, reverse=True)[:touched], Fraction(0)) for column in columns]
+    return shares[EVERYONE] + shares[EVERYONE].with_numbers(largest)
 
 
 def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
@@ -65,6 +62,8 @@ def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
             f"Neighbours are {', '.join(repr(each.value) for each in Adjacency)}; got {adjacency!r}."
         )
     asked = Adjacency(adjacency)
+    if asked is Adjacency.METRIC:
+        raise DeclarationError("A ledger under a metric is created with the metric: metric=Line('age', range(100)).")
     if asked is not Adjacency.REPLACE_ONE and not groups:
         raise DeclarationError(f"Neighbours that '{asked.value}' need groups: name them with groups=(...).")
     return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked

@@ -11,12 +11,14 @@ valid filters: the sum never passes the limit, whatever each question was chosen
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact, exact_text, positive, probability
+from discreet.guarantees.adjacency import Accountant as Accountant
+from discreet.guarantees.adjacency import Adjacency as Adjacency
+from discreet.guarantees.adjacency import Evidence as Evidence
 from discreet.guarantees.amount_words import AmountInWords
 from discreet.guarantees.entries import Sums
 from discreet.guarantees.zcdp import zcdp_limit
@@ -27,22 +29,6 @@ if TYPE_CHECKING:
 
 EVERYONE = ""
 """The name under which charges stand that concern all records, whatever their group."""
-
-
-class Adjacency(Enum):
-    """Which data sets count as neighbours."""
-
-    REPLACE_ONE = "replace one record"
-    REPLACE_WITHIN_GROUP = "replace one record within its public group"
-    REPLACE_OR_EXCHANGE = "replace one record, or exchange two between groups of public size"
-
-
-class Evidence(Enum):
-    """Why a guarantee may be believed."""
-
-    PROVED = "proved"
-    ENUMERATED = "enumerated"
-    CLAIMED = "claimed"
 
 
 @dataclass(frozen=True, init=False)
@@ -93,13 +79,6 @@ class Guarantee:
         return f"Guarantee({numbers}, {self.adjacency.value}, {self.evidence.value}: {self.reason}{besides})"
 
 
-class Accountant(Enum):
-    """The rule by which a ledger adds up what has been spent."""
-
-    BASIC = "basic"
-    ZCDP = "zcdp"
-
-
 @dataclass(frozen=True, repr=False)
 class Amount(AmountInWords):
     """What two fields say: an amount of privacy. Amounts of one kind add and compare field by field."""
@@ -147,6 +126,11 @@ def read_amount(document: object) -> Amount:
     found = document if isinstance(document, Mapping) else {}
     kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
     if kind is None:
+        from discreet.guarantees.metric_budget import PerUnit, is_per_unit  # which is made of what stands here
+
+        if is_per_unit(found):
+            ((name, number),) = found.items()
+            return PerUnit(_read_sum(number), name)
         raise LedgerError("An amount of a ledger has the fields epsilon and delta, or rho and delta. It was edited.")
     return kind(*(_read_sum(found[field.name]) for field in fields(kind)))
 

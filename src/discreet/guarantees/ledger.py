@@ -36,6 +36,8 @@ from discreet.guarantees.guarantee import (
     together,
 )
 from discreet.guarantees.ledger_book import LedgerBook, other_rows, other_unit, shortfall
+from discreet.guarantees.metric import Metric
+from discreet.guarantees.metric_budget import Told, metric_beginning, metric_cost
 from discreet.guarantees.requests import state_of
 from discreet.guarantees.unit import RECORD, Unit
 from discreet.records.columns import is_text
@@ -66,6 +68,7 @@ class Ledger(LedgerBook):
         adjacency: Adjacency = Adjacency.REPLACE_ONE,
         per: str | None = None,
         allowance: Exact | None = None,
+        metric: Metric | None = None,
     ) -> "Ledger":
         """Create a ledger with a limit, in a file that must not exist yet or on a server (`postgresql://...`).
 
@@ -73,6 +76,7 @@ class Ledger(LedgerBook):
         groups of public size about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public who
         belongs to which. Otherwise two people may exchange groups: what is about everyone is charged for two records,
         and the two largest groups count. With `per="quarter"` at most `allowance` of epsilon is spent in any quarter.
+        With a `metric` epsilon is for each unit of it, and releases under that metric are added up and no others.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
         is_plain = adjacency is Adjacency.REPLACE_ONE and isinstance(groups, tuple) and not groups
@@ -80,7 +84,6 @@ class Ledger(LedgerBook):
         words, rows = (unit.description, unit.rows) if isinstance(unit, Unit) else (unit, None)
         if not is_text(f"{population}{words}"):
             raise DeclarationError("The population and the unit must be proper texts.")
-        shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
         body: Body = {
             "kind": "created", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),
             "accountant": rule.value, "adjacency": neighbours.value, "groups": list(groups), "period": None,
@@ -88,6 +91,11 @@ class Ledger(LedgerBook):
             "declared": limit_of(Accountant.BASIC, epsilon, delta).document(),
             "allowance": None if per is None and allowance is None else stated_allowance(per, allowance, epsilon),
         }  # fmt: skip
+        shares = {name: nothing(rule) for name in (EVERYONE, *groups)}
+        if metric is not None:
+            limit, under = metric_beginning(metric, epsilon, delta, is_plain and rule is Accountant.BASIC)
+            body, neighbours = {**body, **under}, Adjacency.METRIC
+            shares = dict.fromkeys((EVERYONE, *body["groups"]), limit.none)
         chain = Chain.at(path)
         with chain.making() as connection:
             chain.seen = append(connection, None, {**body, **sums_document(limit, shares, neighbours)})
@@ -105,11 +113,13 @@ class Ledger(LedgerBook):
         concentrated: Concentrated | None = None,
         group: str | None = None,
         data: str = "",
+        told: Told | None = None,
     ) -> Receipt | list[str]:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
         If releases are on record for the same request, their texts are returned instead and nothing is charged.
-        `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name.
+        `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name; `told`
+        tells under which metrics an ordinary release can be charged.
         """
         with self._chain.writing() as connection:
             reached("charge-begun")
@@ -125,11 +135,15 @@ class Ledger(LedgerBook):
                 raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
             is_plain = group or neighbours is Adjacency.REPLACE_ONE
             charged = (guarantee, concentrated) if is_plain else charged_for(guarantee, concentrated, neighbours)
-            cost = cost_of(rule, *charged)
+            account, cost = group or EVERYONE, cost_of(rule, *charged)
+            if rule is Accountant.METRIC:
+                account, cost = metric_cost(created, guarantee, label, told, rows)
             asked_for: Body = {
                 "label": label, "mechanism": mechanism, "unit": unit, "rows": rows,
                 "group": group, "data": data, "cost": cost.document(),
             }  # fmt: skip
+            if account != (group or EVERYONE):
+                asked_for["part"] = account
             if request is not None:
                 state = state_of(self._chain, connection, head, request, asked_for)
                 if isinstance(state, list):
@@ -140,14 +154,14 @@ class Ledger(LedgerBook):
                 raise PublishError(other_rows(label, created, before["rows"], rows))
             limit = read_amount(before["limit"])
             shares = {name: read_amount(each) for name, each in before["shares"].items()}
-            shares[group or EVERYONE] += cost
+            shares[account] += cost
             spent = together(shares, neighbours)
             if not limit.covers(spent):
                 raise BudgetError(shortfall(label, cost, read_amount(before["spent"]), limit, self.place, rows, group))
             if any(getattr(spent, name).denominator > _FINEST for name in spent.document()):
                 raise PublishError(f"Cannot publish {label!r}: the sum would need too many digits. Use round numbers.")
             if created.get("allowance") is not None:
-                before["period"] = period_with(cost, label, group, created, before, self.place)
+                before["period"] = period_with(cost, label, account, created, before, self.place)
             known = concentrated or cost_of(Accountant.ZCDP, guarantee, None)
             body: Body = {
                 **before, **asked_for, "kind": "charge", "request": request, "at": now(), "rho": known.document(),
@@ -172,7 +186,6 @@ class Ledger(LedgerBook):
 
 
 def _rule(accountant: Accountant | str) -> Accountant:
-    try:
+    if accountant in ("basic", "zcdp", Accountant.BASIC, Accountant.ZCDP):
         return Accountant(accountant)
-    except ValueError:
-        raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.") from None
+    raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.")

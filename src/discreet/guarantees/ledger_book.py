@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Self
 
 from discreet.errors import DeclarationError, LedgerError
-from discreet.exact import Exact, exact_text, probability
+from discreet.exact import Exact, exact_text, positive, probability
 from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier
 from discreet.guarantees.chain import SELECT, Chain, Entry, append, entry_at, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
 from discreet.guarantees.first_version import FirstChain
 from discreet.guarantees.guarantee import Accountant, Amount, Budget, Guarantee, limit_of, read_amount
-from discreet.guarantees.ledger_check import check_rows, read_as
+from discreet.guarantees.ledger_check import as_kind, check_rows
+from discreet.guarantees.metric import Metric, read_metric
+from discreet.guarantees.metric_budget import PerUnit
 from discreet.guarantees.moving import moved
 from discreet.guarantees.requests import is_answered
 from discreet.markup import html_table
@@ -103,10 +105,17 @@ class LedgerBook:
         return read_amount(self.head.body["limit"])
 
     @property
-    def declared_limit(self) -> Budget:
-        """Return the limit as it was stated: epsilon and delta."""
+    def declared_limit(self) -> Budget | PerUnit:
+        """Return the limit as it was stated: epsilon and delta, or epsilon for each unit of a metric."""
         with self._chain.reading() as connection:
-            return read_as(Budget, self._chain.declared(connection))
+            found = read_amount(self._chain.declared(connection))
+        return found if isinstance(found, PerUnit) else as_kind(Budget, found)
+
+    @property
+    def metric(self) -> Metric | None:
+        """Return the metric under which the ledger adds up; None for an ordinary one."""
+        written = self.created.get("metric")
+        return None if written is None else read_metric(written)
 
     @property
     def spent(self) -> Amount:
@@ -190,7 +199,10 @@ class LedgerBook:
             head, rule = self._chain.latest(connection), Accountant(entry_at(connection, 1).body["accountant"])
             before = head.carried
             kept = read_amount(before["declared"]).delta if delta is None else probability(delta, "delta")
-            limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
+            if rule is Accountant.METRIC:
+                limit = stated = read_amount(before["limit"]).with_numbers([positive(epsilon, "epsilon")])
+            else:
+                limit, stated = limit_of(rule, epsilon, kept), limit_of(Accountant.BASIC, epsilon, kept)
             body: Body = {"kind": "limit", "at": now(), "reason": reason, "declared": stated.document()}
             append(connection, head, {**before, **body, "limit": limit.document()})
 
@@ -238,7 +250,7 @@ def shortfall(
     """Say which budget does not suffice, by how much, and what to do."""
     left = limit - spent
     short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
-    name = short[0] if short else next(iter(cost.document()))
+    name = short[0] if short else next(iter(cost.document()))  # of a metric, the name of an amount says its unit
     need, gone, most, rest = (exact_text(getattr(amount, name)) for amount in (cost, spent, limit, left))
     most_each = f"{exact_text(getattr(left, name) / rows)} or less for each of {rows} rows"
     lower = f"Lower {name} to {most_each}" if rows > 1 and name == "epsilon" else f"Lower {name} to {rest} or less"

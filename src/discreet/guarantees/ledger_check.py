@@ -10,18 +10,19 @@ from discreet.documents import canonical_json
 from discreet.errors import LedgerError
 from discreet.guarantees.allowances import allowed_of, period_at, period_shares
 from discreet.guarantees.chain import GENESIS, Entry, chain_digest, digest_of, linked, read_entry
-from discreet.guarantees.entries import Body, Period
+from discreet.guarantees.entries import Body, Period, account_of
 from discreet.guarantees.guarantee import (
     EVERYONE,
     Accountant,
     Adjacency,
     Amount,
     Budget,
-    nothing,
+    Concentrated,
     read_amount,
     sums_document,
     together,
 )
+from discreet.guarantees.metric_budget import PerUnit, check_beginning
 from discreet.guarantees.zcdp import zcdp_epsilon
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class _Sums:
     place: str
     waiting: set[int] = field(default_factory=set)
     created: Body = field(default_factory=Body)
-    limit: Amount = field(default_factory=lambda: nothing(Accountant.BASIC))
+    limit: Amount = field(default_factory=lambda: Budget(Fraction(0), Fraction(0)))
     shares: dict[str, Amount] = field(default_factory=dict)
     carried: dict[str, object] = field(default_factory=dict)
     is_away: bool = False  # the entry before says that the ledger goes on elsewhere
@@ -99,7 +100,7 @@ class _Sums:
             self._set_limit(entry)
         if kind == "charge":
             self.waiting.add(entry.sequence)
-            self.shares[body["group"] or EVERYONE] += read_amount(body["cost"])
+            self.shares[account_of(body)] += read_amount(body["cost"])
         if kind in ("release", "abandoned"):
             self._close(entry)
         neighbours = Adjacency(self.created["adjacency"])
@@ -111,13 +112,13 @@ class _Sums:
             self._carry(entry)
 
     def _begin(self, body: Body) -> None:
-        rule = Accountant(body["accountant"])
-        self.created, self.limit = body, nothing(rule)
-        self.shares = {name: nothing(rule) for name in (EVERYONE, *body["groups"])}
+        self.created, self.limit = body, read_amount(body["limit"])
+        check_beginning(body, self.limit)
+        self.shares = dict.fromkeys((EVERYONE, *body["groups"]), self.limit.none)
 
     def _set_limit(self, entry: Entry) -> None:
         self.limit = read_amount(entry.body["limit"])
-        declared = read_as(Budget, entry.body["declared"])
+        declared = read_amount(entry.body["declared"])
         if not is_limit(Accountant(self.created["accountant"]), self.limit, declared):
             raise LedgerError(f"The limit at entry {entry.sequence} of {self.place!r} is not the one that is stated.")
 
@@ -149,23 +150,29 @@ class _Sums:
         running: Period | None = self.carried["period"]  # type: ignore[assignment]
         name = period_at(allowance, body["at"], running)
         shares = period_shares(name, running, self.created)
-        shares[body["group"] or EVERYONE] += read_amount(body["cost"])
+        shares[account_of(body)] += read_amount(body["cost"])
         spent = together(shares, Adjacency(self.created["adjacency"]))
         wanted = {"name": name, "shares": {each: amount.document() for each, amount in shares.items()}}
         return body["period"] == wanted and allowed_of(self.limit, allowance).covers(spent)
 
 
-def is_limit(accountant: Accountant, limit: Amount, declared: Budget) -> bool:
+def is_limit(accountant: Accountant, limit: Amount, declared: Amount) -> bool:
     """Tell whether a limit is what `limit_of` makes of the declared one, up to the last digits of a search."""
-    if accountant is Accountant.BASIC:
-        return bool(limit == declared)
+    if accountant is not Accountant.ZCDP:
+        return type(limit) is (Budget if accountant is Accountant.BASIC else PerUnit) and limit == declared
+    if not isinstance(limit, Concentrated) or not isinstance(declared, Budget):
+        return False
     converted = zcdp_epsilon(limit.rho, declared.delta * Fraction(9, 10)) if limit.rho > 0 else Fraction(0)
     return bool(limit.delta == declared.delta / 10 and converted <= declared.epsilon * Fraction(100_001, 100_000))
 
 
 def read_as(kind: type[AmountT], document: object) -> AmountT:
     """Read an amount that is written in one currency whatever the accountant is."""
-    amount = read_amount(document)
+    return as_kind(kind, read_amount(document))
+
+
+def as_kind(kind: type[AmountT], amount: Amount) -> AmountT:
+    """Return an amount of this kind; refuse one of another."""
     if not isinstance(amount, kind):
         raise LedgerError(f"An amount of a ledger is a {type(amount).__name__}, where a {kind.__name__} was written.")
     return amount

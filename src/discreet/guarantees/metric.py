@@ -3,24 +3,61 @@
 The distance of data sets is the sum of the distances of their records, in the order that makes it smallest: what it
 costs to carry the units of one histogram to where the other has them. A metric is public, is written into a release,
 and has a digest, by which ledgers tell one metric from another.
+
+    Line      cells in a row at positions of a column     |x_i - x_j|
+    Steps     the same, evenly between two bounds         |i - j| (high - low) / steps
+    Tree      levels that hang on each other by edges     length of the path
+    Sum       several columns at once                     the sum of their distances
+    Records   records that differ, whatever they say      1
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
-from itertools import pairwise
+from math import prod
+from typing import Any, ClassVar
 
 from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text
 
-MOST_PLACES = 100_000
-
 
 class Metric(ABC):
-    """A distance between records; places number the cells, or differ in as many records as they are apart."""
+    """A distance between records, whose places are numbered from 0 on."""
+
+    kinds: ClassVar[dict[str, type["Metric"]]] = {}
+    """Every metric by the name under which it is written; each registers by itself."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Metric.kinds[cls.__name__] = cls
+
+    @property
+    def parts(self) -> "tuple[Metric, ...]":
+        """Return the metrics whose sum this is: itself, if it is one alone."""
+        return (self,)
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that it is about."""
+
+    @property
+    def marks(self) -> tuple[object, ...]:
+        """Return where its cells begin, or how they are called; nothing where that is not written."""
+        return ()
+
+    @property
+    def gap(self) -> object:
+        """Return what a record without a value counts as, if that is written."""
+        return None
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """Return how many places there are; 0 if there is no end of them."""
 
     @abstractmethod
     def distance(self, first: int, second: int) -> Fraction:
@@ -42,11 +79,21 @@ class Metric(ABC):
         """Return what a distance of 1 is, in words."""
 
     @abstractmethod
+    def facts(self) -> Document:
+        """Return its public facts, as they are written down."""
+
     def document(self) -> Document:
-        """Return what is written down of it."""
+        """Return what is written down of it: its kind and its facts."""
+        return {"kind": type(self).__name__, **self.facts()}
+
+    @classmethod
+    def of_facts(cls, **facts: Any) -> "Metric":
+        """Return the metric that written facts describe."""
+        make: Callable[..., Metric] = cls
+        return make(**facts)
 
     @abstractmethod
-    def place(self, value: Exact) -> int:
+    def place(self, value: Any) -> int:
         """Return the place of a value, for those who ask about values."""
 
     def __repr__(self) -> str:
@@ -59,138 +106,143 @@ class Metric(ABC):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Line(Metric):
-    """Cells in a row at public positions of a column: |x_i - x_j|.
+class Sum(Metric):
+    """Several columns at once: the sum of their distances. Places are numbered as the cells of a crossed table.
 
-    >>> Line("age", [0, 1, 2, 5]).distance(1, 3)
-    Fraction(4, 1)
+    Releases about single columns, each with so much epsilon for each unit of its own, promise together the largest of
+    these for each unit of the sum: one record's losses add up along all columns, and so do its distances.
+
+    >>> from discreet.guarantees.column_metrics import Line
+    >>> both = Sum([Line("age", range(101)), Line("pay", range(0, 1000, 10))])
+    >>> both.distance(both.place((35, 200)), both.place((38, 240)))
+    Fraction(43, 1)
     """
 
-    column: str
-    positions: tuple[Fraction, ...]
+    metrics: tuple[Metric, ...]
 
-    def __init__(self, column: str, positions: Sequence[Exact]) -> None:
-        found = tuple(exact(each, "a position") for each in positions)
-        rising = all(one < two for one, two in pairwise(found))
-        if not isinstance(column, str) or not column or not 2 <= len(found) <= MOST_PLACES or not rising:
-            raise DeclarationError("A line needs the name of a column and two or more rising positions.")
-        object.__setattr__(self, "column", column)
-        object.__setattr__(self, "positions", found)
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        found = tuple(metrics)
+        named = [column for each in found for column in each.columns]
+        if len(found) < 2 or any(each.parts != (each,) or not each.places for each in found):
+            raise DeclarationError("A sum is of two or more metrics, each of one column.")
+        if len(set(named)) < len(named):
+            raise DeclarationError("Every column of a sum of metrics has one distance: each is named once.")
+        object.__setattr__(self, "metrics", found)
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """Return the metrics of all columns."""
+        return self.metrics
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return all columns."""
+        return tuple(column for each in self.metrics for column in each.columns)
+
+    @property
+    def places(self) -> int:
+        """Return the number of cells of the crossed table."""
+        return prod(each.places for each in self.metrics)
+
+    def _split(self, place: int) -> list[int]:
+        found = []
+        for each in reversed(self.metrics):
+            place, own = divmod(place, each.places)
+            found.append(own)
+        return found[::-1]
 
     def distance(self, first: int, second: int) -> Fraction:
-        """Return |x_i - x_j|."""
-        return abs(self.positions[first] - self.positions[second])
+        """Return the sum of the distances in all columns."""
+        pairs = zip(self.metrics, self._split(first), self._split(second), strict=True)
+        return sum((each.distance(one, two) for each, one, two in pairs), Fraction(0))
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance of both ends."""
-        return self.positions[-1] - self.positions[0]
+        """Return the sum of all diameters."""
+        return sum((each.diameter for each in self.metrics), Fraction(0))
 
     @property
     def nearest(self) -> Fraction:
-        """Return the smallest step."""
-        return min(two - one for one, two in pairwise(self.positions))
+        """Return the smallest distance in any column."""
+        return min(each.nearest for each in self.metrics)
 
     @property
     def unit(self) -> str:
-        """Return the unit of the column."""
-        return f"1 of {self.column}, between values that are rounded down to {len(self.positions)} cells"
+        """Return the units of all columns."""
+        return ", or ".join(each.unit for each in self.metrics)
 
-    def place(self, value: Exact) -> int:
-        """Return the cell of a value: the last position that is not above it, clipped to the ends."""
-        number = exact(value, "a value")
-        return max(0, sum(position <= number for position in self.positions) - 1)
+    def place(self, value: Sequence[Exact]) -> int:
+        """Return the cell of one value for each column, in their order."""
+        found = 0
+        for each, own in zip(self.metrics, value, strict=True):
+            found = found * each.places + each.place(own)
+        return found
 
-    def document(self) -> Document:
-        """Return the column and its positions."""
-        return {"kind": "Line", "column": self.column, "positions": [exact_text(each) for each in self.positions]}
+    def facts(self) -> Document:
+        """Return all metrics."""
+        return {"metrics": [each.document() for each in self.metrics]}
+
+    @classmethod
+    def of_facts(cls, **facts: Any) -> "Sum":
+        """Return the sum of the metrics that are written."""
+        return cls([read_metric(each) for each in facts.pop("metrics")], **facts)
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class Tree(Metric):
-    """Cells on a tree: cell i hangs on `parents[i]`, a later one, by an edge of this length; the last is the root.
+@dataclass(frozen=True, repr=False)
+class Records(Metric):
+    """Records that differ, whatever they say: 1. Under it, epsilon per unit is ordinary privacy of one record."""
 
-    >>> Tree("place", (2, 2), (1, "1/2")).distance(0, 1)
-    Fraction(3, 2)
-    """
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return none: it is about whole records."""
+        return ()
 
-    column: str
-    parents: tuple[int, ...]
-    lengths: tuple[Fraction, ...]
-
-    def __init__(self, column: str, parents: Sequence[int], lengths: Sequence[Exact]) -> None:
-        found = tuple(exact(each, "a length") for each in lengths)
-        hung = all(place < parent <= len(parents) for place, parent in enumerate(parents))
-        if not isinstance(column, str) or not column or not parents or not hung or len(found) != len(parents):
-            raise DeclarationError(
-                "In a tree every cell hangs on a later one, by an edge of a length; the last is root."
-            )
-        if min(found) <= 0 or len(parents) >= MOST_PLACES:
-            raise DeclarationError("The edges of a tree have lengths above 0.")
-        for name, value in (("column", column), ("parents", tuple(map(int, parents))), ("lengths", found)):
-            object.__setattr__(self, name, value)
-
-    def _way(self, place: int) -> list[int]:
-        """Return the edges from a cell up to the root."""
-        way = []
-        while place < len(self.parents):
-            way.append(place)
-            place = self.parents[place]
-        return way
+    @property
+    def places(self) -> int:
+        """Return that there is no end of them."""
+        return 0
 
     def distance(self, first: int, second: int) -> Fraction:
-        """Return the length of the path between two cells."""
-        edges = set(self._way(first)) ^ set(self._way(second))
-        return sum((self.lengths[edge] for edge in edges), Fraction(0))
+        """Return 1 for records that differ."""
+        return Fraction(first != second)
 
     @property
     def diameter(self) -> Fraction:
-        """Return the longest path: the two deepest ways that meet."""
-        depths, longest = [Fraction(0)] * (len(self.parents) + 1), Fraction(0)
-        for place, parent in enumerate(self.parents):
-            reach = depths[place] + self.lengths[place]
-            longest = max(longest, depths[parent] + reach)
-            depths[parent] = max(depths[parent], reach)
-        return longest
+        """Return 1."""
+        return Fraction(1)
 
     @property
     def nearest(self) -> Fraction:
-        """Return the shortest edge."""
-        return min(self.lengths)
+        """Return 1."""
+        return Fraction(1)
 
     @property
     def unit(self) -> str:
-        """Return that lengths are those of the tree."""
-        return f"1 on the tree of {self.column}"
+        """Return what is counted."""
+        return "record that differs"
 
     def place(self, value: Exact) -> int:
-        """Return the number of a cell."""
-        number = exact(value, "a cell")
-        if number.denominator != 1 or not 0 <= number <= len(self.parents):
-            raise DeclarationError(f"Cells of this tree are numbered from 0 to {len(self.parents)}.")
-        return int(number)
+        """Return the number by which somebody calls a record."""
+        return int(exact(value, "a record's number"))
 
-    def document(self) -> Document:
-        """Return the column, the parents and the lengths."""
-        lengths = [exact_text(each) for each in self.lengths]
-        return {"kind": "Tree", "column": self.column, "parents": list(self.parents), "lengths": lengths}
+    def facts(self) -> Document:
+        """Return nothing else."""
+        return {}
 
 
 def read_metric(document: object) -> Metric:
     """Return the metric that a document describes."""
     if not isinstance(document, dict):
         raise DocumentError("A metric is written as its kind and its public facts.")
+    import discreet.guarantees.column_metrics  # noqa: F401 - whose kinds register when they are loaded
+
     facts = {name: value for name, value in document.items() if name != "kind"}
-    kinds: dict[str, tuple[type[Line | Tree], set[str]]] = {
-        "Line": (Line, {"column", "positions"}),
-        "Tree": (Tree, {"column", "parents", "lengths"}),
-    }
     kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in kinds or set(facts) != kinds[kind][1]:
-        raise DocumentError(f"A metric is a Line or a Tree with its facts; got the kind {kind!r}.")
+    if not isinstance(kind, str) or kind not in Metric.kinds:
+        raise DocumentError(f"A metric is one of {', '.join(Metric.kinds)}, with its facts; got the kind {kind!r}.")
     try:
-        found = kinds[kind][0](**facts)
-    except (DeclarationError, TypeError) as problem:
+        found = Metric.kinds[kind].of_facts(**facts)
+    except (DeclarationError, TypeError, KeyError) as problem:
         raise DocumentError(f"The metric cannot be read: {problem}") from None
     if found.document() != document:
         raise DocumentError("The metric is not written in its canonical form.")

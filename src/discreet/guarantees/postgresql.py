@@ -165,8 +165,10 @@ class ServerChain(Chain):
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
         """Begin a transaction in one message: to read, of one snapshot; to write, behind all others who write."""
-        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": f"{_begin()}; {_LOCK}; {NEWEST}"}.get(begin, _begin())
+        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": f"{_begin()}; SELECT {_TRY}; {NEWEST}"}.get(begin, _begin())
         with self.in_words(), self._session(words) as connection:
+            if connection.info.pop(_TRY, True) is False:
+                self._say(connection, f"{_LOCK}; {NEWEST}")
             yield connection
             connection.commit()
 
@@ -177,26 +179,36 @@ class ServerChain(Chain):
 
     def _session(self, first: str, is_new: bool = False) -> "Connection":
         """Return a session that has said its first words; one that ended while it was kept is replaced, once."""
+        from sqlalchemy.exc import OperationalError
+
         session = self._engine().connect()
-        from psycopg import Error, rows  # which is there now
+        try:
+            self._say(session, first)
+        except OperationalError as problem:
+            session.close()
+            if is_new or not problem.connection_invalidated:
+                raise
+            return self._session(first, is_new=True)
+        return session
+
+    @staticmethod
+    def _say(session: "Connection", words: str) -> None:
+        """Send statements in one message; keep what the last two say: whether the lock is ours, the newest entry."""
+        from psycopg import Error, rows
         from sqlalchemy.exc import OperationalError
 
         driver = session.connection.driver_connection
         assert driver is not None
         try:
             with driver.cursor(row_factory=rows.namedtuple_row) as cursor:
-                cursor.execute(first)
-                while cursor.nextset():  # what the last statement says: the newest entry, if it was asked for
-                    pass
-                session.info[_TOLD] = cursor.fetchone() if first.endswith(NEWEST) else None
+                cursor.execute(words)
+                told = [each.fetchone() if each.description else None for each in cursor.results()]
         except Error as problem:
             if driver.closed:
                 session.invalidate()
-            session.close()
-            if is_new or not driver.closed:
-                raise OperationalError(first, None, problem) from None
-            return self._session(first, is_new=True)
-        return session
+            raise OperationalError(words, None, problem, connection_invalidated=bool(driver.closed)) from None
+        is_ours, entry = told[-2:] if words.endswith(NEWEST) else (None, None)
+        session.info[_TOLD], session.info[_TRY] = entry, is_ours and is_ours[0]
 
     def _engine(self) -> "Engine":
         """Return an engine of this very process: forked processes share no session."""

@@ -12,6 +12,7 @@ epsilon = 0; with both above zero delta grows faster than rho, and `Guarantee.fo
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +20,13 @@ from numpy.typing import ArrayLike
 from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, probability
+from discreet.guarantees.column_metrics import Line as Line
+from discreet.guarantees.column_metrics import Steps as Steps
+from discreet.guarantees.column_metrics import Tree as Tree
 from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.metric import Line as Line
 from discreet.guarantees.metric import Metric
-from discreet.guarantees.metric import Tree as Tree
+from discreet.guarantees.metric import Records as Records
+from discreet.guarantees.metric import Sum as Sum
 
 RECORDS = "number of records that differ"
 _ROUNDING = 1e-12
@@ -32,8 +36,9 @@ _ROUNDING = 1e-12
 class MetricGuarantee:
     """A guarantee for data sets at any distance: epsilon and delta for each unit of a pseudo-metric.
 
-    The metric is data, a `Line` or a `Tree`; words alone serve for what papers claim. Of a metric that is data, `at`
-    takes two values, and `everywhere` is what holds for any change of one record whatever.
+    The metric is data, such as a `Line` or a `Tree`; words alone serve for what papers claim. Of a metric that is data,
+    `at` takes two values, and `everywhere` is what holds for any change of one record whatever: epsilon times the
+    diameter, or less, `most`, where that is known.
 
     >>> MetricGuarantee("0.5", metric="|x - y| in years").at(3)
     Guarantee(epsilon=1.5, delta=0, replace one record, proved: at distance 3 (|x - y| in years))
@@ -44,8 +49,11 @@ class MetricGuarantee:
     epsilon: Fraction
     delta: Fraction
     metric: str | Metric
+    most: Fraction | None
 
-    def __init__(self, epsilon: Exact, delta: Exact = 0, metric: str | Metric = RECORDS) -> None:
+    def __init__(
+        self, epsilon: Exact, delta: Exact = 0, metric: str | Metric = RECORDS, most: Exact | None = None
+    ) -> None:
         number = exact(epsilon, "epsilon")
         if number < 0 or not (isinstance(metric, Metric) or (isinstance(metric, str) and metric.strip())):
             raise DeclarationError("A guarantee under a metric needs epsilon >= 0 and the metric, as data or in words.")
@@ -54,11 +62,15 @@ class MetricGuarantee:
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "metric", metric)
+        object.__setattr__(self, "most", None if most is None else exact(most, "most"))
+        if self.most is not None and not 0 <= self.most <= number * self.known_metric.diameter:
+            raise DeclarationError("What holds for any change whatever is at most epsilon times the diameter.")
 
     def document(self) -> Document:
         """Return what is written down of it."""
         metric = self.metric.document() if isinstance(self.metric, Metric) else self.metric
-        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": metric}
+        most = {} if self.most is None else {"most": exact_text(self.most)}
+        return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": metric, **most}
 
     @property
     def known_metric(self) -> Metric:
@@ -69,18 +81,23 @@ class MetricGuarantee:
 
     @property
     def everywhere(self) -> Guarantee:
-        """Return what holds for any change of one record whatever: epsilon times the diameter."""
+        """Return what holds for any change of one record whatever."""
         metric = self.known_metric
-        return Guarantee(
-            self.epsilon * metric.diameter, reason=f"the largest distance is {exact_text(metric.diameter)}"
-        )
+        reason = f"the largest distance is {exact_text(metric.diameter)} ({metric.unit})"
+        return Guarantee(self.epsilon * metric.diameter if self.most is None else self.most, reason=reason)
+
+    @property
+    def per_unit_words(self) -> str:
+        """Say what is promised for each unit; the unit stands beside it."""
+        named = self.metric.unit if isinstance(self.metric, Metric) else self.metric
+        return f"epsilon = {exact_text(self.epsilon)} per {named}"
 
     @property
     def words(self) -> str:
         """Say in one sentence what is promised for each unit, and for any change whatever."""
-        metric, epsilon = self.known_metric, exact_text(self.epsilon)
-        whole = exact_text(self.epsilon * metric.diameter)
-        return f"epsilon = {epsilon} per {metric.unit}; for any change whatever: epsilon = {whole}."
+        if not isinstance(self.metric, Metric):
+            return f"{self.per_unit_words}."
+        return f"{self.per_unit_words}; for any change whatever: epsilon = {exact_text(self.everywhere.epsilon)}."
 
     @classmethod
     def of_records(cls, guarantee: Guarantee) -> "MetricGuarantee":
@@ -92,7 +109,7 @@ class MetricGuarantee:
             )
         return cls(guarantee.epsilon, guarantee.delta)
 
-    def at(self, distance: Exact, other: Exact | None = None) -> Guarantee:
+    def at(self, distance: Any, other: Any = None) -> Guarantee:
         """Return what holds for two data sets at a distance, epsilon rho and delta rho; or for records of two values.
 
         Values are rounded to cells: rho is the distance between these.
@@ -100,7 +117,8 @@ class MetricGuarantee:
         if other is not None:
             metric = self.known_metric
             apart = metric.distance(metric.place(distance), metric.place(other))
-            return Guarantee(self.epsilon * apart, reason=f"{exact_text(apart)} apart, {self.words}")
+            allowed = min(self.epsilon * apart, self.everywhere.epsilon)
+            return Guarantee(allowed, reason=f"{exact_text(apart)} apart, {self.words}")
         far = exact(distance, "distance")
         if far < 0 or self.delta * far >= 1:
             raise DeclarationError(f"At distance {exact_text(far)} no delta below 1 is left, or it is below 0.")

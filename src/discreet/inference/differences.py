@@ -25,6 +25,7 @@ _LOG_KAPPAS = np.linspace(np.log(0.1), np.log(1e4), 13)
 _POINTS = 15  # of a grid over logit mu
 _NEAR = 14.0  # nats: a grid is laid again over all points within so many of the best
 _ENOUGH = 7  # points that near are enough
+_LAID = 3  # so often a grid is laid, about
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,19 @@ class Difference:
 
 
 def difference_between_groups(
-    model: Categories, releases: Sequence[Release[Categories]], event: object, by: str, rates: Floats
+    model: Categories,
+    releases: Sequence[Release[Categories]],
+    event: object,
+    by: str,
+    rates: Callable[[], Floats],
+    patience: float = 1.0,
 ) -> Difference:
-    """Return whether groups differ; `rates` are their expected rates, in the order of the column's levels."""
-    groups = groups_of(releases, model, event, by, least=2)
+    """Return whether groups differ; `rates` gives their expected rates, in the order of the column's levels.
+
+    What takes more than `patience` times the usual work is refused before it begins.
+    """
+    points = _LAID * _POINTS * (1 + len(_LOG_KAPPAS))
+    groups = groups_of(releases, model, event, by, least=2, points=points, patience=patience)
     size = releases[0].mechanism.size
     one_rate = _over_means(groups, size, inf, _LOGITS)[0]
     jacobians, own_rates, where = _LOG_KAPPAS - 2 * np.logaddexp(0, _LOG_KAPPAS), [], _LOGITS
@@ -67,7 +77,8 @@ def difference_between_groups(
         own_rates.append(found)
     several = float(logsumexp(np.array(own_rates) + jacobians) - logsumexp(jacobians))
     names = [group.name for group in groups]
-    highest, lowest = names[int(np.argmax(rates))], names[int(np.argmin(rates))]
+    means = rates()
+    highest, lowest = names[int(np.argmax(means))], names[int(np.argmin(means))]
     return Difference(str(event), by, float(expit(several - one_rate)), highest, lowest)
 
 

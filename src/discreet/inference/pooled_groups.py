@@ -21,10 +21,11 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case
+from discreet.reading.case import Case, Work
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.own_sums import summed_measurements
+from discreet.reading.patience import patience_for
 from discreet.releases import Release
 
 _REACHES = 25.0  # counts this many factors e away from the noisy ones are left out: e^-25 = 1e-11
@@ -198,23 +199,37 @@ def _log_ways(counts: Counts, alpha: float) -> Floats:
     return np.asarray(gammaln(alpha + counts) - gammaln(alpha) - gammaln(counts + 1.0))
 
 
-def groups_of(releases: Sequence[Release], model: Categories, event: object, by: str, least: int) -> list[Group]:
-    """Return the groups by a column's levels, at least so many, each with the likelihoods of its counts."""
+def groups_of(
+    releases: Sequence[Release],
+    model: Categories,
+    event: object,
+    by: str,
+    least: int,
+    points: int = 1,
+    patience: float = 1.0,
+) -> list[Group]:
+    """Return the groups by a column's levels, at least so many, each with the likelihoods of its counts.
+
+    `points` is at how many pairs (mu, kappa) they will be asked: what takes more than `patience` times the usual work
+    is refused before anything is worked out.
+    """
     column = next((column for column in model.columns if column.name == by), None)
     if column is None:
         raise DeclarationError(f"The release has no column {by!r}; its columns are {[c.name for c in model.columns]}.")
     if len(column.levels) < least:
         raise DeclarationError(f"{by!r} has {len(column.levels)} levels; pooling needs at least three groups.")
     labels = labels_of(model, event, by)
-    levels = labels // 2
+    levels, held = labels // 2, set(labels.tolist())
     for place, level in enumerate(column.levels):
-        if not {2 * place, 2 * place + 1} <= set(labels.tolist()):
+        if not {2 * place, 2 * place + 1} <= held:
             raise DeclarationError(f"{event!r} must be neither certain nor impossible in {by}={level}.")
     measurements = measured_parts(releases, labels)
     size, groups = releases[0].mechanism.size, []
+    ends = _windows(measurements, size)
+    _require(_work(ends[:, 1] - ends[:, 0] + 1, points), patience)
     for place, level in enumerate(column.levels):
-        first_y, with_event = _likelihood(measurements, 2 * place, size)
-        first_w, without = _likelihood(measurements, 2 * place + 1, size)
+        first_y, with_event = _likelihood(measurements, 2 * place, ends[2 * place])
+        first_w, without = _likelihood(measurements, 2 * place + 1, ends[2 * place + 1])
         declared = float(model.concentration[levels == place].sum())
         alpha = declared if model.is_prior_declared else 2 / len(column.levels)
         groups.append(Group(str(level), alpha, first_y, first_w, with_event, without))
@@ -230,14 +245,40 @@ def labels_of(model: Categories, event: object, by: str) -> Counts:
     return np.asarray(2 * levels + outside)
 
 
-def _likelihood(measurements: Sequence[Measurement], part: int, size: int) -> tuple[int, Floats]:
+def _likelihood(measurements: Sequence[Measurement], part: int, ends: Counts) -> tuple[int, Floats]:
     """Return the first possible count of a part and its log likelihood from there on, the largest being 0."""
-    noisy = [int(np.clip(measurement.values[part], 0, size)) for measurement in measurements]  # the nearest counts
-    margin = int(np.ceil(_REACHES * max(float(measurement.noise.reach[part]) for measurement in measurements))) + 1
-    first = max(0, min(noisy) - margin)
-    counts = np.arange(first, min(size, max(noisy) + margin) + 1)
+    first, last = ends.tolist()
+    counts = np.arange(first, last + 1)
     logs = np.asarray(sum(measurement.log_terms(counts, part) for measurement in measurements))
     return first, np.maximum(logs - logs.max(), _LEAST)
+
+
+def _windows(measurements: Sequence[Measurement], size: int) -> Counts:
+    """Return the first and the last count (columns) of each part (rows) that are looked at."""
+    noisy = np.clip([measurement.values for measurement in measurements], 0, size)  # the nearest counts
+    reach = np.max([measurement.noise.reach for measurement in measurements], axis=0)
+    margin = np.ceil(_REACHES * reach).astype(np.int64) + 1
+    ends = np.maximum(0, noisy.min(axis=0) - margin), np.minimum(size, noisy.max(axis=0) + margin)
+    return np.stack(ends, axis=1)
+
+
+def _work(widths: Counts, points: int) -> Work:
+    """Return the work of asking all groups, two windows of so many counts each, at so many pairs (mu, kappa).
+
+    Each is one convolution a group, product by product, and transforms of the sizes of all groups.
+    """
+    pairs = widths.reshape(-1, 2).astype(float)
+    groups, length = len(pairs), float(pairs.sum(axis=1).max()) * (1 + np.sqrt(len(pairs)) / 4)
+    transforms = 100 * groups * length * np.log2(length + 2)
+    operations = points * (float(pairs.prod(axis=1).sum()) + 60 * float(pairs.sum()) + transforms)
+    return Work(f"comparing {groups} groups at {points} pairs of rates", operations, 4 * groups * length)
+
+
+def _require(work: Work, patience: float) -> None:
+    if not isinstance(patience, int | float) or not 0 < patience < inf:
+        raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was compared.")
+    if (why := work.refusal_for(patience)) is not None:
+        raise DeclarationError(f"{why[0].upper()}{why[1:]}. Nothing was compared. {patience_for(work)}")
 
 
 def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:

@@ -14,6 +14,7 @@ the posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from scipy.special import logsumexp
@@ -51,10 +52,18 @@ class PooledRates(Posterior[Categories]):
 
     subject = "pooled rates"
 
-    def __init__(self, model: Categories, releases: Sequence[Release[Categories]], event: object, by: str) -> None:
+    def __init__(
+        self,
+        model: Categories,
+        releases: Sequence[Release[Categories]],
+        event: object,
+        by: str,
+        patience: float = 1.0,
+    ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
         self.event, self.by = event, by
-        self._groups = groups_of(releases, model, event, by, least=3)
+        points = prod(_COARSE) + prod(_FINE)
+        self._groups = groups_of(releases, model, event, by, least=3, points=points, patience=patience)
         self._points = self._grid()
         weights = np.array([point.log_weight for point in self._points])
         self._shares = np.exp(weights - logsumexp(weights))

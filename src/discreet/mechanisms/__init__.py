@@ -26,6 +26,7 @@ from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.mechanisms.maximum_posterior import MaximumPosterior
 from discreet.mechanisms.mechanism import Mechanism, with_fields
+from discreet.mechanisms.metric_sums import MetricSums
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
@@ -33,7 +34,9 @@ from discreet.mechanisms.path_table import PathTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms.tree_levels import TreeLevels
 from discreet.mechanisms.tree_table import TreeTable
+from discreet.mechanisms.two_step_median import TwoStepMedian
 
 __all__ = [
     "BallDraw",
@@ -60,6 +63,7 @@ __all__ = [
     "LaplaceMoments",
     "MaximumPosterior",
     "Mechanism",
+    "MetricSums",
     "NetworkCounts",
     "NetworkMaximum",
     "NetworkSampling",
@@ -68,6 +72,8 @@ __all__ = [
     "PermuteAndFlip",
     "Plan",
     "PosteriorSampling",
+    "TreeLevels",
     "TreeTable",
+    "TwoStepMedian",
     "with_fields",
 ]

@@ -53,7 +53,7 @@ class Ends(Quantities):
     @property
     def blocks(self) -> tuple[int, ...]:
         """Return the ends of places and those of squares."""
-        return self.model.ends, self.model.ends
+        return self.model.ends, self.model.square_ends
 
     @property
     def per_record(self) -> int:

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from flint import arb, ctx
 
-from discreet.certificates.hellinger_series import can_bound, pair_sums, series_epsilon
+from discreet.certificates.hellinger_series import can_bound
 from discreet.certificates.pair_bound import smooth_bound
 from discreet.exact import Exact, ball, positive, rounded_down
 from discreet.guarantees.guarantee import Evidence, Guarantee
@@ -26,7 +26,6 @@ from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
-    global_sensitivity_ball,
     least_sensitivity_ball,
     proved_gamma,
     reciprocal,
@@ -116,18 +115,12 @@ class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", versi
 
     @cached_property
     def _series_scale(self) -> Fraction:
-        alpha = self.model.concentration
-        sums, sensitivity = pair_sums(tuple(alpha.tolist()), self.size), global_sensitivity_ball(alpha, self.size)
-
-        def fits(scale: Fraction) -> bool:
-            return series_epsilon(scale, sensitivity, self.candidates, sums) <= self.epsilon
-
         low, high = self.epsilon / 4, self.epsilon
         while high - low > high / 10**7:
             middle = rounded_down((low + high) / 2, 12)
-            low, high = (middle, high) if fits(middle) else (low, middle)
+            low, high = (middle, high) if self.series_epsilon(middle) <= self.epsilon else (low, middle)
         found = rounded_down(low, _DIGITS)
-        return found if fits(found) else Fraction(0)
+        return found if self.series_epsilon(found) <= self.epsilon else Fraction(0)
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -1,9 +1,16 @@
 """Hellinger choices with one scale for all tables: their weights are known without a normaliser, at any size."""
 
+from fractions import Fraction
+
 import numpy as np
+from flint import ctx
 
 from discreet.arrays import Counts, Floats
+from discreet.certificates.hellinger_series import pair_sums, series_epsilon
 from discreet.mechanisms.hellinger_law import HellingerMechanism
+from discreet.mechanisms.hellinger_sensitivity import global_sensitivity_ball
+
+_BITS = 128
 
 
 class OneScale(HellingerMechanism):
@@ -18,3 +25,10 @@ class OneScale(HellingerMechanism):
         """Return -c H(k, r)."""
         scale = float(self.scales(np.asarray(counts)[:1])[0])
         return -scale * self._distances(np.broadcast_to(output, counts.shape), counts)
+
+    def series_epsilon(self, scale: Fraction) -> float:
+        """Return an upper bound of epsilon under c = scale / GS, by `certificates.hellinger_series`."""
+        alpha = self.model.concentration
+        with ctx.workprec(_BITS):
+            sensitivity = global_sensitivity_ball(alpha, self.size)
+        return series_epsilon(scale, sensitivity, self.candidates, pair_sums(tuple(alpha.tolist()), self.size))

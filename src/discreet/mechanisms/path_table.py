@@ -21,11 +21,10 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.metric import Line
-from discreet.guarantees.pseudo_metric import MetricGuarantee
-from discreet.mechanisms.additive import Additive, within_bounds
+from discreet.guarantees.column_metrics import Line
+from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.tree_table import NumberCells
+from discreet.mechanisms.under_metric import UnderMetric
 from discreet.models.number_table import NumberTable
 from discreet.noise import TreeLaplace
 
@@ -40,7 +39,7 @@ class OrderedCells(NumberCells):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PathTable(Additive[NumberTable], kind="PathTable", version=1):
+class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
     """A table of numbers under a metric: `epsilon` is what holds for any change whatever, from one bound to the other.
 
     >>> ages = NumberTable("age", bounds=(0, 100), cells=101, is_whole=True, missing=40)
@@ -56,10 +55,10 @@ class PathTable(Additive[NumberTable], kind="PathTable", version=1):
     def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
         if not isinstance(model, NumberTable):
             raise DeclarationError(f"PathTable publishes a NumberTable; got a {type(model).__name__}.")
-        if model.leaves_gaps_out or model.by is not None:
+        if model.leaves_gaps_out or model.by is not None or model.persons is not None:
             raise DeclarationError(
                 "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask without groups."
+                "as, and ask without groups, of records and not of persons."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
@@ -74,18 +73,12 @@ class PathTable(Additive[NumberTable], kind="PathTable", version=1):
     @property
     def metric(self) -> Line:
         """Return the distance of cells: that of the values at which they begin."""
-        return Line(self.model.column, self.model.edges[:-1])
+        return Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing)
 
     @property
     def epsilon_per_unit(self) -> Fraction:
         """Return epsilon for each unit of the column."""
         return self.epsilon / self.metric.diameter
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return the pure epsilon for any change whatever, and what holds for each unit besides."""
-        metric = MetricGuarantee(self.epsilon_per_unit, metric=self.metric)
-        return Guarantee(Fraction(self.pure_epsilon), reason=self.reason, metric=metric)
 
     @property
     def reason(self) -> str:

@@ -12,8 +12,11 @@ from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import NumberTable
+from discreet.models.persons import Persons
 from discreet.models.poisson import Poisson
 from discreet.models.readable_family import ReadableFamily
+from discreet.models.weighted_sums import WeightedSums
+from discreet.models.weights import PersonRows, Weights
 from discreet.records import Source
 from discreet.records.counting import Statistics
 
@@ -30,9 +33,13 @@ __all__ = [
     "NormalMean",
     "NumberSums",
     "NumberTable",
+    "PersonRows",
+    "Persons",
     "Poisson",
     "ReadableFamily",
     "Source",
     "Statistics",
+    "WeightedSums",
+    "Weights",
     "read_bif",
 ]

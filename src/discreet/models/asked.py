@@ -34,7 +34,8 @@ class Numbers(NamedTuple):
 class Declared:
     """What a study declares beside a question: columns of levels and of numbers, and where its files lie.
 
-    `size` and `epsilon` are those of the question that is asked.
+    `size` and `epsilon` are those of the question that is asked. `unit_column` has the ids of `persons`, if rows are
+    put together by them.
     """
 
     columns: Mapping[str, Column]
@@ -42,6 +43,8 @@ class Declared:
     folder: Path
     size: int = 1
     epsilon: Exact = 1
+    unit_column: str | None = None
+    persons: int = 1
 
     def levels(self, key: str, wanted: Sequence[str]) -> dict[str, Column]:
         """Return the declared columns that a key of a question names."""

@@ -7,13 +7,17 @@ asked together with quantiles is read from their table.
 from collections.abc import Sequence
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact
+from discreet.exact import Exact, exact
 from discreet.models import number_sums, number_table
 from discreet.models.asked import Declared
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import USUAL, NumberTable, suitable_cells
 from discreet.models.numbers import BoundedNumber
+from discreet.models.persons import Persons
+from discreet.models.weighted_sums import WeightedSums
+from discreet.models.weights import PersonRows, Weights
 from discreet.records.nearest import meant
+from discreet.records.person_source import ROWS, RULES, TOTAL
 
 _TABLES = (number_table.QUANTILES, number_table.DISTRIBUTION)
 _SUMS = (number_sums.SUM, number_sums.VARIANCE)
@@ -29,6 +33,11 @@ def asked_number(
     cells: int | None = None,
     edges: Sequence[Exact] | None = None,
     growing_from: Exact | None = None,
+    weight: str | None = None,
+    weights: str | None = None,
+    per_person: str | None = None,
+    rows_per_person: int | None = None,
+    total_bounds: Sequence[Exact] | None = None,
 ) -> BoundedNumber:
     """Return what is learnt about a declared column of numbers."""
     wanted = _wanted(ask, quantiles)
@@ -39,10 +48,17 @@ def asked_number(
         )
     low, high, missing, is_whole = declared.numbers[column]
     group = None if by is None else declared.levels("by", [by])[by]
+    rows = _rows(declared, per_person, rows_per_person)
+    if rows is not None or (weight, weights) != (None, None):
+        _refuse_more(wanted, (cells, edges, growing_from, total_bounds))
+        how = None if rows is not None else _weights(declared, weight, weights)
+        return WeightedSums(column, (low, high), wanted, group, missing, weights=how, rows=rows)
+    persons = _persons(declared, per_person, (low, high), total_bounds)
+    low, high = (low, high) if total_bounds is None else total_bounds
     if not set(wanted) & set(_TABLES):
         if (cells, edges, growing_from) != (None, None, None):
             raise DeclarationError("cells and edges belong to quantiles and distributions; sums have none.")
-        return NumberSums(column, (low, high), wanted, group, missing)
+        return NumberSums(column, (low, high), wanted, group, missing, persons=persons)
     count = suitable_cells(declared.size, declared.epsilon) if cells is None else cells
     shares = USUAL if quantiles is None else quantiles
     if growing_from is not None:
@@ -50,11 +66,75 @@ def asked_number(
             raise DeclarationError("growing_from stands instead of edges.")
         return NumberTable.growing(
             column, (low, high), growing_from, count,
-            asks=wanted, quantiles=shares, by=group, missing=missing, is_whole=is_whole,
+            asks=wanted, quantiles=shares, by=group, missing=missing, is_whole=is_whole, persons=persons,
         )  # fmt: skip
     return NumberTable(
-        column, (low, high), None if edges is not None else count, edges, wanted, shares, group, missing, is_whole
-    )
+        column, (low, high), None if edges is not None else count, edges, wanted, shares, group, missing, is_whole,
+        persons,
+    )  # fmt: skip
+
+
+def _rows(declared: Declared, rule: str | None, most: int | None) -> PersonRows | None:
+    """Return the rows of persons, if rows are what counts."""
+    if rule != ROWS and most is None:
+        return None
+    if declared.unit_column is None:
+        raise DeclarationError("rows_per_person needs unit_column, the column of ids, in [data].")
+    if rule != ROWS or most is None:
+        raise DeclarationError(
+            f"per_person = {ROWS!r}, where every row counts, goes with rows_per_person, the most rows with which a "
+            "person counts, such as 20."
+        )
+    return PersonRows(declared.unit_column, declared.persons, most)
+
+
+def _weights(declared: Declared, column: str | None, are: str | None) -> Weights:
+    """Return the weights that a question names."""
+    if declared.unit_column is not None:
+        raise DeclarationError("weights count records, and unit_column puts the rows of a person together: use one.")
+    if column is None or column not in declared.numbers:
+        raise DeclarationError(
+            f"weight names {column!r}; declare it as [columns.NAME] with bounds from 0 on, such as [0, 50]."
+            f"{meant(column or '', declared.numbers)}"
+        )
+    low, high, *_ = declared.numbers[column]
+    if exact(low, "a bound") != 0:
+        raise DeclarationError(f"The bounds of weights begin at 0; those of {column!r} begin at {low}.")
+    return Weights(column, high, are)
+
+
+def _refuse_more(wanted: Sequence[str], others: Sequence[object]) -> None:
+    """Refuse what weighted questions do not have."""
+    if set(wanted) - {number_sums.MEAN, number_sums.SUM} or any(each is not None for each in others):
+        raise DeclarationError(
+            "Of weighted records, and of all rows of persons, the mean and the sum can be asked, without cells, edges "
+            "and total_bounds."
+        )
+
+
+def _persons(
+    declared: Declared, rule: str | None, bounds: tuple[Exact, Exact], total: Sequence[Exact] | None
+) -> Persons | None:
+    """Return whose rows are put together, if the study says so; then the question says what a person's value is."""
+    if declared.unit_column is None:
+        if rule is not None or total is not None:
+            raise DeclarationError("per_person and total_bounds need unit_column, the column of ids, in [data].")
+        return None
+    if rule is None:
+        raise DeclarationError(
+            f"the study puts all rows of one {declared.unit_column} together: say by per_person which value a person "
+            f"has, one of {', '.join(RULES)}, or {ROWS} if each of their rows counts."
+        )
+    if rule == TOTAL and total is None:
+        raise DeclarationError(
+            "per_person = 'total' needs total_bounds, such as [0, 5000], between which the total of a person is cut "
+            "off; the bounds of the column are those of one row."
+        )
+    if rule != TOTAL and total is not None:
+        raise DeclarationError(f"total_bounds belong to per_person = 'total'; here it is {rule!r}.")
+    if total is not None and len(total) != 2:
+        raise DeclarationError("total_bounds must be two numbers, such as [0, 5000].")
+    return Persons(declared.unit_column, declared.persons, rule, bounds if rule == TOTAL else ())
 
 
 def _wanted(ask: str | Sequence[str], quantiles: Sequence[Exact] | None) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models.asked import Asked, Declared
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of
-from discreet.models.model import MadeUp, Model, Parameters
+from discreet.models.model import MadeUp, Model, Parameters, Placed
 from discreet.records.columns import Column
 
 if TYPE_CHECKING:
@@ -142,6 +142,12 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
             exact = Part.of(np.ones((len(shapes), 1)), 1.0 + statistics, size + 2.0)
             low, high = ends_of(MixtureBatch([exact]), level, True)
         return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
+
+    def is_told_by(self, metric: Placed) -> bool:
+        """Tell whether the metric is one of these levels, of one column, and all else counts as the same level."""
+        if len(self.columns) > 1 or metric.columns != (self.columns[0].name,):
+            return False
+        return metric.marks == self.columns[0].levels and metric.gap == self.columns[0].outside
 
     def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
         """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""

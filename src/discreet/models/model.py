@@ -7,7 +7,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol
 
 import numpy as np
 
@@ -48,6 +48,22 @@ class MadeUp:
     statistics: Counts
 
 
+class Placed(Protocol):
+    """A metric as models see it: columns, where its cells begin or how levels are called, what a gap counts as."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that it is about."""
+
+    @property
+    def marks(self) -> tuple[object, ...]:
+        """Return where cells begin, or how levels are called."""
+
+    @property
+    def gap(self) -> object:
+        """Return what a record without a value, or with another one, counts as."""
+
+
 class Model(DocumentedModel, ABC, Generic[ReadAs]):
     """What is learnt: public declarations that turn records into statistics, with a prior.
 
@@ -56,6 +72,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+    protects: str = "one record"
+    """Whose change moves the statistics by no more than one record's."""
 
     @classmethod
     def registered(cls) -> dict[str, "type[Model]"]:
@@ -89,6 +107,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def declared_columns(self) -> tuple[Column, ...]:
         """Return every column of levels, each once."""
         return tuple(dict.fromkeys(column for table in self.tables for column in table))
+
+    def is_told_by(self, metric: Placed) -> bool:
+        """Tell whether what a record counts as follows from its place under a metric alone."""
+        return False
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:

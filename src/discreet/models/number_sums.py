@@ -25,7 +25,8 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import MadeUp
 from discreet.models.number_bounds import Bounds
-from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of
+from discreet.models.numbers import POPULATION, BoundedNumber, asked_of
+from discreet.models.persons import Persons
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
 from discreet.records.grouped_sums import UNIT, GroupPlan, squared, sum_groups
@@ -53,6 +54,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     by: Column | None
     leaves_gaps_out: bool
     unit: int
+    persons: Persons | None = None
 
     def __init__(
         self,
@@ -62,10 +64,13 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         by: Column | None = None,
         missing: Exact | None = None,
         unit: int = UNIT,
+        persons: Persons | None = None,
     ) -> None:
         if whole(unit, "unit", 2, UNIT).bit_count() != 1:
             raise DeclarationError("unit, the whole numbers that a record is divided into, is a power of two.")
-        self._declare(column, bounds, by, missing, asks=asked_of(asks, ASKED), unit=int(unit))
+        self._declare(column, bounds, by, missing, persons, asks=asked_of(asks, ASKED), unit=int(unit))
+        if self.bounds.dates and SUM in self.asks:
+            raise DeclarationError(f"Dates have no sum; of {self.column!r} the mean or the variance can be asked.")
         if len(self.groups) > MOST_GROUPS:
             raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")
 
@@ -77,9 +82,10 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return {"number": Asked(asked_number)}
 
     def __repr__(self) -> str:
-        ends = f"{float(self.bounds.low):g} to {float(self.bounds.high):g}"
+        ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
-        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps})"
+        of = self.words_about_persons and f", {self.words_about_persons}"
+        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps}{of})"
 
     @property
     def part_in_words(self) -> str:
@@ -92,6 +98,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return 2 * len(self.groups) + self.leaves_gaps_out
 
     @property
+    def square_ends(self) -> int:
+        """Return how many places the square of a record is divided among."""
+        return self.ends
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """Return the names of all sums: of places, then of squared distances from the middle."""
         gap = ("no value",) if self.leaves_gaps_out else ()
@@ -101,13 +112,14 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     @property
     def row_words(self) -> tuple[str, ...]:
         """Return the words of every row: of each group, what was asked, among the records and in the population."""
-        kept = [(ask, of) for ask in self.asks for of in ((RECORDS,) if ask == SUM else (RECORDS, POPULATION))]
-        return tuple(f"{ask} of {self.column} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
+        among = self.among
+        kept = [(ask, of) for ask in self.asks for of in (among, POPULATION)]
+        return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
     @property
     def row_scales(self) -> tuple[float, ...]:
         """Return that rows have units of their own: sums and variances are told in terms of means."""
-        scales = {MEAN: (1.0, 1.0), VARIANCE: (1 / self.width, 1 / self.width), SUM: (1.0,)}
+        scales = {MEAN: (1.0, 1.0), VARIANCE: (1 / self.width, 1 / self.width), SUM: (1.0, 1.0)}
         return tuple(scale for _ in self.groups for ask in self.asks for scale in scales[ask])
 
     def _plan(self) -> GroupPlan:
@@ -120,14 +132,19 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (places, squares)]
         return np.concatenate([pairs[0], gap, pairs[1], gap]).astype(np.int64)
 
+    @property
+    def counted(self) -> tuple[object, ...]:
+        """Return what is summed, whatever is asked of it."""
+        return self.bounds, self.by, self.leaves_gaps_out, self.unit, self.persons
+
     def statistics(self, data: object) -> Statistics:
         """Sum the records of a frame or another source. The result is secret."""
-        sums, records = sum_groups(data, self._plan())
+        sums, records = sum_groups(self.source(data), self._plan())
         return Statistics(self, self._ends(sums, records), records)
 
     def rehearse(self, made_up: object) -> Counts:
         """Return the sums of made-up records as plain numbers, for `simulate`. Never give it real records."""
-        return self._ends(*sum_groups(made_up, self._plan()))
+        return self._ends(*sum_groups(self.source(made_up), self._plan()))
 
     def checked(self, values: ArrayLike, size: int) -> Counts:
         """Return made-up sums as an array, after checking that each half adds up."""
@@ -135,6 +152,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         if (rows.reshape(*rows.shape[:-1], 2, self.ends).sum(axis=-1) != size * self.unit).any():
             raise DeclarationError(f"Both halves of the sums add up to {size} records of {self.unit} each.")
         return rows
+
+    def at_places(self, places: Counts) -> Counts:
+        """Return what a record with a value at each of these places adds, of a column without groups."""
+        rows = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
+        return np.array([self._ends(row[None, :], 1) for row in rows])
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return what a record can add: with a value at a bound or in the middle, in each group, or without one."""
@@ -168,7 +190,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             laws, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
             means = [float(law @ values) for law in laws]
             spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
-            known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum())]}
+            known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
             truth += [value for ask in self.asks for value in known[ask]]
         return MadeUp(tuple(truth), self._ends(records @ parts, size))
 
@@ -182,7 +204,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             spread = max(0.0, distance - (2 * place - 1) ** 2) / 4 * self.width**2
             mean, t = float(self.value_at(place)), 2 * float(stdtrit(max(1.0, count - 1), tails(level)[1]))
             wide = t * np.sqrt(spread / count)
-            rows = {MEAN: [(mean, 0.0), (mean, wide)], SUM: [(mean * count, 0.0)]}
+            total = mean * count
+            far_off = t * np.sqrt(max(0.0, count * (spread + mean**2) - total**2 / size))
+            rows = {MEAN: [(mean, 0.0), (mean, wide)], SUM: [(total, 0.0), (total, far_off)]}
             rows[VARIANCE] = [(spread, 0.0), (spread, t * spread * np.sqrt(2 / count))]
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found

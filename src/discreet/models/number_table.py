@@ -21,10 +21,10 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, whole
 from discreet.models.asked import Asked
 from discreet.models.contributions import one_for_each
-from discreet.models.model import MadeUp
+from discreet.models.model import MadeUp, Placed
 from discreet.models.number_bounds import Bounds
-from discreet.models.numbers import POPULATION, RECORDS, BoundedNumber, asked_of, exact_shares
-from discreet.records import as_source
+from discreet.models.numbers import POPULATION, BoundedNumber, asked_of, exact_shares
+from discreet.models.persons import Persons
 from discreet.records.bands import day_text
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
@@ -68,6 +68,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     by: Column | None
     is_whole: bool
     leaves_gaps_out: bool
+    persons: Persons | None = None
 
     def __init__(
         self,
@@ -80,10 +81,18 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         by: Column | None = None,
         missing: Exact | None = None,
         is_whole: bool = False,
+        persons: Persons | None = None,
     ) -> None:
         shares = exact_shares(quantiles)
         self._declare(
-            column, bounds, by, missing, asks=asked_of(asks, ASKED), quantiles=shares, is_whole=bool(is_whole)
+            column,
+            bounds,
+            by,
+            missing,
+            persons,
+            asks=asked_of(asks, ASKED),
+            quantiles=shares,
+            is_whole=bool(is_whole) and (persons is None or persons.keeps_whole),
         )
         if self.bounds.dates:
             object.__setattr__(self, "is_whole", True)
@@ -135,7 +144,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def __repr__(self) -> str:
         ends = f"{self.shown(self.places[0])} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
-        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps})"
+        of = self.words_about_persons and f", {self.words_about_persons}"
+        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps}{of})"
+
+    @property
+    def is_one_median(self) -> bool:
+        """Tell whether the median of a public number of records is all that is asked."""
+        alone = self.asks == (QUANTILES,) and self.quantiles == (Fraction(1, 2),)
+        return alone and self.by is None and not self.leaves_gaps_out
 
     @property
     def part_in_words(self) -> str:
@@ -168,8 +184,12 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the one table that is counted."""
-        return ((self.declared,) if self.by is None else (self.by, self.declared),)
+        """Return the one table that is counted; where persons are counted, rows are not."""
+        return () if self.persons is not None else (self._family,)
+
+    @property
+    def _family(self) -> tuple[Column, ...]:
+        return (self.declared,) if self.by is None else (self.by, self.declared)
 
     @property
     def declared_columns(self) -> tuple[Column, ...]:
@@ -182,19 +202,34 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         own = [str(level) for level in self.declared.levels]
         return tuple(f"{group} {name}".strip() for group in self.groups for name in own)
 
+    @property
+    def counted(self) -> tuple[object, ...]:
+        """Return what is counted, whatever is asked of it."""
+        return self._family, self.persons
+
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source. The result is secret."""
-        (table,) = as_source(data).count_families(list(self.tables))
+        (table,) = self.source(data).count_families([self._family])
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
     def rehearse(self, made_up: object) -> Counts:
         """Return the counts of made-up records as plain numbers, for `simulate`. Never give it real records."""
-        (table,) = as_source(made_up).count_families(list(self.tables))
+        (table,) = self.source(made_up).count_families([self._family])
         return table.ravel()
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return one unit for each cell."""
         return one_for_each(len(self.cells), most)
+
+    def is_told_by(self, metric: Placed) -> bool:
+        """Tell whether every edge is one of the metric's, and a gap counts as the same number."""
+        plain = self.by is None and self.persons is None and not self.leaves_gaps_out
+        return (
+            plain
+            and metric.columns == (self.column,)
+            and metric.gap == self.bounds.missing
+            and set(self.edges[1:-1]) <= set(metric.marks)
+        )
 
     def parts(self) -> Iterator["NumberTable"]:
         """Give tables of few cells: in two groups if there are groups, then without."""
@@ -212,7 +247,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     @property
     def row_words(self) -> tuple[str, ...]:
         """Return the words of every row."""
-        kept = [f"{name} ({of})" for name in self.quantity_words for of in (RECORDS, POPULATION)]
+        kept = [f"{name} ({of})" for name in self.quantity_words for of in (self.among, POPULATION)]
         return tuple(f"{words} {group}".strip() for group in self.groups for words in kept)
 
     @property
@@ -220,11 +255,11 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return what is told of each group."""
         found = []
         if QUANTILES in self.asks:
-            found += [f"{quantile_name(each)} of {self.column}" for each in self.quantiles]
+            found += [f"{quantile_name(each)} of {self.quantity}" for each in self.quantiles]
         if DISTRIBUTION in self.asks:
-            found += [f"share of {self.column} below {self.shown(self.places[place])}" for place in self.shown_edges]
+            found += [f"share of {self.quantity} below {self.shown(self.places[place])}" for place in self.shown_edges]
         if MEAN in self.asks:
-            found.append(f"mean of {self.column}")
+            found.append(f"mean of {self.quantity}")
         return tuple(found)
 
     @property
@@ -232,10 +267,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return about seven edges at which the share below is shown."""
         step = max(1, round(self.count / 8))
         return tuple(range(step, self.count, step))
-
-    def shown(self, value: float) -> str:
-        """Return a number of the column as text; of dates, the day."""
-        return day_text(value) if self.bounds.dates else f"{value:,.10g}"
 
     @property
     def row_scales(self) -> tuple[float, ...]:

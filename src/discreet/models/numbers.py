@@ -18,13 +18,16 @@ from scipy.special import betainc
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
-from discreet.exact import Exact, exact
+from discreet.exact import Exact, exact, exact_text
 from discreet.models.model import Model, Parameters, ReadAs
 from discreet.models.number_bounds import Bounds, bounds_of, measure_of
+from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
 from discreet.records.bands import day_text
+from discreet.records.batches import as_source
 from discreet.records.columns import Column, is_text
 from discreet.records.counting import Statistics
 from discreet.records.moments import Measure
+from discreet.records.source import Source
 from discreet.records.values import text_of
 
 RECORDS, POPULATION = "these records", "population"
@@ -42,15 +45,20 @@ class BoundedNumber(Model[ReadAs]):
     bounds: Bounds
     by: Column | None
     leaves_gaps_out: bool
+    persons: Persons | None
 
     def _declare(
-        self, column: str, bounds: Sequence[Exact], by: Column | None, missing: Exact | None, **others: object
-    ) -> None:
+        self, column: str, bounds: Sequence[Exact], by: Column | None, missing: Exact | None,
+        persons: Persons | None = None, **others: object,
+    ) -> None:  # fmt: skip
         if not isinstance(column, str) or not column or not is_text(column):
             raise DeclarationError("A question about a number needs the name of its column: a text that is not empty.")
         if by is not None and (not isinstance(by, Column) or by.name == column):
             raise DeclarationError("by is another Column, whose declared levels make the groups.")
-        values = {"bounds": bounds_of(column, bounds, missing), "by": by, "leaves_gaps_out": missing is None} | others
+        declared, leaves_out = bounds_of(column, bounds, missing), missing is None
+        if persons is not None:
+            declared, leaves_out = _of_persons(persons, declared, by, leaves_out)
+        values = {"bounds": declared, "by": by, "leaves_gaps_out": leaves_out, "persons": persons} | others
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -84,8 +92,37 @@ class BoundedNumber(Model[ReadAs]):
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of the column, and whether gaps are left out."""
-        return (replace(self.bounds, are_gaps_left_out=self.leaves_gaps_out),)
+        """Return the bounds of the column in one row, and whether gaps are left out."""
+        own = self.bounds if self.persons is None else self.persons.of_rows(self.bounds)
+        return (replace(own, are_gaps_left_out=self.leaves_gaps_out or own != self.bounds),)
+
+    @property
+    def protects(self) -> str:  # type: ignore[override]
+        """Return whom the guarantee protects: one person, where their rows are put together."""
+        return "one record" if self.persons is None else ONE_PERSON
+
+    @property
+    def quantity(self) -> str:
+        """Return what is asked about in words: the column, or what it is of a person."""
+        return self.column if self.persons is None else self.persons.words(self.column)
+
+    @property
+    def among(self) -> str:
+        """Return the words of the row about those who are in the data."""
+        return RECORDS if self.persons is None else THESE_PERSONS
+
+    @property
+    def words_about_persons(self) -> str:
+        """Say whose rows are put together, and how."""
+        if self.persons is None:
+            return ""
+        own = self.persons
+        ends = "" if not own.row_bounds else f", each row cut off at {' and '.join(map(exact_text, own.row_bounds))}"
+        return f"all rows of one {own.column} are one of {own.size:,} persons, whose {own.rule} counts{ends}"
+
+    def source(self, data: object) -> Source:
+        """Return the records of a frame or another source: its rows, or the persons whose rows they are."""
+        return as_source(data) if self.persons is None else self.persons.source(data, self.bounds, self.by)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -101,13 +138,18 @@ class BoundedNumber(Model[ReadAs]):
         """Return the number at a place between the bounds, 0 at the lower and 1 at the upper one."""
         return np.asarray(float(self.bounds.low) + self.width * np.asarray(place, dtype=float))
 
+    def shown(self, value: float) -> str:
+        """Return a number of the column as text; of dates, the day."""
+        return day_text(value) if self.bounds.dates else f"{value:,.10g}"
+
     @property
     def words_about_gaps(self) -> str:
         """Say what becomes of gaps."""
         if self.leaves_gaps_out:
-            return "records without a value are left out"
+            return f"{'records' if self.persons is None else 'persons'} without a value are left out"
         own = self.bounds
-        return f"gaps count as {day_text(float(own.missing)) if own.dates else f'{float(own.missing):g}'}"
+        who = "gaps count" if self.persons is None else "a person without a value counts"
+        return f"{who} as {day_text(float(own.missing)) if own.dates else f'{float(own.missing):g}'}"
 
     def numbers(self, values: ArrayLike, length: int, total: int | None = None) -> Counts:
         """Return made-up statistics as an array, after checking their shape. Secret statistics are refused."""
@@ -151,6 +193,17 @@ class BoundedNumber(Model[ReadAs]):
     def row_words(self) -> tuple[str, ...]:
         """Return the words of every row of a posterior."""
         raise NotImplementedError
+
+
+def _of_persons(persons: Persons, bounds: Bounds, by: Column | None, leaves_out: bool) -> tuple[Bounds, bool]:
+    """Return the bounds of a person's value, and whether persons without one are left out."""
+    if not isinstance(persons, Persons) or persons.column in (bounds.name, None if by is None else by.name):
+        raise DeclarationError("persons is a Persons, whose column of ids is another than those that are asked about.")
+    if not persons.is_total or not leaves_out:
+        return bounds, leaves_out
+    if bounds.dates:
+        raise DeclarationError("Dates have no total. The value of a person may be the largest, smallest or mean.")
+    return replace(bounds, missing=min(max(Fraction(0), bounds.low), bounds.high)), False
 
 
 def asked_of(ask: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -10,9 +10,11 @@ an exponential filter, and all terms are positive.
 """
 
 from functools import lru_cache
-from math import log
+from math import log, sqrt
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.noise.cut import CutLaw
@@ -27,7 +29,8 @@ from discreet.noise.line_sums import (
     width_of,
 )
 
-_ROWS = 256  # values of a cut that are worked out together
+_ROWS = 64  # values of a cut that are worked out together
+_SMOOTH = 0.8  # of one over the rates: how far apart values may be that are worked out
 
 
 @lru_cache(maxsize=256)
@@ -60,9 +63,14 @@ def cell_law(outer: float, inner: float, sizes: tuple[int, ...], size: int) -> C
     return cut_law(outer, inner, (size, *others), 1)
 
 
-@lru_cache(maxsize=2048)
 def cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> CutLaw:
-    """Return the law of the noise of the first `place` cells, added up."""
+    """Return the law of the noise of the first `place` cells, added up; that of all others has the same."""
+    mirrored = (sizes[::-1], sum(sizes) - place)
+    return _cut_law(outer, inner, *((sizes, place) if 2 * place <= sum(sizes) else mirrored))
+
+
+@lru_cache(maxsize=2048)
+def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> CutLaw:
     ends = np.cumsum((0, *sizes))
     block = int(np.searchsorted(ends, place, side="right")) - 1
     inside = place - int(ends[block])
@@ -77,6 +85,27 @@ def cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> C
     return CutLaw(weights / weights.sum())
 
 
+def cut_operations(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
+    """Return about how many operations the laws of all cuts take: a few for each value worked out and each t."""
+    half, longest = 9 * sqrt(2 * sum(sizes)) / (outer + inner), (6 * sqrt(2 * max(sizes)) + 32) / inner
+    return 5.0 * sum(sizes) * (half / _step(outer, inner) + 1) * (2 * longest + 1)
+
+
+def _step(outer: float, inner: float) -> int:
+    """Return how far apart the values are that are worked out; between them logarithms are smooth."""
+    return max(1, int(_SMOOTH / (outer + inner)))
+
+
+def _worked_out(half: int, step: int) -> NDArray[np.int64]:
+    """Return the values that are worked out: all near zero, where whole numbers tell, then in growing steps."""
+    near, grown = 6 * step, []
+    at, wide = min(near, half), 1
+    while at < half:
+        grown.append(at)
+        at, wide = at + wide, min(step, wide + max(1, wide // 4))
+    return np.unique([*range(min(near, half)), *grown, half])
+
+
 def _through(
     outer: float, below: Floats, above: Floats, blocks: tuple[tuple[int, ...], tuple[int, ...]], half: int, inner: float
 ) -> Floats:
@@ -85,18 +114,31 @@ def _through(
     left, right = (sums_of_blocks(outer, inner, each, wide) for each in blocks)
     own, other = half_of(below), half_of(above)
     common = max(own, other)
-    t, t_other = np.arange(-own, own + 1), np.arange(-common, common + 1)
-    weights = np.zeros(2 * half + 1)
     padded = fitted(above, common)
-    for first in range(0, half + 1, _ROWS):
-        v = np.arange(first, min(first + _ROWS, half + 1))[:, None]
-        rest = padded * _at(right, -v - t_other, wide)
-        mixed = filtered(rest, outer)[:, ::-1][:, common - own : common + own + 1]  # at -t
-        values = (below * _at(left, v - t, wide) * mixed).sum(axis=1)
-        weights[half + v[:, 0]] = values
-        weights[half - v[:, 0]] = values
-    return weights
+    # rows of `left` at v - t, t = -own..own, and of `right` at -v - t', t' = -common..common: both run backwards
+    lefts = sliding_window_view(fitted(left, half + own), 2 * own + 1)[:, ::-1]
+    rights = sliding_window_view(fitted(right, half + common), 2 * common + 1)[:, ::-1]
+    places = _worked_out(half, _step(outer, inner))
+    values = np.empty(len(places))
+    for first in range(0, len(places), _ROWS):
+        v = places[first : first + _ROWS]
+        mixed = filtered(padded * rights[half - v], outer)[:, ::-1][:, common - own : common + own + 1]  # at -t
+        values[first : first + _ROWS] = np.einsum("t,vt,vt->v", below, lefts[half + v], mixed)
+    upper = _between(places, values)
+    return np.concatenate([upper[:0:-1], upper])
 
 
-def _at(table: Floats, places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], half: int) -> Floats:
-    return np.asarray(np.where(np.abs(places) <= half, table[np.clip(places + half, 0, 2 * half)], 0.0))
+def _between(places: NDArray[np.int64], values: Floats) -> Floats:
+    """Return the weights of 0, 1, ..., from those of some places: splines of order 7 through their logarithms.
+
+    All weights are made of exponentials with kinks at zero alone, so that logarithms are smooth on one side of it.
+    """
+    every = np.arange(places[-1] + 1)
+    if len(places) == len(every):
+        return values
+    from scipy.interpolate import make_interp_spline  # which takes long to load
+
+    kept = values > 1e-40 * values.max()
+    last = int(np.argmin(kept)) if not kept.all() else len(kept)
+    spline = make_interp_spline(places[:last], np.log(values[:last]), k=7)
+    return np.where(every <= places[last - 1], np.exp(spline(np.minimum(every, places[last - 1]))), 0.0)

@@ -21,13 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
-from discreet.noise.block_cuts import cell_law, cut_law, free_cell_law, free_logs, tied_log
+from discreet.noise.block_cuts import cell_law, cut_law, cut_operations, free_cell_law, free_logs, tied_log
 from discreet.noise.block_losses import free_loss, tied_loss
 from discreet.noise.cut import CutLaw
 from discreet.noise.laplace_kernel import balanced_rows, by_block, runs_of_blocks, starts
 from discreet.noise.law import NoiseLaw
 from discreet.noise.line_sums import block_sums, half_of
 from discreet.randomness import RandomBits, any_laplace, bernoulli_exponential
+
+_RATE = 0.05  # of cells, for estimates of what is kept
 
 Draw = Callable[[int], Counts]
 Keep = Callable[[Counts], NDArray[np.bool_]]
@@ -195,10 +197,10 @@ class ZeroSumBlocks(BlockNoise):
     @cached_property
     def _balanced_share(self) -> float:
         """Return the share of tables that are kept: Z over the sum of the weights of what is proposed."""
-        outer, inner = self.rates
+        outer, inner = not_too_small(*self.rates)
         proposed = sum(free_logs(outer, inner, size) for size in self.sizes[:-1])
         proposed -= (self.sizes[-1] - 1) * log(np.tanh(inner / 2))
-        return float(np.exp(self.log_normaliser - proposed))
+        return float(np.exp(tied_log(outer, inner, self.sizes) - proposed))
 
     @property
     def draw_operations(self) -> float:
@@ -248,14 +250,26 @@ class ZeroSumBlocks(BlockNoise):
         """Return the law of the noise of the first so many cells, added up."""
         return cut_law(*self.rates, self.sizes, place)
 
+    @cached_property
+    def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cuts take."""
+        return cut_operations(*self.rates, self.sizes)
+
     def single(self, place: int) -> CutLaw:
         """Return the law of the noise of one cell."""
         return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
 
 
+def not_too_small(outer: float, inner: float) -> tuple[float, float]:
+    """Return rates in the same ratio: how much is kept hardly depends on more, and tables of small rates are long."""
+    larger = max(1.0, _RATE / inner)
+    return outer * larger, inner * larger
+
+
 @lru_cache(maxsize=64)
 def kept_share(outer: float, inner: float, size: int) -> float:
     """Return the share of proposed blocks that are kept."""
+    outer, inner = not_too_small(outer, inner)
     return float(np.exp(free_logs(outer, inner, size) + size * log(np.tanh(inner / 2))))
 
 

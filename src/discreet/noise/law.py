@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.noise.cut import CutLaw
@@ -105,6 +105,20 @@ class NoiseLaw(ABC):
         """Return r if P(u) ~ e^(-r max_f ||u_f||_1 / 2) on tables u_f that sum to zero, with one radius; else None."""
         return None
 
+    @property
+    def tree_parents(self) -> tuple[int, ...] | None:
+        """Return on which later number each hangs, if noise is carried along a tree; see `tree_rates`. Else None."""
+        return None
+
+    @property
+    def tree_rates(self) -> Floats:
+        """Return the rate of every edge, if there is a tree: what is `carried` over each is Laplace noise."""
+        raise DeclarationError(f"{type(self).__name__} noise is not carried along a tree.")
+
+    def carried(self, noise: NumbersT) -> NumbersT:
+        """Return what is carried over every edge of the tree, if there is one."""
+        raise DeclarationError(f"{type(self).__name__} noise is not carried along a tree.")
+
     @abstractmethod
     def slope(self, noise: ArrayLike) -> Floats:
         """Return a smooth stand-in for the derivative of `log_kernel` by each number, for real noise (rows)."""
@@ -167,6 +181,11 @@ class NoiseLaw(ABC):
     def cut(self, place: int) -> CutLaw | None:
         """Return the law of the noise of the first so many numbers, added up; None if it is not worked out."""
         return None
+
+    @property
+    def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cuts take, where these are worked out."""
+        return 0.0
 
     def single(self, place: int) -> CutLaw | None:
         """Return the law of one number's noise, where that of cuts is known too; else None."""

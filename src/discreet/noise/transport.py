@@ -30,6 +30,7 @@ from discreet.noise.cut import CutLaw
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import balanced_rows
 from discreet.noise.law import NoiseLaw
+from discreet.noise.tree_sums import TreeSum, tree_sum
 from discreet.randomness import RandomBits
 
 
@@ -61,6 +62,16 @@ class TreeLaplace(NoiseLaw):
     def is_path(self) -> bool:
         """Tell whether the cells lie in a row."""
         return self.parents == tuple(range(1, len(self.rates) + 1))
+
+    @property
+    def tree_parents(self) -> tuple[int, ...]:
+        """Return on which later cell each hangs."""
+        return self.parents
+
+    @property
+    def tree_rates(self) -> Floats:
+        """Return the rate of every edge."""
+        return self.edges.number_rates
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -159,6 +170,13 @@ class TreeLaplace(NoiseLaw):
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the exact loss: those of all edges that move add."""
         return self.edges.loss(self.carried(np.asarray(change)))
+
+    def sums(self, parts: Sequence[int]) -> "TreeSum | None":
+        """Return the law of the noise of some cells and of all others: of the edges that lead out of the part."""
+        if set(parts) != {0, 1}:
+            return None
+        hangs = zip(parts, self.parents, self.rates, strict=False)
+        return tree_sum(tuple(rate for own, parent, rate in hangs if own != parts[parent]))
 
     def cut(self, place: int) -> CutLaw | None:
         """Return the law of the noise of the first cells of a path: that of the edge behind them."""

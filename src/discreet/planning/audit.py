@@ -256,7 +256,8 @@ def _learnt_regions(box: _Box, shortlist: Sequence[_Found], draws: int, final: i
 
 
 def _learnt_words(chosen: NDArray[np.bool_]) -> str:
-    return f"the output lies in one of {int(chosen.sum())} regions, of {len(chosen) - 1} that were learnt"
+    """Count regions; the first bin lies below all of them and is always empty."""
+    return f"the output lies in {int(chosen[1:].sum())} of {len(chosen) - 1} regions that were learnt"
 
 
 def _tried(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:

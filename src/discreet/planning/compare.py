@@ -10,15 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
+from typing import overload
 
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
+from discreet.models.model import Model
+from discreet.models.numbers import BoundedNumber
 from discreet.planning.accuracy import accuracy
+from discreet.planning.compare_numbers import NumberRanking, compare_numbers
 from discreet.planning.distance_accuracy import distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
+from discreet.planning.number_accuracy import STUDIES
 from discreet.planning.optimum import can_optimise, optimum
 from discreet.reading import why_not_exact
 
@@ -106,17 +111,34 @@ def floor_in_words(floor: float) -> str:
     return f"No private mechanism whose output is read as a posterior of n records has a distance below {floor:.6f}."
 
 
+@overload
 def compare(
     model: Categories, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int = 100
-) -> Ranking:
-    """Rank all mechanisms that may publish a histogram of this model under (epsilon, delta).
+) -> Ranking: ...
 
-    Figures are exact sums where mechanisms can be written out; otherwise `repeats` studies are made up.
+
+@overload
+def compare(
+    model: BoundedNumber, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int = STUDIES
+) -> NumberRanking: ...
+
+
+def compare(
+    model: Model, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int | None = None
+) -> Ranking | NumberRanking:
+    """Rank all mechanisms that may publish a histogram, or a number, under (epsilon, delta).
+
+    Figures are exact sums where mechanisms can be written out; otherwise `repeats` studies are made up. Of a number
+    mechanisms are ranked by how wide intervals will be.
     """
+    if isinstance(model, BoundedNumber):
+        return compare_numbers(model, size, epsilon, delta, level, STUDIES if repeats is None else repeats)
     if not isinstance(model, Categories):
         raise DeclarationError(
-            f"compare ranks mechanisms for tables of categories (Categories); got a {type(model).__name__}."
+            "compare ranks mechanisms for tables of categories (Categories) and for numbers (NumberSums, NumberTable); "
+            f"got a {type(model).__name__}."
         )
+    repeats = 100 if repeats is None else repeats
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
     for kind, made in Mechanism.registered().items():

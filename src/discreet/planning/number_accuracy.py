@@ -12,6 +12,7 @@ import numpy as np
 from discreet.errors import DeclarationError
 from discreet.exact import exact
 from discreet.inference.infer import infer
+from discreet.inference.posteriors.row import DAYS
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.numbers import POPULATION
 from discreet.planning.work_ahead import planning, require
@@ -55,13 +56,15 @@ def expected_widths(
         unit = rows[0].unit
         known = mechanism.model.known_rows(made.statistics, mechanism.size, level)
         pairs = zip(rows, known, strict=True)
-        own = [(r, width) for r, (_, width) in pairs if r.unit == unit and (len(rows) == 1 or r.quantity[:3] != "sum")]
+        is_sum = all(row.quantity.startswith("sum") for row in rows)
+        own = [(r, wide) for r, (_, wide) in pairs if r.unit == unit and r.quantity.startswith("sum") == is_sum]
         of_all = [(row.high - row.low, width) for row, width in own if row.quantity.endswith(f"({POPULATION})")]
         records = [row.high - row.low for row, _ in own if not row.quantity.endswith(f"({POPULATION})")]
         widths, exactly = np.array(of_all).T if of_all else (np.zeros(1), np.zeros(1))
         found.append((np.mean(records), np.mean(widths), np.mean(exactly)))
     records_width, wide, exactly_wide = np.mean(found, axis=0).tolist()
     epsilon = float(mechanism.guarantee.epsilon)
+    unit = "days" if unit == DAYS else unit
     return NumberWidths(epsilon, mechanism.size, level, records_width, wide, exactly_wide, unit)
 
 
@@ -86,3 +89,12 @@ def epsilon_for_records(mechanism: Mechanism, width: float, level: float = 0.9) 
         middle = sqrt(low * high)
         low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     return high
+
+
+def epsilon_for_population(mechanism: Mechanism, stated: NumberWidths, width: float) -> float | None:
+    """Return about the epsilon for a wished mean width of intervals for the population; None if sampling forbids it.
+
+    What privacy and what sampling leave open add up as squares, nearly.
+    """
+    left = width**2 - stated.exact_population**2
+    return epsilon_for_records(mechanism, sqrt(left), stated.level) if left > 0 else None

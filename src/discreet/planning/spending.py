@@ -51,7 +51,9 @@ def ledger_totals(ledger: Ledger) -> Totals:
     found = compose([part for charge in charges for part in _parts(charge)], delta)
     if isinstance(spent, Concentrated):
         return replace(found, rho=spent.rho, zcdp=zcdp_epsilon(spent.rho, delta * Fraction(9, 10)))
-    return replace(found, basic=spent.epsilon, sum_of_deltas=spent.delta)
+    if isinstance(spent, Budget):
+        return replace(found, basic=spent.epsilon, sum_of_deltas=spent.delta)
+    return found  # under a metric: what the same releases cost for any change whatever
 
 
 def _parts(charge: Entry) -> list[Mechanism] | list[_Charged]:

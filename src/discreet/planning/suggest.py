@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from math import prod
+from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
@@ -22,8 +23,10 @@ from discreet.mechanisms import (
     GeometricSums,
     JointHistograms,
     Mechanism,
+    MetricSums,
     NetworkCounts,
     PathTable,
+    TreeLevels,
     TreeTable,
 )
 from discreet.mechanisms.box_moments import NoisyMoments
@@ -62,12 +65,39 @@ def suggest_for_fitting(network: Network, size: int, epsilon: Exact) -> Suggesti
     return Suggestion(*_without_shared_radius(network, size, epsilon))
 
 
-def suggest_per_unit(model: Model, size: int, epsilon_per_unit: Exact) -> Suggestion:
-    """Return what publishes a model with so much epsilon for each unit of its column."""
-    if not isinstance(model, NumberTable):
-        raise DeclarationError('epsilon_per_unit is for model = "number" with quantiles or the distribution.')
+def suggest_per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: Any) -> Suggestion:
+    """Return what publishes a model with so much epsilon for each unit of its metric; `keys` are those of a tree."""
+    return _per_unit(model, size, epsilon_per_unit, **keys)
+
+
+@singledispatch
+def _per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: Any) -> Suggestion:
+    raise DeclarationError(
+        'epsilon_per_unit is for model = "number", and for the levels of one column that hang on each other as a tree.'
+    )
+
+
+@_per_unit.register
+def _(model: NumberTable, size: int, epsilon_per_unit: Exact) -> Suggestion:
     why = f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
     return Suggestion(PathTable.per_unit(model, size, epsilon_per_unit), why)
+
+
+@_per_unit.register
+def _(model: NumberSums, size: int, epsilon_per_unit: Exact) -> Suggestion:
+    why = f"it promises so much epsilon for each unit of {model.column}, between values on a grid of {model.unit:,}"
+    return Suggestion(MetricSums.per_unit(model, size, epsilon_per_unit), why)
+
+
+@_per_unit.register
+def _(model: Categories, size: int, epsilon_per_unit: Exact, **keys: Any) -> Suggestion:
+    if "hangs_on" not in keys:
+        raise DeclarationError(
+            "Levels have a distance if they hang on each other: say of each on which, hangs_on = { east = 'north' }, "
+            "and how long edges are, lengths = { east = 2 }, if they are not 1."
+        )
+    why = "it promises so much epsilon for each unit of length on the tree of the levels"
+    return Suggestion(TreeLevels.per_unit(model, size, epsilon_per_unit, **keys), why)
 
 
 @singledispatch
@@ -105,9 +135,12 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     made = GeometricSums(model, size, epsilon)
     values, spread = (f"{100 * float(part / made.epsilon):.3g} %" for part in made.parts)
-    share = f"values get {values} of epsilon, and how far they spread {spread}"
-    both = "" if sum(made.parts) == made.epsilon else ", as no record moves both wholly at once"
-    why = "every record is one unit that is divided between two ends, so groups and gaps cost nothing besides"
+    who, share = (
+        model.protects.removeprefix("one "),
+        f"values get {values} of epsilon, and how far they spread {spread}",
+    )
+    both = "" if sum(made.parts) == made.epsilon else f", as no {who} moves both wholly at once"
+    why = f"every {who} is one unit that is divided between two ends, so groups and gaps cost nothing besides"
     why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
@@ -118,6 +151,8 @@ def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggest
     why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
+    if model.is_one_median:
+        why += "; mechanism = 'TwoStepMedian' has a nearer best guess of one median, and often wider intervals"
     if "mean" in model.asks:
         why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)

@@ -17,7 +17,8 @@ from discreet.guarantees import (
     read_amount,
     zcdp_cost,
 )
-from discreet.guarantees.entries import paid
+from discreet.guarantees.entries import Body, account_of, paid
+from discreet.guarantees.metric_budget import metric_cost
 from discreet.guarantees.signatures import PublicKey
 from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
@@ -143,13 +144,25 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     if outcome is None or outcome.kind != "release" or release.digest not in outcome.body["digests"]:
         raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")
     _check_price(release, charge, outcome.body["releases"])
+    if ledger.metric is not None:
+        _check_metric_price(release, charge, ledger.created)
     sums = [[read_amount(entry.body[part]) for part in ("limit", "spent")] for entry in (charge, outcome)]
     if not sums[0][0].covers(sums[0][1]):
         raise VerificationError(f"Entry {charge.sequence} spent more than the limit. Do not trust this ledger.")
+    under = f" for {read_amount(charge.body['cost']).words()}" if ledger.metric is not None else ""
+    price = f"charged as entry {charge.sequence}{under}, digest matches"
     return [
         f"looked up: the newest of {length} entries stands on entry {charge.sequence} and its record",
-        f"looked up: charged as entry {charge.sequence}, digest matches",
+        f"looked up: {price}",
     ]
+
+
+def _check_metric_price(release: Release, charge: Entry, created: Body) -> None:
+    """Refuse if a ledger under a metric charged less than a release costs for each unit."""
+    model = release.mechanism.model
+    account, cost = metric_cost(created, release.guarantee, release.label, model.is_told_by, release.unit.rows)
+    if not read_amount(charge.body["cost"]).covers(cost) or account_of(charge.body) != account:
+        raise VerificationError(f"Entry {charge.sequence} charged less than {release.label!r} costs. Do not trust it.")
 
 
 def _not_there(label: str, receipt: Receipt, length: int) -> str:

@@ -12,6 +12,7 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model
 from discreet.reading import Case, Exactness, Work, engine_for
+from discreet.reading.patience import patience_for
 
 PLANNED = 20.0
 """A plan reads many made-up studies: it may take as many operations as so many of the largest readings."""
@@ -27,7 +28,7 @@ def require(work: Work, patience: float, undone: str) -> None:
     if not isinstance(patience, int | float) or not 0 < patience < float("inf"):
         raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. {undone}")
     if (why := work.refusal_for(patience)) is not None:
-        raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {work.way_out}")
+        raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {patience_for(work)}")
 
 
 def verifying(mechanism: Mechanism) -> Work:

@@ -144,7 +144,6 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
 class Work:
     """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals.
 
-    >>> Work("summing 3 tables", operations=1e6, numbers=1e3).refusal
     >>> Work("summing 3 tables", operations=4e11, numbers=1e3).refusal
     'summing 3 tables takes about 4e+11 operations, and at most 2e+11 are allowed'
     """
@@ -166,27 +165,15 @@ class Work:
             return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {most:.0e} are allowed"
         return None
 
-    @property
-    def way_out(self) -> str:
-        """Say how somebody who can wait, and has the memory, allows this."""
-        needed = 1.01 * max(self.operations / MOST_OPERATIONS, self.numbers / MOST_NUMBERS)
-        return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."
-
 
 class Engine(ABC):
     """Reads cases of some models; it registers by `class NewEngine(Engine, place=10)`, and lower places come first."""
 
-    registered: ClassVar[dict[type["Engine"], int]] = {}
-    """Every engine with its place."""
-
-    models: ClassVar[tuple[type, ...]]
-    """The models whose cases it reads."""
-
+    registered: ClassVar[dict[type["Engine"], int]] = {}  # every engine with its place
+    models: ClassVar[tuple[type, ...]]  # whose cases it reads
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    reads_margins: ClassVar[bool] = False
-    """Whether it reads releases of other tables too, which are margins of the case's."""
-    shares_rows: ClassVar[bool] = False
-    """Whether `reader` reads rows once that have the same prior in several cases."""
+    reads_margins: ClassVar[bool] = False  # whether it reads releases of other tables too, margins of the case's
+    shares_rows: ClassVar[bool] = False  # whether `reader` reads rows once that have the same prior in several cases
 
     def __init_subclass__(cls, place: int | None = None) -> None:
         super().__init_subclass__()
@@ -256,9 +243,9 @@ def why_unreadable(mechanism: Mechanism) -> str | None:
 def read(case: Case) -> Reading:
     """Return what a case tells, by the first engine that does not refuse it."""
     if (engine := engine_for(case)) is None:
-        works = [engine.work(case) for engine in engines_of(case) if engine.misfit(case) is None]
-        way_out = f" {works[-1].way_out}" if works else ""
-        raise DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.{way_out}")
+        from discreet.reading.patience import not_read  # which is about what stands here
+
+        raise not_read(case)
     return engine.read(case)
 
 

@@ -6,7 +6,8 @@ sigma is follows from the noisy squares: every sigma between 0 and sqrt(r (1 - r
 bounds goes, is equally likely beforehand, and is weighed by the noise that it would take.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
@@ -16,7 +17,7 @@ from scipy.special import stdtrit
 from discreet.arrays import Floats
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.number_sums import NumberSums
-from discreet.reading.ratios import DRAWS, PairNoise, Quantiles, Ratio, pair_noise
+from discreet.reading.ratios import DRAWS, Deviation, PairNoise, Quantiles, Ratio, pair_noise
 
 _SPREADS = 64  # values of sigma that are weighed
 _NEAR = 33  # ratios at which the law of a population's mean is worked out
@@ -33,20 +34,43 @@ class NumberSumsReading:
     second: Floats
     rates: tuple[float, float]
     """How fast the noise of places and of squares falls, for each record."""
+    others: tuple["NumberSumsReading", ...] = ()
+    """Other releases of the same sums, if this is their average."""
     method: str = "read by tests that hold whatever the records are; for the population, with a t distribution"
     log_evidence: float = float("nan")
 
     @cached_property
     def noise(self) -> PairNoise:
         """Return draws of the noise of two ends."""
+        if self.others:
+            return _averaged([each.noise for each in self.others], self.weights(0), _SEED + 10)
         return pair_noise(self.model.ends, self.rates[0], _SEED)
 
     @cached_property
     def square_noise(self) -> PairNoise:
         """Return draws of the noise of the ends of squares, independent of the others."""
+        if self.others:
+            return _averaged([each.square_noise for each in self.others], self.weights(1), _SEED + 20)
         drawn = pair_noise(self.model.ends, self.rates[1], _SEED + 1)
         order = np.random.default_rng(_SEED + 2).permutation(drawn.size)
         return PairNoise(drawn.first[order], drawn.second[order])
+
+    def weights(self, place: int) -> Floats:
+        """Return how much each of several releases counts in their average: by one over the variance of its noise."""
+        told = np.array([each.rates[place] ** 2 for each in self.others])
+        return np.asarray(told / told.sum())
+
+    @classmethod
+    def average(cls, readings: "Sequence[NumberSumsReading]") -> "NumberSumsReading":
+        """Return the reading of several releases of the same sums: of their weighted average, noise and all."""
+        if len(readings) == 1:
+            return readings[0]
+        one = readings[0]
+        method = f"{one.method}, of the average of {len(readings)} releases"
+        found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(readings), method)
+        first = np.tensordot(found.weights(0), [each.first for each in readings], axes=1)
+        second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
+        return replace(found, first=first, second=second)
 
     @cached_property
     def _normals(self) -> tuple[Floats, Floats]:
@@ -85,19 +109,25 @@ class NumberSumsReading:
     def _cross(self, shares: Floats) -> Floats:
         return 2 * self._moments[2] * shares * (1 - shares)
 
-    def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
-        """Return the mean place in the population of a group, around what was found among the records."""
+    def deviation(self, group: int) -> tuple[Deviation, float]:
+        """Return draws of how far a sum of values lies from its expectation, and about how far that makes a mean."""
         count = self.known(group)
         normals, ranks = self._normals
         scale = np.sqrt(max(count - 1, 1.0) / _chi_squares(max(count - 1, 1.0)))
         counts = np.clip(self.first[group].sum() - (self.noise.first + self.noise.second), 1.0, self.size)
 
-        def deviation(ratio: float) -> Floats:
+        def drawn(ratio: float) -> Floats:
             sigmas, weights = self.spreads(group, ratio)
             chosen = sigmas[np.minimum(np.searchsorted(np.cumsum(weights), ranks), _SPREADS - 1)]
             return np.asarray(np.sqrt(counts) * chosen * normals * scale)
 
-        reach = found.high - found.low + 12 * sqrt(max(found.point * (1 - found.point), 1 / count) / count)
+        point = float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
+        return drawn, sqrt(max(point * (1 - point), 1 / count) / count)
+
+    def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
+        """Return the mean place in the population of a group, around what was found among the records."""
+        deviation, typical = self.deviation(group)
+        reach = found.high - found.low + 12 * typical
         near = found.point + reach * np.linspace(-1, 1, _NEAR)
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], near]), 0, 1))
         law = Quantiles.of(self.noise, level, deviation, ratios).interval(*map(float, self.first[group]))
@@ -118,6 +148,25 @@ class NumberSumsReading:
         if self.model.ends == 2:
             count = np.full_like(high_end, float(self.size))
         return np.asarray(low * count + width * high_end)
+
+    def population_sums(self, group: int) -> Floats:
+        """Return draws of the sum that as many records of the population have on average."""
+        drawn = self.sums(group)
+        return np.asarray(drawn + np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * self._normals[0])
+
+    def sum_variances(self, group: int, sums: Floats) -> Floats:
+        """Return draws of the variance of a sum, sum y^2 - (sum y)^2 / n, where y is 0 in other groups.
+
+        With F, the sum of squared distances (2 x - 1)^2, sum x^2 is (F + 4 H - K) / 4 for K values.
+        """
+        low, width = float(self.model.bounds.low), self.model.width
+        high_end = self.first[group, 0] - self.noise.first
+        count = np.full_like(high_end, float(self.size))
+        if self.model.ends > 2:
+            count = self.first[group].sum() - self.noise.first - self.noise.second
+        squares = (self.second[group, 0] - self.square_noise.first + 4 * high_end - count) / 4
+        squares = np.clip(squares, 0, np.maximum(high_end, 0))
+        return np.asarray(low**2 * count + 2 * low * width * high_end + width**2 * squares - sums**2 / self.size)
 
     def variances(self, group: int, sampled: bool) -> Floats:
         """Return draws of the variance of a group's values, among the records or in the population.
@@ -147,3 +196,12 @@ class NumberSumsReading:
 def _chi_squares(freedom: float) -> Floats:
     """Return draws of chi-square numbers, for Student's."""
     return np.random.default_rng(_SEED + 4).chisquare(freedom, DRAWS)
+
+
+def _averaged(parts: Sequence[PairNoise], weights: Floats, seed: int) -> PairNoise:
+    """Return draws of the weighted average of the noise of several releases, each in an order of its own."""
+    generator = np.random.default_rng(seed)
+    orders = [generator.permutation(part.size) for part in parts]
+    pairs = list(zip(weights, parts, orders, strict=True))
+    first, second = (sum(w * getattr(part, end)[order] for w, part, order in pairs) for end in ("first", "second"))
+    return PairNoise(np.asarray(first), np.asarray(second))

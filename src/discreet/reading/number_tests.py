@@ -113,21 +113,21 @@ class ExactTests(EdgeTests):
                 continue
             law = self.cut(place + 1)
             if sampled:
-                low[place], high[place] = _binomial_tails(law, noisy, self.size, share)
+                low[place], high[place] = binomial_tails(law, noisy, self.size, share)
             else:
                 low[place], high[place] = float(law.at_most(away)), float(law.at_least(away + 1))
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
         """Return the share below an edge, from its own cut."""
-        return _own_share(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
+        return own_share(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
         """Return the share of a cell, from its own count."""
-        return _own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
+        return own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
 
 
-def _binomial_tails(law: CutLaw, noisy: int, size: int, share: Fraction) -> tuple[float, float]:
+def binomial_tails(law: CutLaw, noisy: int, size: int, share: Fraction) -> tuple[float, float]:
     """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z)."""
     values = np.arange(-law.half, law.half + 1)
     below = bdtr(np.clip(noisy - values, -1, size).astype(float), size, float(share))
@@ -137,7 +137,7 @@ def _binomial_tails(law: CutLaw, noisy: int, size: int, share: Fraction) -> tupl
     return float(law.chances @ below), float(law.chances @ (1 - under))
 
 
-def _own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
+def own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
     """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))
@@ -162,7 +162,7 @@ class DrawnTests(EdgeTests):
     `noise` has a row for every draw and a column for every cell of the group.
     """
 
-    values: Counts
+    values: Counts | Floats
     noise: Floats
     size: int
 

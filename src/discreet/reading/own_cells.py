@@ -19,7 +19,7 @@ def own_cells(case: Case[Categories], places: Counts | None = None) -> tuple[Cou
     """
     cells = len(case.model.cells)
     summed = summed_measurements(case, np.minimum(np.arange(cells), 1))
-    if not summed or any(len(each.noise.blocks) != 1 for each in case.measurements):
+    if not summed or any(len(m.noise.blocks) != 1 or not m.noise.is_product for m in case.measurements):
         return None
     wanted = np.arange(cells) if places is None else places
     values = np.empty((cells, len(summed)), dtype=np.int64)

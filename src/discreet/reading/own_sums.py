@@ -24,6 +24,7 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates.posterior_distances import Tables
+from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Draw, DrawnRows, Evidence
 from discreet.mechanisms.posterior_grid import broken_sticks
 from discreet.mechanisms.quantities import Cells, Measurement
@@ -95,6 +96,11 @@ class OwnSums:
             labels[group] = number
         number = int(labels.max()) + 1
         if (case := collapsed_case(self._case, _model(number), labels)) is None:
+            if not self._is_listed:
+                raise DeclarationError(
+                    f"The noise of {number} sums of cells together has no law of its own here: ask about one event "
+                    "alone, or read all cells together with posterior.table. Nothing was read."
+                )
             return self._listed(labels, number)
         return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))
 
@@ -176,7 +182,7 @@ def summed_measurements(case: Case, labels: Counts) -> tuple[Measurement, ...] |
 def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
     """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is no product."""
     places, noise = measurement.of.single_cells, measurement.noise
-    if places is None or not noise.is_product or not np.array_equal(np.sort(places), np.arange(len(labels))):
+    if places is None or not np.array_equal(np.sort(places), np.arange(len(labels))):
         return None
     parts = int(labels.max()) + 1
     law = noise.sums(labels[places].tolist())

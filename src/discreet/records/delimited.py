@@ -31,7 +31,16 @@ from discreet.records.batch_source import BatchSource
 from discreet.records.columns import Column
 from discreet.records.counting import Codes, code_kind
 from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
-from discreet.records.quotes import LINE_FEED, QUOTE, RETURN, OpenQuoteError, Places, are_tidy, cut_by_hand
+from discreet.records.quotes import (
+    LINE_FEED,
+    QUOTE,
+    RETURN,
+    OpenQuoteError,
+    Places,
+    are_tidy,
+    cut_by_hand,
+    where_opened,
+)
 from discreet.records.source import Batch
 
 _BLOCK = 2**22
@@ -61,13 +70,7 @@ class DelimitedSource(BatchSource):
 
     def open_quote(self) -> str | None:
         """Say in which record a quote is never closed, if there is one: for the data holder only."""
-        records = 0
-        try:
-            for block, ends in self._blocks():
-                records += int((block[ends] == LINE_FEED).sum())
-        except OpenQuoteError:
-            return f"Record {records} of {self._name!r}"  # the header, which was counted too, is record 0
-        return None
+        return where_opened(self._blocks(), self._name)
 
     def _header(self) -> list[str]:
         names: list[str] = []

@@ -21,11 +21,24 @@ from discreet.records.arrays import Array
 from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
 from discreet.records.counting import Cluster, clusters, count_codes, margins
-from discreet.records.expressions import GIVEN, UNHELD, ZONED, Coding, coded, identifier, number, placed
+from discreet.records.expressions import (
+    GIVEN,
+    UNHELD,
+    ZONED,
+    Coding,
+    coded,
+    id_bytes,
+    identifier,
+    number,
+    placed,
+    steps,
+)
 from discreet.records.grouped_sums import GroupPlan
 from discreet.records.moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of
+from discreet.records.persons import IdPlan, IdRows
 from discreet.records.strangers import is_stranger, shown
 from discreet.records.stream import streamed
+from discreet.records.weights import WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -181,10 +194,12 @@ class EngineSource:
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
         place = placed("v", (measure.low, measure.high), missing, unit)
-        inner = f"SELECT {codes}{place} AS a FROM (SELECT *, {value} AS v FROM {table})"
-        square = f"floor((2 * a - {unit}) * (2 * a - {unit}) / {unit}::DOUBLE + 0.5::DOUBLE)"  # exact: a power of two
+        own = "".join(f"{name}, " for name in names)
+        inner = f"SELECT {own}{place} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+        far = f"(a - {unit // 2}::DOUBLE)"
+        square = f"floor({far} * {far} * {4 / unit!r}::DOUBLE + 0.5::DOUBLE)"  # (2 a - U)^2 / U, exact: a power of two
         sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
-        query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
+        query = f"SELECT {own}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
         pairs = zip(codings.values(), names, strict=True)
@@ -195,6 +210,47 @@ class EngineSource:
         parts = [np.ma.getdata(found[name]).astype(np.int64) for name in ("a", "b", "known")]
         np.add.at(totals, cells, np.column_stack(parts))
         return totals, int(np.ma.getdata(found["records"]).sum())
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        require_columns(set(plan.names), self.names())
+        return answered(lambda: self._sum_weights(plan), "sum them")
+
+    def _sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        self._refuse_moments_of_others([plan.measure.column] if plan.measure.dates else [])
+        with self._lock:
+            return weighted_sums(self._batches(plan.factors), plan)
+
+    def id_rows(self, plan: IdPlan) -> IdRows:
+        """Return what the rows of each id add up to: the engine groups by the bytes of ids and by codes."""
+        require_columns(set(plan.names), self.names())
+        return answered(lambda: self._id_rows(plan), "add up the rows of each id")
+
+    def _id_rows(self, plan: IdPlan) -> IdRows:
+        measure = plan.measure
+        self._refuse_moments_of_others([measure.column] if measure.dates else [])
+        table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
+        names = [f"code_{place}" for place in range(len(codings))]
+        codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
+        value = number(measure.column, measure.dates, self._types[measure.column])
+        own = f"{codes}{id_bytes(plan.ids, self._types[plan.ids])} AS id, "
+        own += f"{steps(value, (measure.low, measure.high), plan.step)} AS s"
+        within = "greatest(least(coalesce({0}(s), {1}), 4611686018427387904), -4611686018427387904)::BIGINT AS {0}"
+        sums = ", ".join(within.format(*each) for each in (("sum", 0), ("max", -(2**62)), ("min", 2**62)))
+        listed = "".join(f"{name}, " for name in names)
+        grouped = f"SELECT {listed}id, {sums}, count(s) AS known FROM (SELECT {own} FROM {table}) GROUP BY {listed}id"
+        keys = ", ".join(
+            f"coalesce(('0x' || substr(sha256(id), {start}, 16))::UBIGINT, 0) AS key_{start}" for start in (1, 17)
+        )
+        with self._lock:
+            found = self._ask(f"SELECT {listed}{keys}, sum, max, min, known FROM ({grouped})").fetchnumpy()
+        cells = np.zeros(len(found["known"]), dtype=np.int64)
+        for (column, coding), name in zip(codings.items(), names, strict=True):
+            own_codes = coding.placed(np.ma.filled(found[name], coding.gap).astype(np.intp))
+            cells = cells * len(column.levels) + own_codes
+        parts = [np.ma.getdata(found[name]).astype(np.int64) for name in ("sum", "max", "min", "known")]
+        key = np.column_stack([np.ma.getdata(found[name]).astype(np.uint64) for name in ("key_1", "key_17")])
+        return IdRows.together([IdRows(key, cells, *parts)])
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
         """Give the codes and numbers that the factors are made of, as the engine streams them."""

@@ -97,19 +97,53 @@ def number(name: str, dates: bool, kind: str) -> str:
     return _number(identifier(name), dates, kind)
 
 
+def id_bytes(name: str, kind: str) -> str:
+    """Return an expression for the bytes of the text of an id, by which ids are told apart; null for what is none."""
+    value, sort = _plain(identifier(name), kind)
+    if kind == "UUID":
+        return f"encode({identifier(name)}::VARCHAR)"
+    if sort == "text":
+        return f"CASE WHEN octet_length(encode({value})) > 0 THEN encode({value}) END"
+    if sort == "truth":
+        return f"encode(({value})::VARCHAR)"
+    if sort == "day":
+        return f"encode((DATE '1970-01-01' + ({value})::INTEGER)::VARCHAR)"
+    if sort == "whole":
+        return f"CASE WHEN {value} BETWEEN -{LARGEST_WHOLE} AND {LARGEST_WHOLE} THEN encode(({value})::VARCHAR) END"
+    if sort == "number":
+        is_whole = f"abs({value}) <= {LARGEST_WHOLE} AND {value} = floor({value})"
+        return f"CASE WHEN {is_whole} THEN encode(TRY_CAST({value} AS BIGINT)::VARCHAR) END"
+    return "NULL::BLOB"
+
+
+def steps(value: str, bounds: tuple[float, float], step: float) -> str:
+    """Return an expression for the whole number of steps of a number between its bounds; null for what is none."""
+    low, high = bounds
+    clipped = f"greatest(least({value}, {high!r}::DOUBLE), {low!r}::DOUBLE)"
+    whole = f"floor({clipped} / {step!r}::DOUBLE + 0.5::DOUBLE)::BIGINT"
+    return f"CASE WHEN abs({value}) <= {LARGEST_WHOLE}::DOUBLE THEN {whole} END"
+
+
 def placed(value: str, bounds: tuple[float, float], missing: float | None, unit: int) -> str:
     """Return an expression for the place of a number between its bounds, 0 to `unit`, by the steps of `moments`.
 
     It is a whole number held by a float. What is no number has the place of `missing`, or is null if that is None.
+    Every step rises with the number, so what lies between the bounds has a place between theirs, and what lies beyond
+    has that of its bound. Engines compare faster than they take the smaller of two, so most records are compared alone.
     """
     low, high = bounds
     scale = float(np.float64(unit) / (high - low))
-    given = f"CASE WHEN abs({value}) <= {LARGEST_WHOLE}::DOUBLE THEN {value} END"
-    known = given if missing is None else f"coalesce({given}, {missing!r}::DOUBLE)"
-    clipped = f"greatest(least(({known}), {high!r}::DOUBLE), {low!r}::DOUBLE)"
-    steps = f"floor(({clipped} - ({low!r}::DOUBLE)) * {scale!r}::DOUBLE + 0.5::DOUBLE)"
-    inside = f"greatest(least({steps}, {unit}::DOUBLE), 0::DOUBLE)"
-    return inside if missing is not None else f"CASE WHEN ({known}) IS NOT NULL THEN {inside} END"
+    last = float(np.floor((np.float64(high) - low) * scale + 0.5))
+
+    def steps(number: str) -> str:
+        found = f"floor(({number} - ({low!r}::DOUBLE)) * {scale!r}::DOUBLE + 0.5::DOUBLE)"
+        return found if last <= unit else f"least({found}, {unit}::DOUBLE)"
+
+    inside = f"WHEN {value} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {steps(value)}"
+    end = f"(CASE WHEN {value} > {high!r}::DOUBLE THEN {unit}::DOUBLE ELSE 0::DOUBLE END)"
+    beyond = f"WHEN abs({value}) <= {LARGEST_WHOLE}::DOUBLE THEN {end}"
+    gap = "" if missing is None else f" ELSE {steps(f'{missing!r}::DOUBLE')}"
+    return f"CASE {inside} {beyond}{gap} END"
 
 
 def identifier(name: str) -> str:

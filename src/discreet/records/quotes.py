@@ -1,6 +1,7 @@
 """Quotes in delimited text: whether counting them is enough, and the slow way where it is not."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,3 +54,14 @@ def cut_by_hand(data: bytes, separator: int) -> Places:
         ends.append(found.start())
         start = found.end()
     return np.array(ends, dtype=np.int64)
+
+
+def where_opened(blocks: Iterable[tuple[NDArray[np.uint8], NDArray[np.int64]]], name: str) -> str | None:
+    """Say in which record of a file a quote is never closed, if there is one, from its blocks and their ends."""
+    records = 0
+    try:
+        for block, ends in blocks:
+            records += int((block[ends] == LINE_FEED).sum())
+    except OpenQuoteError:
+        return f"Record {records} of {name!r}"  # the header, which was counted too, is record 0
+    return None

@@ -9,6 +9,8 @@ from discreet.errors import SourceError
 from discreet.records.columns import Column
 from discreet.records.grouped_sums import GroupPlan, added
 from discreet.records.moments import MomentPlan, Wholes
+from discreet.records.persons import IdPlan, IdRows, ids_in
+from discreet.records.weights import WeightPlan, sum_weights
 
 if TYPE_CHECKING:
     from discreet.records.source import Source
@@ -44,6 +46,14 @@ class SeveralSource:
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
         return added([source.sum_groups(plan) for source in self._sources])
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        return added([sum_weights(source, plan) for source in self._sources])
+
+    def id_rows(self, plan: IdPlan) -> IdRows:
+        """Return what the rows of each id add up to; a person may have rows in several tables."""
+        return IdRows.together([ids_in(source, plan) for source in self._sources])
 
     def open_quote(self) -> str | None:
         """Say in which record of a file of text a quote is never closed, if there is one: for the data holder only."""

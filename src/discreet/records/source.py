@@ -15,6 +15,8 @@ from discreet.records.moments import Base, Indicator, MomentPlan, Wholes
 
 if TYPE_CHECKING:
     from discreet.records.grouped_sums import GroupPlan
+    from discreet.records.persons import IdPlan, IdRows
+    from discreet.records.weights import WeightPlan
 
 
 class Source(Protocol):
@@ -28,6 +30,12 @@ class Source(Protocol):
 
     def sum_groups(self, plan: "GroupPlan") -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
+
+    def sum_weights(self, plan: "WeightPlan") -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+
+    def id_rows(self, plan: "IdPlan") -> "IdRows":
+        """Return what the rows of each id add up to."""
 
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""

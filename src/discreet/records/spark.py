@@ -24,18 +24,21 @@ from discreet.records.columns import Column
 from discreet.records.counting import Cluster, Codes, clusters, count_codes, margins
 from discreet.records.grouped_sums import GroupPlan, group_sums
 from discreet.records.moments import MomentPlan, Wholes, moments_of
+from discreet.records.persons import IdPlan, IdRows, id_rows
 from discreet.records.source import Batch
 from discreet.records.strangers import is_stranger, shown
+from discreet.records.weights import SUMS, WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 _SIMPLE = (
     "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "char", "varchar",
     "date", "timestamp", "timestamp_ntz",
 )  # fmt: skip
 _TOTALS = "place long, total long"
+_ID_ROWS = ("first", "second", "cell", "sum", "largest", "smallest", "rows")
 Totals = tuple[Codes | list[str], Codes]
 Work = Callable[[Iterator[Batch]], Iterator[Totals]]
 
@@ -98,10 +101,22 @@ class SparkSource:
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records."""
-        names, last = self._required(plan.names), 3 * plan.cells
+        found, records = self._sum_cells(plan.names, 3 * plan.cells, lambda batches: group_sums(batches, plan))
+        return found.reshape(-1, 3), records
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        found, records = self._sum_cells(plan.names, SUMS * plan.cells, lambda batches: weighted_sums(batches, plan))
+        return found.reshape(-1, SUMS), records
+
+    def _sum_cells(
+        self, columns: Sequence[str], last: int, sum_up: Callable[[Iterator[Batch]], tuple[Wholes, int]]
+    ) -> tuple[Wholes, int]:
+        """Return so many sums, and the number of records: tasks hand on those that are not zero."""
+        names = self._required(columns)
 
         def sums(batches: Iterator[Batch]) -> Iterator[Totals]:
-            found, records = group_sums(batches, plan)
+            found, records = sum_up(batches)
             everything = np.append(found.ravel(), records)
             occurring = np.flatnonzero(everything)
             yield occurring, everything[occurring]
@@ -109,7 +124,33 @@ class SparkSource:
         totals = np.zeros(last + 1, dtype=np.int64)
         for place, total in answered(lambda: self._summed(names, sums), "sum them"):
             totals[int(place)] = total
-        return totals[:last].reshape(-1, 3), int(totals[last])
+        return totals[:last], int(totals[last])
+
+    def id_rows(self, plan: IdPlan) -> IdRows:
+        """Return what the rows of each id add up to: tasks make keys of ids, and Spark groups by these numbers."""
+        names = self._required(plan.names)
+
+        def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
+            import pyarrow
+
+            given = (ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows) for batch in batches)
+            own = id_rows(given, plan)
+            keys = own.keys.view(np.int64)
+            columns = [keys[:, 0], keys[:, 1], own.cells, own.sums, own.largest, own.smallest, own.rows]
+            arrays = [pyarrow.array(column, pyarrow.int64()) for column in columns]
+            yield pyarrow.RecordBatch.from_arrays(arrays, names=list(_ID_ROWS))
+
+        def add() -> IdRows:
+            from pyspark.sql.functions import expr
+
+            made = mapped(self._frame, names, task, ", ".join(f"{name} long" for name in _ID_ROWS))
+            totals = [expr(each) for each in ("sum(`sum`)", "max(largest)", "min(smallest)", "sum(`rows`)")]
+            rows = self._collected(made.groupBy("first", "second", "cell").agg(*totals))
+            found = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, len(_ID_ROWS))
+            keys = np.ascontiguousarray(found[:, :2]).view(np.uint64)
+            return IdRows.together([IdRows(keys, *found[:, 2:].T)])
+
+        return answered(add, "add up the rows of each id")
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
@@ -132,8 +173,13 @@ class SparkSource:
 
     def _summed(self, names: list[str], work: Work, schema: str = _TOTALS) -> list[tuple[str | int, int]]:
         """Return the totals of what all tasks found, by place."""
+        rows = self._collected(summed(self._frame, names, work, schema))
+        return [(place, int(total)) for place, total in rows]
+
+    def _collected(self, made: "DataFrame") -> list["Row"]:
+        """Return the rows of a small frame that tasks of ours made."""
         try:
-            return [(place, int(total)) for place, total in summed(self._frame, names, work, schema).collect()]
+            return list(made.collect())
         except Exception:
             if _has_workers(self._frame.sparkSession):
                 raise
@@ -163,12 +209,8 @@ def _has_workers(spark: "SparkSession") -> bool:
 def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTALS) -> "DataFrame":
     """Return the frame of Spark with the totals of all tasks; nothing is computed yet.
 
-    Columns are taken by their place: Spark tells no names apart by case. Sums are decimals, which do not overflow.
+    Sums are decimals, which do not overflow.
     """
-    places = [frame.columns.index(name) for name in names]
-    kinds = [field.dataType.simpleString().partition("(")[0].partition(" ")[0] for field in frame.schema.fields]
-    numbered = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
-    taken = [f"c{p}" if kinds[p] in _SIMPLE else f"CAST(NULL AS STRING) AS c{p}" for p in places]
 
     def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         import pyarrow
@@ -179,6 +221,23 @@ def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTA
             columns = [pyarrow.array(found, kind), pyarrow.array(totals, pyarrow.int64())]
             yield pyarrow.RecordBatch.from_arrays(columns, names=["place", "total"])
 
+    return mapped(frame, names, task, schema).groupBy("place").agg({"total": "sum"})
+
+
+def mapped(
+    frame: "DataFrame",
+    names: list[str],
+    task: Callable[[Iterator["pyarrow.RecordBatch"]], Iterator["pyarrow.RecordBatch"]],
+    schema: str,
+) -> "DataFrame":
+    """Return the frame of Spark that tasks make of some columns; nothing is computed yet.
+
+    Columns are taken by their place: Spark tells no names apart by case.
+    """
+    places = [frame.columns.index(name) for name in names]
+    kinds = [field.dataType.simpleString().partition("(")[0].partition(" ")[0] for field in frame.schema.fields]
+    numbered = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
+    taken = [f"c{p}" if kinds[p] in _SIMPLE else f"CAST(NULL AS STRING) AS c{p}" for p in places]
     packed = _packed(task)
 
     def unpacked(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
@@ -186,7 +245,7 @@ def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTA
 
         return loads(packed)(batches)  # type: ignore[no-any-return]
 
-    return numbered.selectExpr(*taken).mapInArrow(unpacked, schema).groupBy("place").agg({"total": "sum"})
+    return numbered.selectExpr(*taken).mapInArrow(unpacked, schema)
 
 
 def _packed(task: Callable[[Iterator["pyarrow.RecordBatch"]], Iterator["pyarrow.RecordBatch"]]) -> bytes:

@@ -16,12 +16,14 @@ from discreet.documents import Document, DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
 from discreet.guarantees.chain import reached
+from discreet.guarantees.metric_budget import Told
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.models.model import ModelT
 from discreet.randomness import SystemBits
 from discreet.reading import why_unreadable
 from discreet.releases.on_record import recorded
+from discreet.releases.protection import protected
 from discreet.releases.release import (
     LONGEST_LABEL,
     NO_READING,
@@ -51,6 +53,7 @@ class Charge:
     guarantee: Guarantee
     concentrated: Concentrated
     document: Document
+    told: Told | None = None
 
 
 def publish(
@@ -68,11 +71,10 @@ def publish(
 ) -> Release[ModelT]:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    `unit` says whom the guarantee protects if one person may have several rows: all is then stated and charged for a
-    whole person. Each call charges anew. Give a `request`, a name that the caller chooses, to make a call safe to
-    repeat: if a release was recorded under that name, the same release is returned and nothing is charged. `group`
-    names the one group of the ledger whose records the statistics are about, `data` the data set, for the ledger's
-    readers. Only the operating system's secure bits are accepted.
+    `unit` says whom the guarantee protects, and how many rows they may have, for whom all is then charged; left out, it
+    is whom the model protects. Each call charges anew; with a `request`, a name that the caller chooses, it is safe to
+    repeat: a release that was recorded under it is returned, and nothing is charged. `group` names the one group of the
+    ledger that the records are of, `data` the data set. Only the operating system's secure bits are accepted.
 
     What no engine of `infer` could read is refused before anything is charged; public facts alone decide. Say
     `reading="none"` to publish it nevertheless: the release then tells its readers that there is no posterior.
@@ -80,9 +82,11 @@ def publish(
     bits = SystemBits() if bits is None else bits
     part = Part(mechanism, secret, label, reading)
     check_parts([part], ledger, unit, request, group, data, bits)
+    if mechanism.model.protects != ONE_RECORD.description:
+        unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
-    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism))
+    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), mechanism.model.is_told_by)
     return publish_parts([part], charge, ledger, unit, request, group, data, bits)[0]
 
 
@@ -100,7 +104,7 @@ def publish_parts(
     with nullcontext() if request is None else ledger.answering(request):
         receipt = ledger.charge(
             charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
-            concentrated=charge.concentrated, group=group, data=data,
+            concentrated=charge.concentrated, group=group, data=data, told=charge.told,
         )  # fmt: skip
         if isinstance(receipt, list):
             return recorded(receipt, parts, charge.label, ledger)

@@ -9,6 +9,7 @@ from discreet.guarantees import ONE_RECORD, Ledger, Unit
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
+from discreet.releases.protection import protected
 from discreet.releases.publish import Charge, Part, check_parts, publish_parts
 from discreet.releases.release import LONGEST_LABEL, Release, mechanism_document
 
@@ -45,6 +46,7 @@ def publish_plan(
         )
     parts = [Part(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     check_parts(parts, ledger, unit, request, None, data, bits)
+    unit = protected({mechanism.model.protects for mechanism in plan.mechanisms}, unit, labels[0])
     title = f"plan of {len(plan)}: {', '.join(labels)}"
     title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
     document = plan_document(plan, labels)

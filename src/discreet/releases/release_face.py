@@ -55,6 +55,11 @@ class ReleaseFace(Generic[ModelT]):
         return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
 
     @property
+    def change(self) -> str:
+        """Return which change of the data is hidden, in words: that of one record, or of all rows of one person."""
+        return self.guarantee.adjacency.value.replace("one record", self.mechanism.model.protects)
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """Return the noisy output as an array. It is not the truth: read it with `infer`."""
         return np.array(self.output, dtype=np.int64)

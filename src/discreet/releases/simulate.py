@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import DeclarationError, SecretError
+from discreet.guarantees import Unit
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.models.model import ModelT
@@ -28,5 +29,5 @@ def simulate(
     table = np.asarray(counts)
     if table.ndim != 1:
         raise DeclarationError("simulate takes one table of counts, a flat sequence with one number for each cell.")
-    output = mechanism.sample(table, bits)
-    return Release(mechanism, tuple(int(value) for value in output), label, simulated=True)
+    output, unit = mechanism.sample(table, bits), Unit(mechanism.model.protects)
+    return Release(mechanism, tuple(int(value) for value in output), label, unit, simulated=True)

@@ -109,6 +109,7 @@ class _Metric(msgspec.Struct, forbid_unknown_fields=True):
     epsilon: str
     delta: str
     metric: str | dict[str, object]
+    most: str | None = None
 
 
 class _Guarantee(msgspec.Struct, forbid_unknown_fields=True):
@@ -127,7 +128,7 @@ def read_guarantee(document: object) -> Guarantee:
         metric = None
         if isinstance(read.metric, _Metric):
             known = read.metric.metric if isinstance(read.metric.metric, str) else read_metric(read.metric.metric)
-            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, known)
+            metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, known, read.metric.most)
         adjacency, evidence = Adjacency(read.adjacency), Evidence(read.evidence)
         return Guarantee(read.epsilon, read.delta, adjacency, evidence, read.reason, metric)
     except ValueError as problem:

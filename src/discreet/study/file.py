@@ -16,12 +16,13 @@ Prior = float | list[float] | dict[str, float | list[float]] | Literal["none"]
 
 
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
-    """[data]: where the records lie, and how many there are."""
+    """[data]: where the records lie, and how many there are; with a `unit_column`, how many persons."""
 
     path: str | list[str]
     size: int
     unit: str = "one record"
     rows_per_unit: int = 1
+    unit_column: str | None = None
     table: str | None = None
     separator: str | None = None
 
@@ -41,8 +42,9 @@ class DeclaredColumn(msgspec.Struct, forbid_unknown_fields=True):
 class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
     """[budget]: all that may be spent, in all and in each period, and the ledger that keeps account."""
 
-    epsilon: Number
     ledger: str
+    epsilon: Number | None = None
+    epsilon_per_unit: Number | None = None
     delta: Number = 0
     population: str = ""
     accountant: str = "basic"

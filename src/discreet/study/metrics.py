@@ -1,15 +1,17 @@
 """Questions under a metric: so much epsilon for each unit of a column, instead of so much for any change whatever."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from discreet.errors import DeclarationError
+from discreet.guarantees.metric import Metric, Sum
 from discreet.mechanisms import Mechanism
 from discreet.models.asked import Declared
 from discreet.planning.suggest import suggest_per_unit
 from discreet.study.file import DeclaredQuestion
 from discreet.study.models import model_maker, model_of
 
-_MANY = 10**9
+_MANY, _TREE = 10**9, ("hangs_on", "lengths")
 
 
 def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
@@ -20,9 +22,38 @@ def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Me
             "What it costs for any change whatever, which the ledger is charged, follows from the bounds."
         )
     maker = model_maker(declared.model, replace(study, size=_MANY, epsilon=1))  # as fine as cells go by themselves
-    if strange := sorted(set(declared.further) - set(maker.keys)):
+    keys = {key: value for key, value in declared.further.items() if key in _TREE and key not in maker.keys}
+    if strange := sorted(set(declared.further) - set(maker.keys) - set(keys)):
         raise DeclarationError(f"{strange[0]!r} is no key of {maker.name}, which takes {', '.join(maker.keys)}.")
-    found = suggest_per_unit(model_of(declared, maker), size, declared.epsilon_per_unit or 0)
+    model = model_of(declared, maker)
+    if keys and (wrong := [key for key, value in keys.items() if not isinstance(value, dict)] or model.declared_bounds):
+        raise DeclarationError(f"hangs_on and lengths are tables by level, and numbers have none; got {wrong[0]!r}.")
+    found = suggest_per_unit(model, size, declared.epsilon_per_unit or 0, **keys)
     if declared.mechanism not in (None, kind := type(found.mechanism).__name__):
         raise DeclarationError(f"epsilon_per_unit is published by {kind}; the mechanism is {declared.mechanism!r}.")
     return found.mechanism, found.reason
+
+
+def metric_of(mechanisms: Iterable[Mechanism]) -> Metric:
+    """Return the metric of a ledger for these questions: the one that they share, or the sum of those of their columns.
+
+    Ordinary questions have none, and are charged by those of their columns.
+    """
+    found = {}
+    for mechanism in mechanisms:
+        metric = mechanism.guarantee.metric
+        if metric is not None and isinstance(metric.metric, Metric):
+            found[metric.metric.digest] = metric.metric
+    if not found:
+        raise DeclarationError(
+            "budget.epsilon_per_unit adds up what questions promise for each unit of a metric, and no question has "
+            "epsilon_per_unit. Declare budget.epsilon instead."
+        )
+    metrics = list(found.values())
+    try:
+        return metrics[0] if len(metrics) == 1 else Sum(metrics)
+    except DeclarationError:
+        raise DeclarationError(
+            "budget.epsilon_per_unit needs one distance for each column, and two questions measure the same column "
+            f"differently: {'; '.join(each.unit for each in metrics)}. Use the same cells, or ledgers of their own."
+        ) from None

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
+from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.asked import Declared
 from discreet.models.model import Model
@@ -108,6 +109,7 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
         raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
     try:
         mechanism, reason = _mechanism(declared, study, size)
+        _refuse_rows(mechanism.model, declared.model, study.unit_column)
     except DeclarationError as problem:
         raise DeclarationError(f"questions.{name}: {problem}") from None
     if declared.reading not in (None, NO_READING):
@@ -116,6 +118,16 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
             "will read a posterior from, or be left out."
         )
     return Question(name, declared.label or name, mechanism, unit, reason, declared.reading)
+
+
+def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
+    """Refuse a question about rows in a study that protects persons."""
+    if unit_column is not None and model.protects == RECORD:
+        raise DeclarationError(
+            f"the model {written!r} counts rows, and the study puts all rows of one {unit_column} together, which "
+            'model = "number" does. Give this question a study of its own: of a table with one row for each person, or '
+            "with rows_per_unit instead of unit_column."
+        )
 
 
 def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:

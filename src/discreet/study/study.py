@@ -1,6 +1,7 @@
 """A study file, read and checked: its columns, its questions, its ledger, and the way to publish."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,21 @@ from discreet.exact import positive, probability, whole
 from discreet.guarantees import Accountant, Ledger, Unit
 from discreet.guarantees.allowances import allowance_in_words, period_at, stated_allowance
 from discreet.guarantees.chain import Chain, digest_of, now
+from discreet.guarantees.metric import Metric
+from discreet.guarantees.metric_budget import same_metric
+from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.models.asked import Declared, Numbers
+from discreet.models.persons import ONE_PERSON
 from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.publish_plan import plan_document
 from discreet.releases.release import mechanism_document
-from discreet.study.file import DeclaredColumn, read_study
+from discreet.study.file import DeclaredBudget, DeclaredColumn, DeclaredData, read_study
+from discreet.study.metrics import metric_of
 from discreet.study.questions import Question, read_question, with_ones
 
 
@@ -31,20 +37,29 @@ class Study:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._declared = read_study(self.path)
-        self.unit = Unit(self._declared.data.unit, self._declared.data.rows_per_unit)
+        self.unit = _unit(self._declared.data)
         self.size = whole(self._declared.data.size, "data.size")
         declared = self._declared.columns
         self.numbers = {name: _numbers(name, each) for name, each in declared.items() if each.bounds is not None}
         counted = {name: each for name, each in declared.items() if _is_counted(name, each)}
         self.columns = {name: self._column(name, each) for name, each in counted.items()}
-        self.epsilon = positive(self._declared.budget.epsilon, "budget.epsilon")
+        self.epsilon = _stated(self._declared.budget)
         self.delta = probability(self._declared.budget.delta, "budget.delta")
         self.accountant = self._accountant()
-        beside = Declared(self.columns, self.numbers, self.path.parent)
+        beside = Declared(
+            self.columns, self.numbers, self.path.parent, 1, 1, self._declared.data.unit_column, self.size
+        )
         self.questions = {
             name: read_question(name, each, beside, self.size, self.unit)
             for name, each in self._declared.questions.items()
         }
+
+    @property
+    def metric(self) -> Metric | None:
+        """Return the metric under which the ledger adds up, if the budget is one for each unit of it."""
+        if self._declared.budget.epsilon_per_unit is None:
+            return None
+        return metric_of(question.mechanism for question in self.questions.values())
 
     def __repr__(self) -> str:
         return f"Study({str(self.path)!r}, questions={list(self.questions)})"
@@ -115,15 +130,21 @@ class Study:
                 accountant=self.accountant,
                 per=budget.per,
                 allowance=budget.allowance,
+                metric=self.metric,
             )
         ledger = Ledger.open(self.ledger_place)
+        if not same_metric(ledger.created, self.metric):
+            raise PublishError(
+                f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. These "
+                "never mix: name another ledger. Nothing was published or charged."
+            )
         stated, kept_to = self._allowance(), ledger.created.get("allowance")
         if stated != kept_to:
             raise PublishError(
                 f"{str(ledger.place)!r} was created with {allowance_in_words(kept_to)}; {str(self.path)!r} declares "
                 f"{allowance_in_words(stated)}. Nothing was published or charged."
             )
-        if ledger.accountant is not self.accountant:
+        if self.metric is None and ledger.accountant is not self.accountant:
             raise PublishError(
                 f"{str(ledger.place)!r} adds up by the accountant {ledger.accountant.value!r}, fixed when it was "
                 f"created; {str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
@@ -216,15 +237,42 @@ class Study:
         return secret
 
     def _accountant(self) -> Accountant:
-        try:
-            return Accountant(self._declared.budget.accountant)
-        except ValueError:
-            raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.") from None
+        if (rule := self._declared.budget.accountant) not in ("basic", "zcdp"):
+            raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.")
+        return Accountant(rule)
 
     def _column(self, name: str, declared: DeclaredColumn) -> Column:
         if declared.bands is not None:
             return Column.banded(name, declared.bands, str(declared.outside), declared.names)
         return Column(name, declared.levels or (), declared.outside)
+
+
+def _stated(budget: DeclaredBudget) -> Fraction:
+    """Return the limit as it is declared: for any change of a record, or for each unit of a metric."""
+    if (budget.epsilon is None) == (budget.epsilon_per_unit is None):
+        raise DeclarationError(
+            "[budget] has either epsilon, for any change of a record, or epsilon_per_unit, for each unit of a metric."
+        )
+    if budget.epsilon is None:
+        return positive(budget.epsilon_per_unit or 0, "budget.epsilon_per_unit")
+    return positive(budget.epsilon, "budget.epsilon")
+
+
+def _adds_up(metric: Metric | None) -> str:
+    """Say what a ledger, or a study, adds up."""
+    return "adds up epsilon for any change of a record" if metric is None else f"adds up epsilon per {metric.unit}"
+
+
+def _unit(data: DeclaredData) -> Unit:
+    """Return whom the guarantees of a study protect: one person, where their rows are put together by a column."""
+    if data.unit_column is None:
+        return Unit(data.unit, data.rows_per_unit)
+    if data.rows_per_unit != 1:
+        raise DeclarationError(
+            "data.unit_column puts all rows of a person together, so that nothing is multiplied by rows_per_unit: "
+            "leave rows_per_unit out."
+        )
+    return Unit(ONE_PERSON if data.unit == RECORD else data.unit)
 
 
 def _refuse_claim(question: Question) -> None:

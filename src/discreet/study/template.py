@@ -15,6 +15,7 @@ _HEAD = """\
 path = {path}
 size = 0                           # REQUIRED: the public number of records, of the whole table and not of a part
 {extra}unit = "one row per person"        # whom the guarantee protects
+# unit_column = "id"               # or: all rows of one id are one person, and size is the number of persons
 # rows_per_unit = 3                # if one person may have up to 3 rows: the stated epsilon is multiplied by 3
 
 [budget]

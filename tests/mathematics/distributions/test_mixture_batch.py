@@ -43,7 +43,7 @@ def test_batch_equals_one_mixture_after_the_other(cells: int, size: int, rate: f
     assert batch.cdf(at) == pytest.approx(each, rel=1e-11, abs=1e-11)
     densities = [float(row.log_density(x)) for row, x in zip(rows, at, strict=True)]
     assert batch.log_density(at) == pytest.approx(densities, abs=1e-4 if size > 10**6 else 1e-8)
-    shares = [row.share_between(0.9) for row in rows]
+    shares = [row.summary(0.9)[-1] for row in rows]
     assert batch.privacy_shares(0.9) == pytest.approx(shares, abs=1e-9)
 
 

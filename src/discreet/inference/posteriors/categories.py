@@ -273,9 +273,12 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
             raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
         return inside, rest
 
-    def pooled(self, event: object, by: str) -> PooledRates:
-        """Return the rate of an event in each level of a column, small groups borrowing from all others."""
-        return PooledRates(self.model, self.releases, event, by)
+    def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
+        """Return the rate of an event in each level of a column, small groups borrowing from all others.
+
+        What takes more than `patience` times the usual work is refused before it begins.
+        """
+        return PooledRates(self.model, self.releases, event, by, patience)
 
     def ratio(self, first: object, second: object) -> Odds:
         """Return the distribution of P(first) / P(second) for two events that exclude each other."""

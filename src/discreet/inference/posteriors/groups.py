@@ -79,11 +79,17 @@ class GroupPosterior(TablePosterior):
         shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
         return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 
-    def differ(self, event: object, by: str) -> Difference:
-        """Return whether the rate of an event differs between the levels of a column: a probability and a sentence."""
+    def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
+        """Return whether the rate of an event differs between the levels of a column: a probability and a sentence.
+
+        What takes more than `patience` times the usual work is refused before it begins.
+        """
         groups, inside = self._groups(column_named(self.columns, by)), self.model.places(event)
-        rates = [_rate(self.joint_means, places, inside) for places in groups]
-        return difference_between_groups(self.model, self.releases, event, by, np.array(rates))
+
+        def rates() -> Floats:
+            return np.array([_rate(self.joint_means, places, inside) for places in groups])
+
+        return difference_between_groups(self.model, self.releases, event, by, rates, patience)
 
 
 def _rate(means: Floats, places: Counts, inside: Counts) -> float:

@@ -65,11 +65,11 @@ class MarginPosterior(CategoriesPosterior):
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
         return Intervals(title, self._lines(laws), ())
 
-    def pooled(self, event: object, by: str) -> PooledRates:
+    def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
         """Refuse what takes two columns and the released counts."""
         raise DeclarationError(f"{self._where}: ask the posterior of the whole table for pooled rates by {by!r}.")
 
-    def differ(self, event: object, by: str) -> Difference:
+    def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
         """Refuse what takes two columns and the released counts."""
         raise DeclarationError(f"{self._where}: ask the posterior of the whole table whether rates differ by {by!r}.")
 

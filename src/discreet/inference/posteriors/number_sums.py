@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,14 +12,15 @@ from discreet.inference.further_numbers import further_sums
 from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.row import DAYS, Row
 from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.number_sums import MEAN, SUM, VARIANCE, NumberSums
-from discreet.models.numbers import POPULATION, RECORDS
+from discreet.models.numbers import POPULATION
 from discreet.randomness import SeededBits
 from discreet.reading import Case, Engine, Work
+from discreet.reading.case import Observed
 from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
@@ -29,16 +31,20 @@ _MOST_NUMBERS = 20_000_000  # ends that are drawn together; beyond, quantities a
 class NumberSumsEngine(Engine, place=10):
     """Reads one release of sums: every quantity by a test of its own."""
 
-    models = (NumberSums,)
+    models: ClassVar[tuple[type, ...]] = (NumberSums,)
+    kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no noisy sums, and several releases."""
+        """Refuse what is no noisy sums."""
         if not case.is_measured:
             return "sums of a number are read from noisy sums only"
-        if len(case.observed) > 1:
-            return "sums of a number are read from one release at a time; read each by itself"
-        weights = case.measurements[0].noise.norm_weights
-        return None if weights is not None and len(case.measurements) <= 2 else "its noise is not that of GeometricSums"
+        if len(case.observed) > 1 and self.kind is not NumberSumsReading:
+            return "weighted sums are read from one release at a time; read each by itself"
+        for observed in case.observed:
+            known = [measured.noise.norm_weights for measured in observed.measurements]
+            if None in known or not 1 <= len(known) <= 2:
+                return "its noise is not that of GeometricSums"
+        return None
 
     def work(self, case: Case) -> Work:
         """Return the work of quantiles of drawn noise for every group."""
@@ -46,14 +52,15 @@ class NumberSumsEngine(Engine, place=10):
         return Work(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
 
     def read(self, case: Case) -> NumberSumsReading:
-        """Return the published ends in records, with their noise."""
-        values = np.concatenate([each.values for each in case.measurements])
-        rates = [weight for each in case.measurements for weight in each.noise.norm_weights or ()]
+        """Return the published ends in records, with their noise; several releases of the same sums are averaged."""
+        return self.kind.average([self._read(case, observed) for observed in case.observed])
+
+    def _read(self, case: Case, observed: Observed) -> NumberSumsReading:
+        values = np.concatenate([each.values for each in observed.measurements])
+        rates = [weight for each in observed.measurements for weight in each.noise.norm_weights or ()]
         first, second = case.model.pairs(values)
         unit = case.model.unit
-        return NumberSumsReading(
-            case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit)
-        )
+        return self.kind(case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
 
 
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
@@ -95,30 +102,34 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             for ask in self.model.asks:
                 if ask == MEAN:
                     law = self.reading.law_mean(place, level, mean)
-                    found.append(self._mean_row(mean, group, RECORDS, None))
+                    found.append(self._mean_row(mean, group, self.model.among, None))
                     found.append(self._mean_row(law, group, POPULATION, self.reading.due_to_privacy(place, law, level)))
                 elif ask == SUM:
-                    found.append(self._drawn_row(ask, self.reading.sums(place), group, RECORDS, level))
+                    found.append(self._drawn_row(ask, self.reading.sums(place), group, self.model.among, level))
+                    found.append(self._drawn_row(ask, self.reading.population_sums(place), group, POPULATION, level))
                 else:
-                    for of in (RECORDS, POPULATION):
+                    for of in (self.model.among, POPULATION):
                         drawn = self.reading.variances(place, of == POPULATION)
                         found.append(self._drawn_row(ask, drawn, group, of, level))
         return tuple(found)
 
     def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None) -> Row:
         point, low, high = (float(self.model.value_at(each)) for each in ratio)
-        name = f"mean of {self.model.column} ({of})"
+        name = f"mean of {self.model.quantity} ({of})"
         return Row(name, group, point, point, low, high, (high - low) / 3.29, share, self.unit)
 
     def _drawn_row(self, ask: str, drawn: Floats, group: str, of: str, level: float) -> Row:
         low, middle, high = np.quantile(drawn, (tails(level)[0], 0.5, tails(level)[1])).tolist()
-        name, unit = f"{ask} of {self.model.column} ({of})", self.unit if ask == SUM else f"{self.unit} squared"
+        name, unit = (
+            f"{ask} of {self.model.quantity} ({of})",
+            self.unit if ask == SUM else "days squared" if self.model.bounds.dates else f"{self.unit} squared",
+        )
         return Row(name, group, middle, middle, low, high, float(drawn.std()), None, unit)
 
     @property
     def unit(self) -> str:
         """Return the unit of means: that of the column."""
-        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+        return DAYS if self.model.bounds.dates else self.model.column
 
     @property
     def known(self) -> dict[str, float]:
@@ -156,7 +167,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw all ends behind the release, and the quantities that follow from them."""
-        if count * len(self.releases[0].output) > _MOST_NUMBERS:
+        if len(self.releases) > 1 or count * len(self.releases[0].output) > _MOST_NUMBERS:
             return super().states(count, seed)
         bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
         parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
@@ -186,6 +197,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
+        if len(self.releases) > 1:
+            raise DeclarationError("several releases of the same sums are read from their average, not from all ends")
         parts, first = np.zeros(states.count), 0
         for each in self._measurements:
             own = states.behind[:, first : first + len(each.values)]
@@ -204,21 +217,29 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, and how many records have a value."""
         words = [
-            f"'{RECORDS}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
+            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
             f"Each interval holds by itself, with at least about {100 * level:g} %; {self.model.words_about_gaps}.",
         ]
-        if self.model.leaves_gaps_out and self.model.by is None:
-            words.append(f"About {self.known['all']:,.0f} of {self.size:,} records have a value.")
-        return tuple(words)
+        if SUM in self.model.asks:
+            words.append(f"The sum of the population is that of as many of it as there are here, {self.size:,}.")
+        return (*words, *self.about_sizes())
+
+    def about_sizes(self) -> list[str]:
+        """Say how many have a value, where that is not public."""
+        if not self.model.leaves_gaps_out or self.model.by is not None:
+            return []
+        who = self.model.among.removeprefix("these ")
+        return [f"About {self.known['all']:,.0f} of {self.size:,} {who} have a value."]
 
     def account(self) -> Account:
         """Return the column with its bounds, and what its groups are."""
         model = self.model
-        low, high = float(model.bounds.low), float(model.bounds.high)
-        columns = [(model.column, f"({low:g} to {high:g}; values beyond are cut off there, {model.words_about_gaps})")]
+        low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
+        columns = [(model.column, f"({low} to {high}; values beyond are cut off there, {model.words_about_gaps})")]
+        columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
-            question=f"what is the {' and the '.join(model.asks)} of {model.column}"
+            question=f"what is the {' and the '.join(model.asks)} of {model.quantity}"
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
             hidden="sums",
@@ -233,17 +254,21 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Return the means of all groups with about how many records each has, for the population where it is there."""
         if MEAN not in self.model.asks:
             return super().intervals(level)
-        rows = [row for row in self.rows(level) if row.quantity.startswith("mean")]
-        counts = list(self.known.values())
-        lines = []
-        for place, row in enumerate(rows):
-            of = POPULATION if row.quantity.endswith(f"({POPULATION})") else RECORDS
+        every = [row for row in self.rows(level) if row.quantity.startswith("mean")]
+        hidden = {row.given for row in every if row.high - row.low >= (1 - 1e-9) * self.model.width}
+        hidden = set() if len(hidden) == len(self.model.groups) else hidden  # all alike: nothing else sets the scale
+        counts, lines = list(self.known.values()), []
+        for place, row in enumerate(every):
+            if row.given in hidden:
+                continue
+            of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
             size = f"  about {max(0.0, counts[place // 2]):,.0f} records"
             group = row.given or "all"
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
+        unseen = f"; noise hides whether there are records in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
-            f"Mean of {self.model.column} and {100 * level:g} % interval",
+            f"Mean of {self.model.quantity} and {100 * level:g} % interval{unseen}",
             tuple(lines),
             heading="mean (interval), size",
             unit=self.unit,

@@ -16,13 +16,15 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
 from discreet.inference.further_numbers import further_cells
 from discreet.inference.posteriors.account import Account, levels_in_words
-from discreet.inference.posteriors.pictures import Distribution
+from discreet.inference.posteriors.density import smooth_density
+from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
 from discreet.inference.posteriors.states import States
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
-from discreet.models.numbers import POPULATION, RECORDS
+from discreet.models.numbers import POPULATION
 from discreet.noise import NoiseLaw
+from discreet.noise.averaged import Averaged
 from discreet.reading import Case, Engine, Work
 from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
 from discreet.reading.ratios import Quantiles, Ratio
@@ -30,10 +32,11 @@ from discreet.releases import Release
 
 _DRAWS, _SEED = 4095, 24
 _TESTED = 400.0  # operations for each value of a cut's law
+_MOST_FOR_CUTS = 1.2e10  # operations for the laws of all cuts; beyond, noise is so wide that draws of it serve
 
 
 @lru_cache(maxsize=8)
-def drawn_noise(noise: NoiseLaw) -> Floats:
+def drawn_noise(noise: NoiseLaw | Averaged) -> Floats:
     """Return draws of all noise: they are public, and the same for every release with this law."""
     return noise.simulate(_DRAWS, np.random.default_rng(_SEED))
 
@@ -44,8 +47,8 @@ class NumberTableReading:
 
     model: NumberTable
     size: int
-    values: Counts
-    noise: NoiseLaw
+    values: Counts | Floats
+    noise: NoiseLaw | Averaged
     are_cuts_worked_out: bool = True
     """Whether the laws of cuts are worked out where they can be, or draws serve for all."""
     log_evidence: float = float("nan")
@@ -54,13 +57,14 @@ class NumberTableReading:
     def is_exact(self) -> bool:
         """Tell whether the number of records with a value is public and the law of every cut is known."""
         known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
-        return known and self.noise.cut(1) is not None
+        return known and self.noise.cut_operations <= _MOST_FOR_CUTS and self.noise.cut(1) is not None
 
     @property
     def method(self) -> str:
         """Say how it was read."""
         how = "exact tests" if self.is_exact else f"tests by rank among {_DRAWS:,} draws of noise"
-        return f"read by {how} at every edge, which hold whatever the records are"
+        several = f", of the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
+        return f"read by {how} at every edge{several}, which hold whatever the records are"
 
     @cached_property
     def drawn(self) -> Floats:
@@ -112,26 +116,40 @@ class NumberTableEngine(Engine, place=10):
     models = (NumberTable,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no noisy table, and several releases."""
+        """Refuse what is no noisy table."""
         if not case.is_measured:
             return "a table of numbers is read from noisy counts only"
-        if len(case.observed) > 1 or len(case.measurements) > 1:
-            return "a table of numbers is read from one release at a time; read each by itself"
+        if len(case.observed) != len(case.measurements):
+            return "a table of numbers is read from one noisy table in each release"
         return None
 
     def work(self, case: Case) -> Work:
         """Return the work of the laws of all cuts, or of draws of all noise."""
-        noise, model = case.measurements[0].noise, case.model
-        reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
-        if model.by is None and not model.leaves_gaps_out:
-            return Work(f"testing {model.count} edges", _TESTED * model.count * reach**1.5, 40 * reach * 256)
+        noise, model = _noise_of(case), case.model
+        if (
+            noise.has_density
+            and model.by is None
+            and not model.leaves_gaps_out
+            and noise.cut_operations <= _MOST_FOR_CUTS
+        ):
+            reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
+            operations = noise.cut_operations + _TESTED * model.count * reach
+            return Work(f"testing {model.count} edges", operations, 40 * reach * 64)
         operations = _DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells))
         return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * _DRAWS * len(model.cells))
 
     def read(self, case: Case) -> NumberTableReading:
-        """Return the table with the law of its noise."""
-        (measured,) = case.measurements
-        return NumberTableReading(case.model, case.size, measured.values, measured.noise)
+        """Return the table with the law of its noise; several tables of the same cells are averaged."""
+        noise = _noise_of(case)
+        values = [measured.values for measured in case.measurements]
+        if isinstance(noise, Averaged):
+            return NumberTableReading(case.model, case.size, noise.of(values), noise)
+        return NumberTableReading(case.model, case.size, values[0], noise)
+
+
+def _noise_of(case: Case) -> NoiseLaw | Averaged:
+    laws = tuple(observed.measurements[0].noise for observed in case.observed)
+    return laws[0] if len(laws) == 1 else Averaged(laws)
 
 
 class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
@@ -162,7 +180,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     @property
     def unit(self) -> str:
         """Return the unit of quantiles: that of the column."""
-        return "days from 1970-01-01" if self.model.bounds.dates else self.model.column
+        return DAYS if self.model.bounds.dates else self.model.column
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of each group: what was asked, among these records and in the population."""
@@ -195,11 +213,11 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
         tests, edges = self.reading.tests[place], self.model.places
-        name, group = f"{quantile_name(share)} of {self.model.column}", self.model.groups[place]
+        name, group = f"{quantile_name(share)} of {self.model.quantity}", self.model.groups[place]
         guess = tests.point(share, edges)
         guess = float(np.floor(guess)) if self.model.is_whole else guess
         found = []
-        for of in (RECORDS, POPULATION):
+        for of in (self.model.among, POPULATION):
             first, last = tests.cells_left(share, level, of == POPULATION)
             low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
             point = min(max(guess, low), high)
@@ -214,7 +232,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
         at = self.model.shown(float(self.model.places[edge]))
         shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
-        return self._share_rows(f"share of {self.model.column} below {at}", place, shares)
+        return self._share_rows(f"share of {self.model.quantity} below {at}", place, shares)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values in every cell, among these records and in the population."""
@@ -238,17 +256,17 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
         return (
-            Row(f"{name} ({RECORDS})", group, one.point, *one, (one.high - one.low) / 3.29, None, PROBABILITY),
+            Row(f"{name} ({self.model.among})", group, one.point, *one, (one.high - one.low) / 3.29, None, PROBABILITY),
             Row(f"{name} ({POPULATION})", group, two.point, *two, wide / 3.29, due, PROBABILITY),
         )
 
     def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
         low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
         found = []
-        for of in (RECORDS, POPULATION):
+        for of in (self.model.among, POPULATION):
             ratio = self.reading.means(place, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio)
-            name = f"mean of {self.model.column} ({of})"
+            name = f"mean of {self.model.quantity} ({of})"
             found.append(Row(name, group, point, point, left, right, (right - left) / 3.29, None, self.unit))
         return found
 
@@ -281,7 +299,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
         noise = self.reading.noise
         if not noise.has_density:
-            raise DeclarationError(f"the noise of {type(self.releases[0].mechanism).__name__} has no density")
+            raise DeclarationError(
+                f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
+            )
         return [noise.log_probability(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
@@ -304,12 +324,37 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
                 below.append((own.point, own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(self.model.column, tuple(found))
+        return Distribution(self.model.quantity, tuple(found), self.model.bounds.dates, self._densities())
+
+    def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
+        """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
+        if self.model.is_whole:
+            return ()
+        variance = float(np.mean(self.reading.noise.variance))
+        shares = [np.diff(tests.fitted) for tests in self.by_draws.reading.tests]
+        return tuple(smooth_density(self.model.places, own, variance) for own in shares)
+
+    def intervals(self, level: float = 0.9) -> Intervals:
+        """Return the quantiles, each with the interval for the records and for the population below each other."""
+        if self.model.asks != (QUANTILES,):
+            return super().intervals(level)
+        lines = []
+        for row in self.rows(level):
+            name, _, of = row.quantity.removesuffix(")").rpartition(" (")
+            guess, low, high = row.texts
+            group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
+            lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
+        return Intervals(
+            f"{self.model.quantity}: best guess and {100 * level:g} % interval, in whole cells",
+            tuple(lines),
+            heading="guess (interval)",
+            unit=self.unit,
+        )
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
         words = [
-            f"'{RECORDS}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
+            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
             f"Each interval holds by itself, in at least {100 * level:g} % of releases; {self.model.words_about_gaps}.",
         ]
         if QUANTILES in self.model.asks:
@@ -338,9 +383,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         model = self.model
         low, high = model.shown(model.places[0]), model.shown(float(model.bounds.high))
         columns = [(model.column, f"({low} to {high} in {model.count} cells; {model.words_about_gaps})")]
+        columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
-            question=f"how is {model.column} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
+            question=f"how is {model.quantity} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
             hidden="counts",

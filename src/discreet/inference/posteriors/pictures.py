@@ -48,6 +48,12 @@ class Distribution:
 
     column: str
     groups: tuple[tuple[str, tuple[float, ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]], ...]
+    dates: bool = False
+    densities: tuple[tuple[tuple[float, float], ...], ...] = ()
+    """A smooth curve for each group, places and heights in shares per unit: for the eye alone.
+
+    None of whole numbers, which are atoms.
+    """
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 
 from discreet.mathematics.distributions import BetaMixture, Sampled
+from discreet.records.bands import day_text
 
 PROBABILITY = "probability"
 """The unit of a share; such numbers are shown with four decimals or in percent."""
+DAYS = "days from 1970-01-01"
+"""The unit of a date; such numbers are shown as the day that they lie in."""
 UNKNOWN = "-"
 """What is shown where nobody worked a number out."""
 STAR = "*"
@@ -46,8 +49,15 @@ class Row:
         return self.unit == PROBABILITY
 
     def text(self, value: float) -> str:
-        """Return a number in the quantity's unit: four decimals of a probability, else two digits of the interval."""
+        """Return a number in the quantity's unit: four decimals of a probability, a day, two digits of the interval."""
+        if self.unit == DAYS:
+            return day_text(floor(value))
         return f"{value:.4f}" if self.is_probability else f"{value:,.{decimals_of(self.high - self.low)}f}"
+
+    @property
+    def unit_text(self) -> str:
+        """Return the unit in words: dates are shown as such."""
+        return "date" if self.unit == DAYS else self.unit
 
     @property
     def texts(self) -> tuple[str, str, str]:

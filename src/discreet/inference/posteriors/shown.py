@@ -23,10 +23,10 @@ def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
     lines = []
     for row in rows:
         mean, low, high = row.texts
-        group = "" if alone else row.unit if only is None else f"given {row.given}" if row.given else ""
+        group = "" if alone else row.unit_text if only is None else f"given {row.given}" if row.given else ""
         name = row.given if alone else row.quantity
         lines.append(Line(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
-    axis = "" if only is None else "Probability" if only == PROBABILITY else only
+    axis = "" if only is None else "Probability" if only == PROBABILITY else rows[0].unit_text
     shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
     return Intervals(shown, tuple(lines), unit=only)
 
@@ -35,7 +35,8 @@ def heading_of(releases: Sequence[Release[ModelT]], size: int) -> str:
     """Return which releases were read, of how many records, and under which promise."""
     labels = "; ".join(dict.fromkeys(release.label for release in releases))
     epsilons = " and ".join(exact_text(release.guarantee.epsilon) for release in releases)
-    return f"{labels}: {size} records, epsilon = {epsilons}"
+    who = releases[0].model.protects.removeprefix("one ")
+    return f"{labels}: {size} {who}s, epsilon = {epsilons}"
 
 
 def screen_of(rows: Sequence[Row], level: float) -> str:

@@ -26,7 +26,7 @@ def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None 
     lines = []
     for place, row in enumerate(rows):
         _, low, high = row.texts
-        line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit] if has_units else [])]
+        line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit_text] if has_units else [])]
         line += [] if truth is None else [row.text(truth[place])]
         lines.append((*line, row.starred_mean, f"{low} to {high}", *([row.share_text] if has_shares else [])))
     return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))

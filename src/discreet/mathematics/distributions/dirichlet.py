@@ -164,11 +164,8 @@ class BetaMixture(Proportion):
         low, high = (betaincinv(self.a[keep], self.b[keep], tail) for tail in tails(level))
         return float(self.weights[keep] @ (high - low) / self.weights[keep].sum())
 
-    def share_between(self, level: float = 0.9) -> float:
-        """Return the share of the interval's width that comes from not knowing the component."""
-        return self._share_of(self.interval(level), level)
-
     def _share_of(self, interval: Interval, level: float) -> float:
+        """Return the share of an interval's width that comes from not knowing the component."""
         return max(0.0, 1 - self.width_if_counts_were_known(level) / interval.width)
 
     def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:

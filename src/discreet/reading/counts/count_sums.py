@@ -46,6 +46,7 @@ MANY = 64
 SPARE = 4.0
 """Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
+_LONGEST = 4_000_000  # counts whose prior is summed up in one go
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
@@ -64,10 +65,16 @@ class CellWeights(NamedTuple):
         return CellWeights(self.alpha[places], lambda own, counts: self.log_kernel(places[own], counts))
 
     def windows(self, first: Counts, last: Counts, width: int) -> Floats:
-        """Return log f_i(first_i + step) for all cells; the prior by sums of log (a + k)/(k + 1)."""
+        """Return log f_i(first_i + step) for all cells; the prior by sums of log (a + k)/(k + 1), once if it is one."""
         counts = first[:, None] + np.arange(width)
         logs = np.array(self.log_kernel(np.arange(len(first))[:, None], np.minimum(counts, last[:, None])))
-        if (self.alpha != 1).any():
+        lowest, highest = int(first.min()), int(last.max())
+        is_one = (self.alpha == self.alpha[0]).all()
+        if is_one and self.alpha[0] != 1 and highest - lowest < min(logs.size, _LONGEST):
+            own = np.arange(lowest + 1.0, highest + 1)
+            steps = np.concatenate([[0.0], np.cumsum(np.log1p((self.alpha[0] - 1) / own))])
+            logs += log_prior(self.alpha[:1], np.array([lowest])) + steps[np.minimum(counts, highest) - lowest]
+        elif (self.alpha != 1).any():
             logs += log_prior(self.alpha, first)[:, None]
             logs[:, 1:] += np.cumsum(np.log1p((self.alpha[:, None] - 1) / (counts[:, 1:])), axis=1)
         logs[counts > last[:, None]] = -np.inf

@@ -3,6 +3,8 @@
 Walking back through partial products of the one-dimensional series of `count_sums` gives exact joint draws.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from discreet.arrays import Counts, Floats
@@ -75,3 +77,11 @@ class LatentCounts(CountSums):
                 part = order[ends[number] - repeats[number] : ends[number]]
                 steps[part] = np.searchsorted(row, marks[part] * row[-1])
         return steps
+
+
+def alike(alpha: Floats, kinds: Sequence[Counts | None]) -> Counts | None:
+    """Return a number for every cell, the same where the prior and all factors are; None if that is not known."""
+    known = [each for each in kinds if each is not None]
+    if len(known) < len(kinds):
+        return None
+    return np.unique(np.stack([alpha, *known], axis=1), axis=0, return_inverse=True)[1].ravel()

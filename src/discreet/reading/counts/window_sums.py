@@ -37,6 +37,7 @@ _FOLDED = 1e-19  # probability that may fold over
 _STEEPEST = 50.0
 _MANY = 64  # cells from which on low frequencies may be enough
 _DROPPED = 1e-20  # probability that dropped frequencies may hold
+_TOGETHER = 16  # cells that are transformed at a time
 
 
 class Windows(Protocol):
@@ -103,7 +104,7 @@ class WindowSums:
         self._left_out = float(tails[few])
         return few
 
-    @cached_property
+    @property
     def _basis(self) -> Spectrum:
         angles = 2 * np.pi / self._length * np.outer(self._steps, np.arange(self.frequencies or 0))
         return np.asarray(np.exp(-1j * angles))
@@ -123,26 +124,32 @@ class WindowSums:
         return np.asarray(parts)
 
     @cached_property
+    def _whole(self) -> Spectrum:
+        """Return the transform of the sum of all cells; those of single cells, which are long, are not kept."""
+        block = self._cells if self.frequencies else _TOGETHER
+        parts = [self._weights[start : start + block] for start in range(0, self._cells, block)]
+        return np.asarray(np.prod([self._transform(part).prod(axis=0) for part in parts], axis=0))
+
+    @property
     def _spectra(self) -> Spectrum:
         return self._transform(self._weights)
 
     @cached_property
     def _before(self) -> Spectrum:
-        """Return the transforms of the sums of the first 0, 1, ..., K cells."""
-        ones = np.ones((1, self._spectra.shape[1]), dtype=np.complex128)
-        return np.cumprod(np.concatenate([ones, self._spectra]), axis=0)
+        """Return the transforms of the sums of the first 0, 1, ..., K cells, which draws ask for again and again."""
+        return _running(self._spectra)
 
-    @cached_property
+    @property
     def _others(self) -> Spectrum:
         """Return for each cell the transform of the sum of all others."""
-        after = np.cumprod(self._spectra[:0:-1], axis=0)[::-1]
-        return np.asarray(self._before[:-1] * np.concatenate([after, np.ones_like(self._spectra[:1])]))
+        spectra = self._spectra
+        return np.asarray(_running(spectra[:-1]) * _running(spectra[:0:-1])[::-1])
 
     @cached_property
     def _peak(self) -> float:
         """Return about the largest p(t): that of a normal law, at least that of the range's middle."""
         middle = np.array([int(self._means.sum())])
-        return max(float(self._law(self._before[-1], middle)[0]), 1 / (4 * self._deviation + 1))
+        return max(float(self._law(self._whole, middle)[0]), 1 / (4 * self._deviation + 1))
 
     @cached_property
     def _left_outside(self) -> float:
@@ -163,7 +170,7 @@ class WindowSums:
     def _chances(self) -> tuple[Floats, Floats]:
         """Return p(t) of every total, nowhere below what rounding hides, and a bound of its relative error."""
         positions = self.totals - self._base
-        law = self._law(self._before[-1], positions)
+        law = self._law(self._whole, positions)
         inside = (positions >= 0) & (positions <= self._longest)
         inside &= np.abs(positions - self._means.sum()) <= self._length / 2
         law = np.where(inside, law, 0.0)
@@ -239,7 +246,7 @@ class WindowSums:
 
     def law_inside(self, inside: NDArray[np.bool_], total: int) -> Windowed:
         """Return the law of the sum of some cells given the total of all: P(k) ~ f_in(k) f_out(total - k)."""
-        parts = [self._spectra[where].prod(axis=0) for where in (inside, ~inside)]
+        parts = [self._transform(self._weights[where]).prod(axis=0) for where in (inside, ~inside)]
         means = [float(self._means[where].sum()) for where in (inside, ~inside)]
         widths = self.windows.last - self.windows.first
         rest, own = total - self._base, int(widths[inside].sum())
@@ -249,3 +256,9 @@ class WindowSums:
         two = np.where(np.abs(rest - steps - means[1]) <= half, self._law(parts[1], rest - steps), 0.0)
         law = np.maximum(0.0, one) * np.maximum(0.0, two)
         return Windowed(int(self.windows.first[inside].sum() + steps[0]), law / law.sum())
+
+
+def _running(spectra: Spectrum) -> Spectrum:
+    """Return the products of the first 0, 1, ... rows."""
+    ones = np.ones((1, spectra.shape[1]), dtype=np.complex128)
+    return np.cumprod(np.concatenate([ones, spectra]), axis=0)

@@ -13,7 +13,7 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_sums import MANY, SPARE, CellWeights
-from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.latent_counts import LatentCounts, alike
 from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
@@ -69,14 +69,11 @@ class TablesEngine(Engine, place=10):
 
 
 class _Kernel(Protocol):
-    """The likelihood of one output: a product over cells, a constant, and where to look for counts first.
-
-    Cells of one of its `kinds` have the same factor; None where that is not known.
-    """
+    """The likelihood of one output: a product over cells, a constant, and where to look for counts first."""
 
     is_linear: bool
     log_constant: float
-    kinds: Counts | None
+    kinds: Counts | None  # cells of one kind have the same factor; None where that is not known
     low: Counts
     high: Counts
     reach: float
@@ -96,17 +93,11 @@ def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
     if len(alpha) == 2 and (alpha == 1).all():
         latent = PairCounts(log_kernel, low, high, reach, size)
     else:
-        latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size, _kinds(alpha, kernels))
+        latent = LatentCounts(
+            CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.kinds for kernel in kernels])
+        )
     constant = log_prior_total(alpha, size) + sum(kernel.log_constant for kernel in kernels)
     return TableReading(case.model, latent, latent.log_sum + constant, method)
-
-
-def _kinds(alpha: Floats, kernels: Sequence[_Kernel]) -> Counts | None:
-    """Return a number for every cell, the same where the prior and all factors are; None if that is not known."""
-    known = [kernel.kinds for kernel in kernels if kernel.kinds is not None]
-    if len(known) < len(kernels):
-        return None
-    return np.unique(np.stack([alpha, *known], axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
 def log_prior_total(alpha: Floats, size: int) -> float:
@@ -128,8 +119,7 @@ class MeasuredCells:
         self.low[places] = self.high[places] = measurement.values
         self.reach = float(measurement.noise.reach.max())
         self.log_constant = -measurement.noise.log_normaliser
-        is_alike = len(measurement.noise.blocks) == 1 and len(places) == cells
-        self.kinds = self.low if is_alike else None
+        self.kinds = self.low if len(measurement.noise.blocks) == 1 and len(places) == cells else None
 
     def __call__(self, places: Counts, counts: Counts) -> Floats:
         """Return the log kernel of given cells at given counts."""

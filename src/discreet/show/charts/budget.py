@@ -6,7 +6,7 @@ from math import isfinite
 
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
-from discreet.guarantees import Amount, Body, Budget, Ledger, Totals, read_amount
+from discreet.guarantees import Amount, Body, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
@@ -121,7 +121,7 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 
-def _budget_title(name: str, created: Body, spent: Amount, limit: Amount, declared: Budget) -> Spec:
+def _budget_title(name: str, created: Body, spent: Amount, limit: Amount, declared: Amount) -> Spec:
     unit = next(iter(limit.document()))
     gone, most = getattr(spent, unit), getattr(limit, unit)
     over = "; the limit was lowered below this" if gone > most else ""

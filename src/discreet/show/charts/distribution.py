@@ -4,7 +4,19 @@ from itertools import pairwise
 
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Distribution
-from discreet.show.charts.drawing import BLUE, GREY, WIDTH, Spec, chart, layer, lines_of, measured, reading_title
+from discreet.show.charts.drawing import (
+    BLUE,
+    GREY,
+    VERMILION,
+    WIDTH,
+    Spec,
+    chart,
+    days_axis,
+    layer,
+    lines_of,
+    measured,
+    reading_title,
+)
 
 _HEIGHT = 190
 
@@ -12,15 +24,16 @@ _HEIGHT = 190
 def distribution_chart(posterior: Posterior, picture: Distribution, level: float = 0.9) -> Spec:
     """Draw the share below each edge with its band, and below it the histogram with intervals, group by group."""
     panels = []
-    for group, edges, below, cells in picture.groups:
+    for place, (group, edges, below, cells) in enumerate(picture.groups):
         named = f"{group}: " if group else ""
         panels.append(_band(picture, f"{named}share below", [*zip(edges, below, strict=True)], level))
-        panels.append(_bars(picture, f"{named}share of each cell", edges, cells, level))
+        curve = picture.densities[place] if picture.densities else ()
+        panels.append(_bars(picture, f"{named}share of each cell", edges, cells, level, curve))
     return chart([], reading_title(posterior), {"vconcat": panels, "spacing": 18})
 
 
-def _axis(title: str) -> Spec:
-    return {"title": lines_of(title, 68), "format": ",~r", "tickCount": 6}
+def _axis(title: str, dates: bool) -> Spec:
+    return {"title": lines_of(title, 68), "format": ",~r", "tickCount": 6} | (days_axis() if dates else {})
 
 
 def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[float, ...]]], level: float) -> Spec:
@@ -31,27 +44,35 @@ def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[flo
     ]
     x = measured(
         "edge",
-        axis=_axis(f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: these records"),
+        axis=_axis(
+            f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: these records", picture.dates
+        ),
     )
+    steps = {} if picture.densities else {"interpolate": "step-before"}  # whole numbers are atoms
     share = {"axis": {"title": title, "format": "%", "tickCount": 5}, "scale": {"domain": [0, 1]}}
     layers = [
         layer(
-            {"type": "area", "color": BLUE, "opacity": 0.2},
+            {"type": "area", "color": BLUE, "opacity": 0.2, **steps},
             {"x": x, "y": measured("low", **share), "y2": {"field": "high"}},
         ),
         layer(
-            {"type": "area", "color": BLUE, "opacity": 0.45},
+            {"type": "area", "color": BLUE, "opacity": 0.45, **steps},
             {"x": x, "y": measured("own_low"), "y2": {"field": "own_high"}},
         ),
-        layer({"type": "line", "color": BLUE, "strokeWidth": 1.5}, {"x": x, "y": measured("share")}),
+        layer({"type": "line", "color": BLUE, "strokeWidth": 1.5, **steps}, {"x": x, "y": measured("share")}),
     ]
     return {"width": WIDTH, "height": _HEIGHT, "data": {"values": rows}, "layer": layers}
 
 
 def _bars(
-    picture: Distribution, title: str, edges: tuple[float, ...], cells: tuple[tuple[float, ...], ...], level: float
+    picture: Distribution,
+    title: str,
+    edges: tuple[float, ...],
+    cells: tuple[tuple[float, ...], ...],
+    level: float,
+    curve: tuple[tuple[float, float], ...],
 ) -> Spec:
-    """Return bars from edge to edge, as high as the share, per unit where cells are not equally wide."""
+    """Return bars from edge to edge, as high as the share, per unit where cells are not equally wide, and a curve."""
     widths = [high - low for low, high in pairwise(edges)]
     equal = max(widths) <= 1.001 * min(widths)
     rows = []
@@ -59,7 +80,12 @@ def _bars(
         scale = 1.0 if equal else 1 / widths[place]
         ends = {"from": edges[place], "to": edges[place + 1], "middle": (edges[place] + edges[place + 1]) / 2}
         rows.append(ends | {"share": share * scale, "low": low * scale, "high": high * scale})
-    x = measured("from", axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population"))
+    smooth = "; curve: smoothed, for the eye alone" if curve else ""
+    x = measured(
+        "from",
+        scale={"zero": False},
+        axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population{smooth}", picture.dates),
+    )
     words = title if equal else f"{title}, per 1 of {picture.column}"
     y = measured("share", axis={"title": lines_of(words, 30), "format": "%" if equal else ".1e", "tickCount": 5})
     bar = {"type": "rect", "color": BLUE, "opacity": 0.45, "stroke": "white", "strokeWidth": 0.5}
@@ -69,4 +95,9 @@ def _bars(
             {"type": "rule", "stroke": GREY}, {"x": measured("middle"), "y": measured("low"), "y2": {"field": "high"}}
         ),
     ]
+    if curve:
+        scale = widths[0] if equal else 1.0
+        points = [{"from": place, "share": height * scale} for place, height in curve]
+        line = {"type": "line", "color": VERMILION, "strokeWidth": 1.5}
+        layers.append(layer(line, {"x": measured("from"), "y": measured("share")}, points))
     return {"width": WIDTH, "height": _HEIGHT, "data": {"values": rows}, "layer": layers}

@@ -23,6 +23,7 @@ Lines = list[str]
 BLUE, VERMILION, GREY, INK, PALE = "#0072B2", "#D55E00", "#767676", "#333333", "#E4E4E4"
 WIDTH = 460
 LINE = 15  # height of a line of a name
+_DAY = 86_400_000  # milliseconds
 _CONFIG: Spec = {
     "background": "white",
     "padding": 12,
@@ -41,6 +42,11 @@ _CONFIG: Spec = {
         **{"subtitleFontSize": 13, "subtitleColor": GREY, "subtitlePadding": 5},
     },
 }
+
+
+def days_axis() -> Spec:
+    """Return what shows the numbers of an axis, days from 1970-01-01, as dates."""
+    return {"labelExpr": f"utcFormat(datum.value * {_DAY}, '%Y-%m-%d')", "tickCount": 4}
 
 
 def require_ending(path: Path | None) -> None:
@@ -108,7 +114,9 @@ def reading_title(posterior: Posterior) -> Spec:
     facts += [f"delta = {exact_text(delta)}"] if delta else []
     facts += [f"neighbours: {given[0].adjacency.value}"]
     unit = lines_of(f"for {first.unit.description} with up to {first.unit.rows} records", 80)
-    return {"text": lines_of(label, 68), "subtitle": [" · ".join(facts), *(unit if first.unit.rows > 1 else [])]}
+    besides = [line for each in given if each.metric for line in lines_of(f"besides {each.metric.per_unit_words}", 80)]
+    below = [" · ".join(facts), *besides, *(unit if first.unit.rows > 1 else [])]
+    return {"text": lines_of(label, 68), "subtitle": below}
 
 
 def interval_ends(rows: list[Spec], title: str) -> Spec:

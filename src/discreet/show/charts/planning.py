@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.planning import Audit, ExactAccuracy, Ranking
+from discreet.planning.compare_numbers import NumberRanking
 from discreet.show.charts.drawing import (
     BLUE,
     GREY,
@@ -24,8 +25,10 @@ from discreet.show.charts.drawing import (
 _REFERENCE: Spec = {"type": "rule", "stroke": GREY, "strokeDash": [6, 4]}
 
 
-def ranking_chart(ranking: Ranking) -> Spec:
-    """Draw the expected log score of every mechanism as a bar, up to what exact counts would give."""
+def ranking_chart(ranking: Ranking | NumberRanking) -> Spec:
+    """Draw the expected log score of every mechanism as a bar, up to that of exact counts; of a number, widths."""
+    if isinstance(ranking, NumberRanking):
+        return _widths_chart(ranking)
     known = ranking.best.accuracy.non_private_log_score
     rows = [
         {
@@ -50,6 +53,35 @@ def ranking_chart(ranking: Ranking) -> Spec:
     ]
     stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
     subtitle = "on the right: the share of what exact counts tell"
+    title = {"text": f"{ranking.size:,} records at {stated}", "subtitle": [subtitle]}
+    return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
+
+
+def _widths_chart(ranking: NumberRanking) -> Spec:
+    """Draw how wide intervals will be in the population, and the part that exact numbers would leave."""
+    rows = [
+        {
+            "place": place,
+            "width": entry.widths.population or entry.widths.records,
+            "own": entry.widths.records,
+            "text": f"{entry.widths.population or entry.widths.records:.4g}",
+        }
+        for place, entry in enumerate(ranking.entries)
+    ]
+    known, names = ranking.best.widths, [lines_of(entry.name, 40) for entry in ranking.entries]
+    y = named_rows(names)
+    x = measured("width", axis={"title": f"expected {known.level:.0%} width in {known.unit}", "tickCount": 6})
+    at = {"x": {"datum": known.exact_population, "type": "quantitative"}}
+    exact = {**at, "y": {"value": 0}, "text": {"value": "exact numbers"}}
+    layers = [
+        layer({"type": "bar", "height": 18, "color": BLUE, "opacity": 0.45}, {"y": y, "x": x}),
+        layer({"type": "tick", "thickness": 3, "height": 22, "color": INK}, {"y": y, "x": measured("own")}),
+        layer(_REFERENCE, at),
+        layer(words(align="left", dx=14), {"y": y, "x": {"value": "width"}, "text": {"field": "text"}}),
+        layer(words(dy=-9, fill=GREY, align="left"), exact, [{}]),
+    ]
+    stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
+    subtitle = "bars: in the population they come from; marks: these records, which privacy alone makes wide"
     title = {"text": f"{ranking.size:,} records at {stated}", "subtitle": [subtitle]}
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 

@@ -8,7 +8,7 @@ from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
-from discreet.inference.posteriors.row import PROBABILITY
+from discreet.inference.posteriors.row import DAYS, PROBABILITY
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
     BLUE,
@@ -17,6 +17,7 @@ from discreet.show.charts.drawing import (
     WIDTH,
     Spec,
     chart,
+    days_axis,
     interval_ends,
     layer,
     lines_of,
@@ -157,6 +158,7 @@ def _ends(picture: Intervals, rows: list[Spec]) -> Spec:
         return interval_ends(rows, picture.axis)
     zero = picture.reference is not None and picture.reference[0] == 0
     axis = {"title": lines_of(picture.axis, 68), "format": ",~r", "tickCount": 6}
+    axis |= days_axis() if picture.unit == DAYS else {}
     return {"x": measured("low", scale={"nice": 6, "zero": zero}, axis=axis), "x2": {"field": "high"}}
 
 

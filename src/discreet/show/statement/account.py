@@ -72,16 +72,20 @@ def _promise(guarantee: Guarantee) -> tuple[object, ...]:
 
 
 def _protected(release: Release) -> list[str]:
-    unit, change = release.unit, release.guarantee.adjacency.value
+    unit, change = release.unit, release.change
     who, what = f"**{plain(unit.description)}**", "what any single record says is protected, whatever the others are"
-    if unit.rows > 1:
+    who_is_counted = "records there are is public"
+    if release.model.protects != "one record":
+        who_is_counted = "persons there are is public; how many of them have rows is not"
+        what = "what all rows of any single person say is protected, whatever those of the others say"
+    elif unit.rows > 1:
         who += f" with up to {unit.rows} records; that nobody has more is the holder's word"
         change += f", up to {unit.rows} times"
         what = "what all records of any single unit say is protected, whatever the others are"
     return [
         "## What is protected",
         f"The unit of protection is {who}. Tables count as neighbours if they differ by this change: {change}. So "
-        f"{what}. How many records there are is public.",
+        f"{what}. How many {who_is_counted}.",
     ]
 
 
@@ -102,7 +106,18 @@ def _guaranteed(guarantee: Guarantee) -> list[str]:
         "reader gives to anything about the protected content change by at most that factor, up or down. Readers who "
         "know less may learn from the other records too; see the end of this page."
     )
-    return ["## The guarantee", numbers + words, _belief_table(factor)]
+    return ["## The guarantee", numbers + words, _belief_table(factor), *_under_metric(guarantee)]
+
+
+def _under_metric(guarantee: Guarantee) -> list[str]:
+    """Say what holds besides for content that moves a little, with the unit beside every number."""
+    if (metric := guarantee.metric) is None:
+        return []
+    return [
+        f"**Besides, for content that moves little:** {plain(metric.words)} Two contents at a distance d change the "
+        "probability of any publication by a factor of at most e to the power of that epsilon times d, and distances "
+        "of several records add up. This hides details, not a rough place: for that only the last number counts."
+    ]
 
 
 def _belief_table(factor: Decimal) -> str:

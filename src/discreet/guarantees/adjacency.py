@@ -1,0 +1,28 @@
+"""Which data sets count as neighbours, why a guarantee may be believed, and by which rule a ledger adds up."""
+
+from enum import Enum
+
+
+class Adjacency(Enum):
+    """Which data sets count as neighbours."""
+
+    REPLACE_ONE = "replace one record"
+    REPLACE_WITHIN_GROUP = "replace one record within its public group"
+    REPLACE_OR_EXCHANGE = "replace one record, or exchange two between groups of public size"
+    METRIC = "move records by any distance of a metric"
+
+
+class Evidence(Enum):
+    """Why a guarantee may be believed."""
+
+    PROVED = "proved"
+    ENUMERATED = "enumerated"
+    CLAIMED = "claimed"
+
+
+class Accountant(Enum):
+    """The rule by which a ledger adds up what has been spent."""
+
+    BASIC = "basic"
+    ZCDP = "zcdp"
+    METRIC = "per unit"

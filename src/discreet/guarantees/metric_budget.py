@@ -1,0 +1,164 @@
+"""A ledger under a metric: it adds up epsilon for each unit of that metric, and of no other.
+
+Data sets at a distance d under the metric are told apart by a factor of e^(epsilon d) at most, by all releases
+together, if their epsilons add up to epsilon. That is another promise than an ordinary ledger's; they never mix:
+
+- a release is charged its epsilon per unit if its metric is the ledger's, by digest. If that is a sum of metrics, every
+  column has an account of its own, and the largest counts: losses add up along the columns of a record as distances do;
+- an ordinary release is charged epsilon over the smallest distance, if what it counts follows from the cells of the
+  metric alone: two records that differ for it are at least that far apart;
+- all else is refused. Records at no distance would have to look alike, and a column outside of the metric, or another
+  division into cells, can tell them apart.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+
+from discreet.documents import canonical_json
+from discreet.errors import DeclarationError, LedgerError, PublishError
+from discreet.exact import Exact, exact, exact_text, positive
+from discreet.guarantees.entries import Body
+from discreet.guarantees.guarantee import EVERYONE, Accountant, Adjacency, Amount, Guarantee
+from discreet.guarantees.metric import Metric, read_metric
+
+_NAMED, _DIGITS = "epsilon per ", 16
+
+
+@dataclass(frozen=True, repr=False)
+class PerUnit(Amount):
+    """An amount of privacy as epsilon for each unit of a metric; its name says which unit, wherever it is shown."""
+
+    number: Fraction
+    name: str
+
+    @classmethod
+    def under(cls, metric: Metric, number: Fraction) -> "PerUnit":
+        """Return so much epsilon for each unit of a metric; the name holds the beginning of its digest."""
+        return cls(number, f"{_NAMED}{metric.unit} (metric {metric.digest[:_DIGITS]})")
+
+    def __getattr__(self, name: str) -> Fraction:
+        if name == self.__dict__.get("name"):
+            return self.number
+        raise AttributeError(f"This amount is {self.__dict__.get('name')}, no {name}.")
+
+    @property
+    def delta(self) -> Fraction:
+        """Return 0: under a metric guarantees are pure."""
+        return Fraction(0)
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """Return epsilon for each unit."""
+        return (self.number,)
+
+    def with_numbers(self, numbers: Iterable[Fraction]) -> "PerUnit":
+        """Return another amount under the same metric."""
+        (number,) = numbers
+        return PerUnit(number, self.name)
+
+    def is_like(self, other: Amount) -> bool:
+        """Tell whether both are under one metric."""
+        return isinstance(other, PerUnit) and self.name == other.name
+
+    def _like(self, other: "PerUnit") -> "PerUnit":
+        if not self.is_like(other):
+            raise LedgerError(f"{self.words()} and {other.words()} are under different metrics: they never add up.")
+        return other
+
+    def __add__(self, other: "PerUnit") -> "PerUnit":
+        return PerUnit(self.number + self._like(other).number, self.name)
+
+    def __sub__(self, other: "PerUnit") -> "PerUnit":
+        return PerUnit(self.number - self._like(other).number, self.name)
+
+    def covers(self, other: Amount) -> bool:
+        """Tell whether another amount under the same metric fits into this one."""
+        return isinstance(other, PerUnit) and self.is_like(other) and other.number <= self.number
+
+    def document(self) -> dict[str, str]:
+        """Return the number under its name."""
+        return {self.name: exact_text(self.number)}
+
+
+def is_per_unit(names: Iterable[str]) -> bool:
+    """Tell whether these are the names of an amount under a metric."""
+    found = list(names)
+    return len(found) == 1 and found[0].startswith(_NAMED)
+
+
+def metric_beginning(metric: object, epsilon: Exact, delta: Exact, is_plain: bool) -> tuple[PerUnit, Body]:
+    """Return the limit of a ledger under a metric, and what its first entry says of it."""
+    if not isinstance(metric, Metric) or not metric.places:
+        raise DeclarationError(
+            "The metric of a ledger is a Line, Steps, a Tree or a Sum of them; under Records a ledger is an ordinary "
+            "one. Nothing was created."
+        )
+    if exact(delta, "delta") or not is_plain:
+        raise DeclarationError(
+            "A ledger under a metric adds up epsilon for each unit, by basic composition: without delta, zCDP or "
+            "groups. Nothing was created."
+        )
+    limit = PerUnit.under(metric, positive(epsilon, "epsilon"))
+    groups = list(metric.columns) if len(metric.parts) > 1 else []
+    body: Body = {
+        "metric": metric.document(), "groups": groups, "adjacency": Adjacency.METRIC.value,
+        "accountant": Accountant.METRIC.value, "declared": limit.document(),
+    }  # fmt: skip
+    return limit, body
+
+
+def check_beginning(body: Body, limit: Amount) -> None:
+    """Refuse a first entry whose metric is not that of its limit."""
+    document = body.get("metric")
+    if document is None and not isinstance(limit, PerUnit):
+        return
+    metric = read_metric(document)
+    if not PerUnit.under(metric, Fraction(0)).is_like(limit):
+        raise LedgerError("The limit of this ledger is not under the metric that it states. It was edited.")
+
+
+Told = Callable[[Metric], bool]
+"""Tells whether what a release counts follows from the places of a metric alone."""
+
+
+def metric_cost(created: Body, guarantee: Guarantee, label: str, told: Told | None, rows: int) -> tuple[str, PerUnit]:
+    """Return the account that a release is charged to, and how much; refuse what is not under the ledger's metric."""
+    whole = read_metric(created["metric"])
+    if rows != 1:
+        raise PublishError(
+            f"Cannot publish {label!r}: under a metric the distances of all records of a person add up, and the ledger "
+            f"counts for each unit of {whole.unit}: declare one row per unit. Nothing was published or charged."
+        )
+    for part in whole.parts:
+        account = EVERYONE if part is whole else part.columns[0]
+        if (given := guarantee.metric) is not None and isinstance(given.metric, Metric):
+            if given.metric.digest == part.digest and not guarantee.delta:
+                return account, PerUnit.under(whole, given.epsilon)
+        elif told is not None and told(part) and not guarantee.delta:
+            return account, PerUnit.under(whole, guarantee.epsilon / part.nearest)
+    raise PublishError(
+        f"Cannot publish {label!r}: this ledger adds up epsilon per {whole.unit} (metric {whole.digest[:_DIGITS]}). "
+        f"The release promises {_promised(guarantee)}, which says nothing about that unit. Nothing was published and "
+        "nothing was charged. Ask it about the same column and cells, or publish it on another ledger."
+    )
+
+
+def _promised(guarantee: Guarantee) -> str:
+    """Say what a release promises, with the unit."""
+    metric = guarantee.metric
+    if metric is None:
+        return f"epsilon = {exact_text(guarantee.epsilon)} for any change of a record, of columns or cells of its own"
+    digest = metric.metric.digest if isinstance(metric.metric, Metric) else sha256(b"").hexdigest()
+    return f"{metric.per_unit_words} (metric {digest[:_DIGITS]})"
+
+
+def same_metric(created: Body, metric: Metric | None) -> bool:
+    """Tell whether a ledger was created under this metric, or under none if that is wanted."""
+    kept = created.get("metric")
+    return (
+        kept is None
+        if metric is None
+        else kept is not None and canonical_json(kept) == canonical_json(metric.document())
+    )

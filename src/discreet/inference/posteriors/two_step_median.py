@@ -1,0 +1,86 @@
+"""What a reader knows from a median in two steps: the table of the first, and the number below one of its edges."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.inference.posteriors.number_table import NumberTableEngine, NumberTablePosterior, NumberTableReading
+from discreet.inference.posteriors.states import States
+from discreet.mechanisms.two_step_median import Below
+from discreet.noise.cut import CutLaw
+from discreet.reading import Case
+from discreet.reading.number_tests import EdgeTests
+from discreet.reading.step_tests import StepTests, laplace_cut, weights_of
+
+_MORE = 16  # draws of the table for each that is kept by the second step
+
+
+@dataclass(frozen=True, eq=False)
+class TwoStepReading(NumberTableReading):
+    """What was published of a table, and the number `noisy` below its inner edge `edge`, with noise of this rate."""
+
+    edge: int = 1
+    noisy: int = 0
+    rate: float = 1.0
+
+    @property
+    def method(self) -> str:
+        """Say how it was read."""
+        at = self.model.shown(float(self.model.places[self.edge]))
+        return f"{super().method}; below {at} by the second step as well"
+
+    @cached_property
+    def law(self) -> CutLaw:
+        """Return the law of the noise of the second number."""
+        return laplace_cut(self.rate)
+
+    @cached_property
+    def tests(self) -> tuple[EdgeTests, ...]:
+        """Return the tests of both steps."""
+        (table,) = super().tests
+        cut = self.noise.cut(self.edge) if self.is_exact else None
+        spread = float(self.drawn[:, 0, : self.edge].sum(axis=1).std()) if cut is None else cut.sd
+        return (StepTests(table, self.size, spread, self.edge, self.noisy, self.law),)
+
+
+class TwoStepEngine(NumberTableEngine, place=9):
+    """Reads one median in two steps."""
+
+    def misfit(self, case: Case) -> str | None:
+        """Refuse what is no table with a second number below one of its edges."""
+        if not case.is_measured or len(case.observed) > 1 or len(case.measurements) != 2:
+            return "it is no median in two steps"
+        return None if isinstance(case.measurements[1].of, Below) else "it is no median in two steps"
+
+    def read(self, case: Case) -> TwoStepReading:
+        """Return the table and the second number with the laws of their noise."""
+        table, second = case.measurements
+        below = second.of
+        assert isinstance(below, Below)
+        (rate,) = second.noise.norm_weights or (1.0,)
+        return TwoStepReading(
+            case.model, case.size, table.values, table.noise,
+            edge=below.edge, noisy=int(second.values[0]), rate=float(rate),
+        )  # fmt: skip
+
+
+class TwoStepPosterior(NumberTablePosterior, shows=TwoStepReading):
+    """Quantiles and shares from a median in two steps, each among the records and in the population."""
+
+    reading: TwoStepReading
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw from the table, and keep what the second number makes likely."""
+        found = super().states(_MORE * count, seed)
+        below = found.behind[:, : self.reading.edge].sum(axis=1)
+        weights = weights_of(below, self.reading.noisy, self.reading.law)
+        kept = np.random.default_rng(seed).choice(len(weights), size=count, p=weights)
+        return States({name: values[kept] for name, values in found.parameters.items()}, found.behind[kept])
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(noise) of both steps at the counts of each draw."""
+        below = states.behind[:, : self.reading.edge].sum(axis=1)
+        own = -self.reading.rate * np.abs(self.reading.noisy - below) + np.log(np.tanh(self.reading.rate / 2))
+        return [super().log_likelihoods(states)[0] + own]

@@ -1,0 +1,57 @@
+"""What a reader knows about weighted means and totals: among the records, and in their population."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.inference.posteriors.account import Account
+from discreet.inference.posteriors.number_sums import NumberSumsEngine, NumberSumsPosterior
+from discreet.inference.posteriors.states import States
+from discreet.models.number_sums import MEAN, SUM
+from discreet.models.weighted_sums import WeightedSums
+from discreet.reading.weighted_sums import WeightedSumsReading
+
+
+class WeightedSumsEngine(NumberSumsEngine, place=9):
+    """Reads one release of weighted sums: every quantity by a test of its own."""
+
+    models = (WeightedSums,)
+    kind = WeightedSumsReading
+
+
+class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
+    """Weighted means and totals, each with an interval for the records and for the population."""
+
+    subject = "weighted sums of a number"
+    model: WeightedSums
+
+    @property
+    def known(self) -> dict[str, float]:
+        """Return about what the weights of each group add up to, or how many rows it has: noisy, not clipped."""
+        return {group: count * self.model.largest for group, count in super().known.items()}
+
+    def about_sizes(self) -> list[str]:
+        """Say what weights add up to."""
+        what = "Rows with a value are" if self.model.weights is None else "Weights add up to"
+        return [f"{what} about {self.known['all']:,.0f}."] if self.model.by is None else []
+
+    def _quantities(self, hidden: Floats) -> dict[str, Floats]:
+        """Return what was asked of every group, for rows of all ends, as near as it can be."""
+        model = self.model
+        high, low = np.moveaxis(hidden[:, : model.ends - 1].reshape(len(hidden), -1, 2) / model.unit, 2, 0)
+        ends = model.largest * float(model.bounds.low), model.largest * float(model.bounds.high)
+        mean = model.value_at(np.clip(high / np.maximum(high + low, 1e-9), 0, 1))
+        found = {MEAN: mean, SUM: np.asarray(ends[0] * low + ends[1] * high)}
+        return {ask: found[ask] for ask in model.asks}
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Refuse: sums do not tell which weights go with which values."""
+        raise DeclarationError("weighted sums do not tell which weights further records would have")
+
+    def account(self) -> Account:
+        """Return the column with its bounds, and what its groups are; that weights are fixed is the holder's word."""
+        found = super().account()
+        public = () if self.model.weights is None else ("that weights were fixed by design, by the holder's word",)
+        return replace(found, public=(*found.public, *public))

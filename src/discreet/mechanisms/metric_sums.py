@@ -1,0 +1,79 @@
+"""MetricSums: the sums of GeometricSums with their promise for each unit of the column.
+
+Noise on sums of places a, and of squared distances from the middle b(a), is private under |x - y| by itself. A record
+that moves by d steps of the grid moves its place by d and b by at most d max |b(a + 1) - b(a)|, so its loss is at most
+
+    epsilon_per_unit |x - y|,   epsilon_per_unit = (2 r_1 + 2 r_2 max_a |b(a + 1) - b(a)|) steps / (high - low),
+
+r_1 and r_2 the rates of both kinds of noise; by the triangle inequality the same holds for data sets at any distance.
+It is attained by a step at a bound, where squares move most. For any change whatever the ordinary epsilon of
+GeometricSums holds, which is less than epsilon_per_unit times the distance of the bounds: no record moves both wholly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from discreet.arrays import Counts
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive
+from discreet.guarantees.column_metrics import Steps
+from discreet.mechanisms.geometric_sums import GeometricSums
+from discreet.mechanisms.under_metric import UnderMetric
+from discreet.models.number_sums import NumberSums
+from discreet.records.grouped_sums import squared
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", version=1):
+    """Sums for means, sums and variances under a metric: `epsilon` holds for any change, from one bound to the other.
+
+    >>> ages = NumberSums("age", bounds=(0, 100), missing=40)
+    >>> sums = MetricSums.per_unit(ages, size=1000, epsilon_per_unit="0.01")
+    >>> sums.guarantee.metric.at(35, 38).epsilon <= Fraction("0.03001")
+    True
+    """
+
+    reason = "sums that move little where values are close (triangle inequality, at any distance)"
+    loses_every_distance = False
+
+    def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
+        super().__init__(model, size, epsilon, squares)
+        if model.leaves_gaps_out or model.by is not None or model.persons is not None:
+            raise DeclarationError(
+                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
+                "as, and ask without groups, of records and not of persons."
+            )
+
+    @classmethod
+    def per_unit(
+        cls, model: NumberSums, size: int, epsilon_per_unit: Exact, squares: Exact | None = None
+    ) -> "MetricSums":
+        """Return the sums with so much epsilon for each unit of the column."""
+        wanted = positive(epsilon_per_unit, "epsilon_per_unit")
+        return cls(model, size, wanted / cls(model, size, 1, squares).epsilon_per_unit, squares)
+
+    @property
+    def metric(self) -> Steps:
+        """Return the distance of places: of values, rounded to steps."""
+        own = self.model.bounds
+        return Steps(own.name, own.low, own.high, self.model.unit, own.missing)
+
+    @property
+    def epsilon_per_unit(self) -> Fraction:
+        """Return the largest loss of one step, for each unit."""
+        places, squares = self.noise.rates
+        return (2 * places + 2 * squares * _steepest(self.model.unit)) / self.metric.nearest
+
+    def records_at(self, places: Sequence[int]) -> Counts:
+        """Return what a record at each of these places adds to the sums."""
+        return self.model.at_places(np.asarray(places))
+
+
+@lru_cache(maxsize=64)
+def _steepest(unit: int) -> int:
+    """Return the most that a squared distance moves in one step of the grid."""
+    return int(np.abs(np.diff(squared(np.arange(unit + 1), unit))).max())

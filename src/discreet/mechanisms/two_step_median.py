@@ -1,0 +1,187 @@
+"""TwoStepMedian: a noisy table finds the edge that is nearest to the median, and the records below it are counted anew.
+
+The first step is a `TreeTable` with half of epsilon. Its output alone decides which edge is looked at: the one below
+which the published number is nearest to half of the records, the lowest if there are several. The second step publishes
+how many records lie below that edge, with Laplace noise of rate epsilon / 2, as one record moves it by 1 at most:
+
+    P(z, y | k) = P_1(z | k) tanh(epsilon / 4) e^(-(epsilon / 2) |y - C_j(z)(k)|).
+
+It is a sequence: how much each step may cost is fixed in advance, what the second looks at is not. For any output the
+losses of both steps add up to epsilon at most, and so do their zCDP parameters, as the second holds for every edge. All
+of it is charged before the first draw.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Counts, Floats, NumbersT
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, positive, whole
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.additive import within_bounds
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.quantities import Measurement, Quantities
+from discreet.mechanisms.tree_table import TreeTable
+from discreet.models.model import Model
+from discreet.models.number_table import NumberTable
+from discreet.noise import Laplace
+from discreet.randomness import RandomBits
+
+_SPAN = 45  # e^-45 of the probability lies beyond so many reaches
+
+
+@dataclass(frozen=True)
+class Below(Quantities):
+    """How many records lie below one edge of a table."""
+
+    model: NumberTable
+    edge: int
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the one number."""
+        return (1,)
+
+    def apply(self, counts: NumbersT) -> NumbersT:
+        """Return the sum of all cells below the edge."""
+        sums: NumbersT = np.asarray(counts)[..., : self.edge].sum(axis=-1, keepdims=True)
+        return sums
+
+    def transpose(self, values: NumbersT) -> NumbersT:
+        """Return the number for every cell below the edge."""
+        is_below = np.arange(self.model.count) < self.edge
+        return np.asarray(values) * is_below
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return that a record moves it by 1."""
+        return (np.ones(1, dtype=np.int64),)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
+    """A table and a count below the edge that is nearest to its median: pure epsilon-DP, charged as a whole.
+
+    >>> table = NumberTable("age", bounds=(0, 100), cells=64, quantiles=("0.5",), missing=40)
+    >>> TwoStepMedian(table, size=1000, epsilon=1).guarantee.epsilon
+    Fraction(1, 1)
+    """
+
+    model: NumberTable
+    size: int
+    epsilon: Fraction
+
+    def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
+        if not isinstance(model, NumberTable):
+            raise DeclarationError(f"TwoStepMedian publishes a NumberTable; got a {type(model).__name__}.")
+        if model.by is not None or model.leaves_gaps_out:
+            raise DeclarationError(
+                "A median in two steps needs to know how many records there are: declare `missing`, the number that a "
+                "gap counts as, and ask without groups. A TreeTable needs neither."
+            )
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
+
+    @cached_property
+    def table(self) -> TreeTable:
+        """Return the first step."""
+        return TreeTable(self.model, self.size, self.epsilon / 2)
+
+    @cached_property
+    def noise(self) -> Laplace:
+        """Return the noise of the second step."""
+        return Laplace((self.epsilon / 2,), (1,))
+
+    def edges_of(self, tables: ArrayLike) -> Counts:
+        """Return for rows of published tables the inner edge, 1, 2, ..., that the second step looks at."""
+        below = np.cumsum(np.asarray(tables), axis=-1)[..., :-1]
+        return np.asarray(np.argmin(np.abs(2 * below - self.size), axis=-1) + 1)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return epsilon: both steps add up."""
+        why = "two steps of epsilon/2 each, fixed in advance; what the second looks at follows from the first (basic)"
+        return Guarantee(self.epsilon, reason=why)
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the loss of the worst mechanism of this epsilon: laws of adaptive steps are not convolved."""
+        return PrivacyLoss.worst_case(self.epsilon)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the sum of both zCDP parameters."""
+        return self.table.rho + self.noise.rho(np.ones(1, dtype=np.int64))
+
+    @property
+    def length(self) -> int:
+        """Return the number of cells, and one."""
+        return self.model.count + 1
+
+    def _checked(self, counts: ArrayLike) -> Counts:
+        return self.model.numbers(counts, self.model.count, self.size)
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw both steps for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        rows = self._checked(counts)
+        tables = self.table.sample(rows, bits)
+        below = self._below(rows, self.edges_of(tables))
+        noise = self.noise.sample(int(np.prod(below.shape)), bits).reshape(below.shape)
+        return np.concatenate([tables, (below + noise)[..., None]], axis=-1)
+
+    @staticmethod
+    def _below(counts: Counts, edges: Counts) -> Counts:
+        """Return how many records lie below an edge, for rows of either."""
+        sums = np.cumsum(counts, axis=-1)
+        shape = np.broadcast_shapes(sums.shape[:-1], edges.shape)
+        wide = np.broadcast_to(sums, (*shape, sums.shape[-1]))
+        return np.take_along_axis(wide, np.broadcast_to(edges, shape)[..., None] - 1, axis=-1)[..., 0]
+
+    def measured(self, counts: Counts) -> Counts:
+        """Return what would be published without noise."""
+        rows = np.asarray(counts)
+        return np.concatenate([rows, self._below(rows, self.edges_of(rows))[..., None]], axis=-1)
+
+    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+        """Return log P(output | counts), for rows of either."""
+        found, rows = np.asarray(output), np.asarray(counts)
+        tables, last = found[..., :-1], found[..., -1]
+        away = last - self._below(rows, self.edges_of(tables))
+        return np.asarray(self.table.log_likelihood(tables, rows) + self.noise.log_probability(away[..., None]))
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        if output.shape != (self.length,):
+            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
+        self.table.check_output(output[:-1])
+        if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.reach.max())):
+            raise DocumentError("The output holds numbers beyond any that can be read.")
+
+    def evidence(self, output: Counts) -> tuple[Measurement, ...]:
+        """Return the table, and the number below the edge that follows from it."""
+        values = np.asarray(output)
+        edge = int(self.edges_of(values[:-1])) if len(values) == self.length else 1  # not drawn yet
+        return *self.table.evidence(values[:-1]), Measurement(Below(self.model, edge), values[-1:], self.noise)
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return tables near these data sets, each with all numbers that are likely below any edge."""
+        far = int(_SPAN * float(self.noise.reach.max()) / 3) + 2
+        last = np.arange(-far, self.size + far + 1)
+        tables = self.table.outputs_for(counts, max(1, most // len(last)))
+        if tables is None:
+            return None
+        return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
+
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give nothing else."""
+        yield {}
+
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Show every field."""
+        return ()

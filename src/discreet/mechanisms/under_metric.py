@@ -1,0 +1,43 @@
+"""Mechanisms under a metric: what they promise for each unit of it, and for any change of one record whatever."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.arrays import Counts
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.metric import Metric
+from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.mechanisms.additive import Additive
+from discreet.models.model import ModelT
+
+
+class UnderMetric(Additive[ModelT]):
+    """Noise on numbers that move little where records are close: `epsilon` holds for any change, the metric besides."""
+
+    epsilon: Fraction
+    loses_every_distance: bool = True
+    """Whether every pair of records loses just its distance; else none loses more."""
+
+    @property
+    @abstractmethod
+    def metric(self) -> Metric:
+        """Return the distance between records."""
+
+    @property
+    @abstractmethod
+    def epsilon_per_unit(self) -> Fraction:
+        """Return epsilon for each unit of the metric."""
+
+    def records_at(self, places: Sequence[int]) -> Counts:
+        """Return what a record at each of these places of the metric adds to the statistics: one to its cell."""
+        return np.asarray(np.eye(self.metric.places, dtype=np.int64)[np.asarray(places)])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the pure epsilon for any change whatever, and what holds for each unit besides."""
+        given, whole = self.epsilon_per_unit, Fraction(self.pure_epsilon)
+        most = whole if whole < given * self.metric.diameter else None
+        return Guarantee(whole, reason=self.reason, metric=MetricGuarantee(given, metric=self.metric, most=most))

@@ -1,0 +1,101 @@
+"""Whose rows belong together: a declared column of ids, the public number of persons, and what one person's value is.
+
+The guarantee then protects everything that the rows of one id say. A person's value is their total, or the largest, the
+smallest or the mean of their values, each cut off at declared bounds. Which row comes first depends on how a table was
+stored, and may depend on other persons, so there is no such rule.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, whole
+from discreet.models.number_bounds import Bounds, bounds_of, measure_of
+from discreet.records.batches import as_source
+from discreet.records.columns import Column, is_text
+from discreet.records.nearest import meant
+from discreet.records.person_source import MEAN, RULES, TOTAL, PersonSource
+from discreet.records.persons import IdPlan
+
+ONE_PERSON = "one person"
+"""Whom a guarantee protects where rows are put together by their ids."""
+THESE_PERSONS = "these persons"
+MOST_PERSONS = 2**37
+
+_ORDERED = ("first", "last", "any", "random", "latest", "earliest")
+
+
+@dataclass(frozen=True, init=False)
+class Persons:
+    """The column of ids, how many persons there are, and the rule that gives a person one value.
+
+    `size` is public and counts everybody who could have rows, with or without them. Of totals `row_bounds` are the
+    bounds of one row, and the bounds of the question those of a person's total.
+
+    >>> Persons("patient", size=5000, rule="largest").rule
+    'largest'
+    """
+
+    column: str
+    size: int
+    rule: str = TOTAL
+    row_bounds: tuple[Fraction, ...] = ()
+
+    def __init__(self, column: str, size: int, rule: str = TOTAL, row_bounds: Sequence[Exact] = ()) -> None:
+        if not isinstance(column, str) or not column or not is_text(column):
+            raise DeclarationError("unit_column is the name of the column of ids: a text that is not empty.")
+        if rule in _ORDERED:
+            raise DeclarationError(
+                f"The value of a person cannot be that of the {rule} row: which row that is depends on how the table "
+                "is stored, which other persons' rows may change, so that nothing about it could be promised. It may "
+                f"be {_listed(RULES)}, which are the same in any order."
+            )
+        if rule not in RULES:
+            raise DeclarationError(f"The value of a person is {_listed(RULES)}; got {rule!r}.{meant(str(rule), RULES)}")
+        if (rule == TOTAL) != bool(row_bounds):
+            raise DeclarationError(
+                "A total needs bounds for one row, and bounds for all rows of a person."
+                if rule == TOTAL
+                else f"Bounds of one row beside those of a person belong to totals; the {rule} of rows has one pair."
+            )
+        ends = bounds_of(f"a row of {column}", row_bounds, None) if row_bounds else None
+        if ends is not None and ends.dates:
+            raise DeclarationError("Dates have no total. The value of a person may be the largest, smallest or mean.")
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "size", whole(size, "the number of persons", most=MOST_PERSONS))
+        object.__setattr__(self, "rule", rule)
+        object.__setattr__(self, "row_bounds", () if ends is None else (ends.low, ends.high))
+
+    @property
+    def is_total(self) -> bool:
+        """Tell whether a person's value is a total: then that of nobody's rows is 0."""
+        return self.rule == TOTAL
+
+    @property
+    def keeps_whole(self) -> bool:
+        """Tell whether whole numbers in rows make a whole number of a person."""
+        return self.rule != MEAN
+
+    def of_rows(self, bounds: Bounds) -> Bounds:
+        """Return the bounds of one row, from those of a person's value."""
+        if not self.row_bounds:
+            return bounds
+        low, high = self.row_bounds
+        return Bounds(bounds.name, low, high, low)
+
+    def plan(self, bounds: Bounds, by: Column | None) -> IdPlan:
+        """Return what is added up for each id."""
+        return IdPlan(self.column, measure_of(self.of_rows(bounds)), () if by is None else (by,))
+
+    def source(self, data: object, bounds: Bounds, by: Column | None) -> PersonSource:
+        """Return a table with one record for each person."""
+        return PersonSource(as_source(data), self.plan(bounds, by), self.size, self.rule)
+
+    def words(self, column: str) -> str:
+        """Return a person's value in words."""
+        return f"{self.rule} {column} per {self.column}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,79 @@
+"""With which share a unit counts: a record by a weight that was fixed by design, a person by the number of rows."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact_text, positive, whole
+from discreet.models.persons import MOST_PERSONS
+from discreet.records.columns import is_text
+
+FIXED = "fixed by design"
+"""What weights must be: known before the records were, or from each record alone."""
+MOST_ROWS = 10_000
+
+_WHY = (
+    "Weights that were raked, calibrated or post-stratified are made so that totals fit: if one record changes, those "
+    "of all others do, and no promise about one record would hold. Publish with the weights of the design; readers may "
+    "calibrate what they read."
+)
+
+
+@dataclass(frozen=True, init=False)
+class Weights:
+    """A column of weights between 0 and `most`; what lies beyond is cut off there, and a gap weighs nothing.
+
+    `are` must say "fixed by design": that each weight was fixed before the values were known, or from its own record
+    alone. It is the holder's word, without which no guarantee holds.
+
+    >>> Weights("weight", most=50, are="fixed by design").most
+    Fraction(50, 1)
+    """
+
+    column: str
+    most: Fraction
+    are: str
+
+    def __init__(self, column: str, most: Exact, are: str | None = None) -> None:
+        if not isinstance(column, str) or not column or not is_text(column):
+            raise DeclarationError("weight is the name of a column of weights: a text that is not empty.")
+        if are != FIXED:
+            said = "is not said what weights are" if are is None else f"is said that weights are {are!r}"
+            raise DeclarationError(f"It {said}; they must be {FIXED!r}. {_WHY}")
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "most", positive(most, "the largest weight"))
+        object.__setattr__(self, "are", FIXED)
+
+    @property
+    def words(self) -> str:
+        """Return in words how records count."""
+        return f"records count by {self.column}, from 0 to {exact_text(self.most)}, {FIXED}"
+
+
+@dataclass(frozen=True, init=False)
+class PersonRows:
+    """All rows of persons, each of whom counts with at most `most` of them; `size` is the public number of persons.
+
+    The rows of somebody who has more count for less, each alike, so that together they are `most` rows.
+
+    >>> PersonRows("patient", size=5000, most=20).most
+    20
+    """
+
+    column: str
+    size: int
+    most: int
+
+    def __init__(self, column: str, size: int, most: int) -> None:
+        if not isinstance(column, str) or not column or not is_text(column):
+            raise DeclarationError("unit_column is the name of the column of ids: a text that is not empty.")
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "size", whole(size, "the number of persons", most=MOST_PERSONS))
+        object.__setattr__(self, "most", whole(most, "rows_per_person", most=MOST_ROWS))
+
+    @property
+    def words(self) -> str:
+        """Return in words how rows count."""
+        return (
+            f"all rows of one {self.column} are one of {self.size:,} persons, who count with at most {self.most} rows"
+        )

@@ -1,0 +1,64 @@
+"""The noise of several releases of the same numbers, averaged: what is left once each is weighed by what it tells.
+
+z_j = k + u_j, j = 1, 2, ..., are averaged with public weights w_j that add up to 1, so that sum_j w_j z_j = k +
+sum_j w_j u_j: the noise of the average does not depend on the records either. Weights are proportional to one over the
+mean variance of each, which is the least noise that weights alike for all numbers can give.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Floats
+from discreet.errors import DeclarationError
+from discreet.noise.cut import CutLaw
+from discreet.noise.law import NoiseLaw
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """The noise of an average, known through draws of its parts."""
+
+    laws: tuple[NoiseLaw, ...]
+
+    has_density = False
+    cut_operations = 0.0
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Return one weight for each release; they add up to 1."""
+        told = np.array([1 / float(law.variance.mean()) for law in self.laws])
+        return np.asarray(told / told.sum())
+
+    @property
+    def variance(self) -> Floats:
+        """Return the variance of each number's noise."""
+        pairs = zip(self.weights, self.laws, strict=True)
+        return np.asarray(sum(weight**2 * law.variance for weight, law in pairs))
+
+    @property
+    def draw_operations(self) -> float:
+        """Return about how many operations drawing one row takes."""
+        return sum(law.draw_operations for law in self.laws)
+
+    def of(self, values: Sequence[ArrayLike]) -> Floats:
+        """Return the weighted average of what was published."""
+        pairs = zip(self.weights, values, strict=True)
+        return np.asarray(sum(weight * np.asarray(own, dtype=float) for weight, own in pairs))
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of noise, those of each release by itself."""
+        return self.of([law.simulate(rows, generator) for law in self.laws])
+
+    def cut(self, place: int) -> CutLaw | None:
+        """Return nothing: the law of an average's cut is known through draws alone."""
+        return None
+
+    single = cut
+
+    def log_probability(self, noise: ArrayLike) -> Floats:
+        """Refuse: several rows of noise have the same average."""
+        raise DeclarationError("The noise of an average of several releases has no density here.")

@@ -1,0 +1,113 @@
+"""Which mechanism to use for a number: all that can publish it under one guarantee, by how wide intervals will be.
+
+Numbers are read by tests without a prior, so no log score is known; what a reader gets is an interval. Mechanisms are
+ranked by the mean width in the population, on the same made-up studies. A mechanism under a metric competes at its
+ordinary epsilon, what it promises for any change whatever, and is told with what it promises for each unit besides.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import DeclarationError, DiscreetError
+from discreet.exact import Exact, exact_text, positive, probability, whole
+from discreet.guarantees import Evidence
+from discreet.mechanisms import Mechanism
+from discreet.models.numbers import BoundedNumber
+from discreet.planning.number_accuracy import STUDIES, NumberWidths, expected_widths
+from discreet.reading import why_unreadable
+
+
+@dataclass(frozen=True)
+class RankedNumber:
+    """A mechanism, how wide its intervals will be, and what it promises besides."""
+
+    name: str
+    mechanism: Mechanism
+    widths: NumberWidths
+    besides: str = ""
+
+    def document(self) -> dict[str, object]:
+        """Return name, guarantee, figures and what is promised besides."""
+        guarantee = self.mechanism.guarantee
+        stated = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
+        return {"name": self.name, "guarantee": stated, **self.widths.document(), "besides": self.besides}
+
+
+@dataclass(frozen=True)
+class NumberRanking:
+    """Mechanisms for one number, size and guarantee, the one with the narrowest intervals first."""
+
+    size: int
+    epsilon: Fraction
+    delta: Fraction
+    entries: tuple[RankedNumber, ...]
+    left_out: dict[str, str]
+    studies: int = STUDIES
+
+    @property
+    def best(self) -> RankedNumber:
+        """Return the first of the ranking."""
+        if not self.entries:
+            raise DeclarationError(f"Nothing can publish it under this guarantee: {'; '.join(self.left_out.values())}")
+        return self.entries[0]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Return what stands above the columns of `rows`."""
+        known = self.best.widths
+        return "mechanism", f"{known.level:.0%} width, these records", "population", "with exact numbers"
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table: name, both widths, and that of exact numbers."""
+        figures = [(e.widths.records, e.widths.population, e.widths.exact_population) for e in self.entries]
+        return [(e.name, *(f"{each:.4g}" for each in own)) for e, own in zip(self.entries, figures, strict=True)]
+
+    def remarks(self) -> list[str]:
+        """Say in which unit widths are, what is promised besides, and what is not here."""
+        words = [f"Widths are in {self.best.widths.unit}, means over {self.studies} made-up studies."]
+        words += [f"{entry.name} promises besides: {entry.besides}" for entry in self.entries if entry.besides]
+        return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
+
+    def __str__(self) -> str:
+        title = f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
+        rows = [self.headings, *self.rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([title, *lines, *self.remarks()])
+
+    def document(self) -> dict[str, object]:
+        """Return the whole ranking as a document."""
+        stated = {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
+        entries = [entry.document() for entry in self.entries]
+        return {"size": self.size, **stated, "entries": entries, "left_out": dict(self.left_out)}
+
+
+def compare_numbers(
+    model: BoundedNumber, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, studies: int = STUDIES
+) -> NumberRanking:
+    """Rank all mechanisms that may publish a number under (epsilon, delta) by the widths of their intervals."""
+    asked = positive(epsilon, "epsilon"), probability(delta, "delta")
+    entries, left_out = [], {}
+    for kind, made in Mechanism.registered().items():
+        try:
+            if not made.accepts_model(model):
+                continue
+            if (found := next(made.competitors(model, whole(size, "size"), *asked), None)) is None:
+                raise DeclarationError("It needs more keys than model, size and epsilon.")
+            entries.append(_ranked(kind, found, *asked, level, studies))
+        except DiscreetError as problem:
+            left_out[kind] = str(problem)
+    entries.sort(key=lambda entry: (entry.widths.population or entry.widths.records, entry.name))
+    return NumberRanking(size, *asked, tuple(entries), left_out, studies)
+
+
+def _ranked(
+    kind: str, mechanism: Mechanism, epsilon: Fraction, delta: Fraction, level: float, studies: int
+) -> RankedNumber:
+    guarantee = mechanism.guarantee
+    if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:
+        raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
+    if (why := why_unreadable(mechanism)) is not None:
+        raise DeclarationError(f"It cannot be read: {why}.")
+    besides = "" if guarantee.metric is None else guarantee.metric.words
+    return RankedNumber(kind, mechanism, expected_widths(mechanism, level, studies), besides)
