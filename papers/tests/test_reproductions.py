@@ -45,7 +45,7 @@ def test_a_reproduction_says_what_it_is(reproduction: Reproduction) -> None:
     assert reproduction.finds.endswith(".")
 
 
-@pytest.mark.parametrize("name", [FAST, "004-lemma-1", "004-proposition-1"])
+@pytest.mark.parametrize("name", [FAST, "002-constants", "004-proposition-1"])
 def test_rows_share_their_keys_and_are_written_with_a_picture(name: str, tmp_path: Path) -> None:
     reproduction = reproduction_named(name)
     outcome = reproduction.run(True)
@@ -93,7 +93,7 @@ def test_one_reproduction_is_shown_written_and_given_to_machines(tmp_path: Path)
     document: dict[str, Any] = json.loads(run(FAST, "--quick", "--json").stdout)
     assert document["name"] == FAST
     assert len(document["rows"]) == 11
-    assert len(json.loads(run(FAST, "004-lemma-1", "--json").stdout)) == 2
+    assert len(json.loads(run(FAST, "002-constants", "--json").stdout)) == 2
 
 
 def few(monkeypatch: pytest.MonkeyPatch, *others: Reproduction) -> tuple[Reproduction, ...]:
