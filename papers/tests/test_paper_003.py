@@ -59,7 +59,9 @@ def test_figure_11_has_its_digits() -> None:
 
 
 def test_figure_6_turns_at_the_printed_sizes() -> None:
-    assert "from n = 12 in two dimensions and from n = 15 in three" in outcome("003-figure-6").verdict
+    verdict = outcome("003-figure-6").verdict
+    assert "from n = 12 in two dimensions and from n = 15 in three" in verdict
+    assert "wins again from n = 450 on" in verdict
 
 
 def test_noise_of_the_right_scale_wins_from_six_records_on() -> None:

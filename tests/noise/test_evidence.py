@@ -73,6 +73,7 @@ OTHERS: dict[str, Mechanism] = {
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
     "NetworkSampling": dc.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
     "BallDraw": dc.BallDraw(BALL, SIZE, 1, steps=16),
+    "TwoStepMedian": dc.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),
 }
 GENERATED: dict[str, Mechanism] = {"ConeMoments": dc.mechanisms.ConeMoments(LINE, SIZE, 1)}
 """Noise without a likelihood in closed form."""
@@ -152,7 +153,7 @@ def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> Non
 def test_evidence_is_known_before_anything_is_drawn(name: str) -> None:
     found = EVERY[name].evidence(np.zeros(EVERY[name].length, dtype=np.int64))
     kinds = {True: Measurement, False: Draw if name in ("PosteriorSampling", "NetworkSampling", "BallDraw") else Choice}
-    measured = name in MEASURED or name.endswith("Laplace")
+    measured = name in MEASURED or name.endswith("Laplace") or name == "TwoStepMedian"
     assert all(isinstance(part, kinds[measured]) for part in (found if isinstance(found, tuple) else (found,)))
 
 

@@ -88,7 +88,7 @@ def test_blocks_have_the_stated_noise_below_edges_and_less_than_a_flat_table(
     below = np.arange(1, cells)
     alike = ZeroSumLaplace((Fraction(1, 2),), (cells,)).variance[0] * below * (cells - below) / (cells - 1)
     law = ZeroSumBlocks(outer, Fraction(1, 2) - outer, (size,) * blocks)
-    own = np.array([law.cut(place).sd for place in below]) ** 2
+    own = np.array([law.cut(place).sd for place in below.tolist()]) ** 2
     assert np.sqrt([alike.mean(), alike.max()]) == pytest.approx([flat, flat_most], abs=0.006)
     assert np.sqrt([own.mean(), own.max()]) == pytest.approx([tree, tree_most], abs=0.006)
     if size == blocks == 16:

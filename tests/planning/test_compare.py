@@ -98,7 +98,7 @@ def test_names_and_arguments_are_checked(pure: Ranking) -> None:
         with pytest.raises(dc.DeclarationError):
             compare(COIN, 5, epsilon, delta)
     with pytest.raises(dc.DeclarationError, match="Categories"):
-        compare("a model", 5, 1)  # type: ignore[arg-type]
+        compare("a model", 5, 1)  # type: ignore[call-overload]
 
 
 def test_pictures_are_drawn(pure: Ranking, tmp_path: Path) -> None:

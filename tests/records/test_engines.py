@@ -18,7 +18,11 @@ from discreet.records import as_source
 from discreet.sklearn import naive_bayes
 from discreet.sklearn.naive_bayes import PrivateNaiveBayes
 
-ELSEWHERE = {"SparkSource": "tests/records/test_spark.py", "_IbisSource": "tests/records/test_warehouses.py"}
+ELSEWHERE = {
+    "SparkSource": "tests/records/test_spark.py",
+    "_IbisSource": "tests/records/test_warehouses.py",
+    "PersonSource": "tests/records/test_persons.py",
+}
 
 
 def sources() -> set[str]:

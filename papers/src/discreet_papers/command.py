@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from discreet.command_line.screen import as_json, complaints, helpful, say, show_json, show_table, working
-from discreet.errors import DeclarationError
-from discreet_papers.page import in_short, report_page
+from discreet.errors import DeclarationError, DiscreetError
+from discreet_papers.kept import Kept, keep, kept, seconds_left
+from discreet_papers.page import in_short, place_of, report_page
 from discreet_papers.registry import reproduction_named, reproductions
 from discreet_papers.reproduction import Outcome, Reproduction
 
-Result = tuple[Reproduction, Outcome]
+_PROBLEMS = (DiscreetError, ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 
 
 @click.command()
@@ -22,10 +23,15 @@ Result = tuple[Reproduction, Outcome]
 @click.option("--all", "everything", is_flag=True, help="Compute everything, and write one page that holds it all.")
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Write tables and pictures to this folder.")
 @click.option("--quick", is_flag=True, help="Fewer repeats and coarser grids.")
+@click.option("--again", is_flag=True, help="With --all: compute anew what an earlier run left in the folder.")
 @as_json
 @helpful
-def reproduce(names: Sequence[str], everything: bool, folder: Path | None, quick: bool, as_json: bool) -> None:
+def reproduce(
+    names: Sequence[str], everything: bool, folder: Path | None, quick: bool, again: bool, as_json: bool
+) -> None:
     """Compute tables and figures of the source papers again. Without a name, list them.
+
+    With --all each result is written as soon as it is done, and a run that was stopped goes on where it was.
 
     \b
     Example:  discreet reproduce 004-figure-1 --quick --out report
@@ -33,24 +39,76 @@ def reproduce(names: Sequence[str], everything: bool, folder: Path | None, quick
     """
     if everything and (names or folder is None):
         raise DeclarationError("--all takes no names and needs a folder: discreet reproduce --all --out report")
+    if again and not everything:
+        raise DeclarationError("--again goes with --all: a named result is always computed anew. Nothing was computed.")
     if not names and not everything:
         return _list(as_json)
     if folder is not None:
         _require_pictures(folder)
-    chosen = reproductions() if everything else [reproduction_named(name) for name in names]
-    results = [_run(each, place, len(chosen), quick, as_json) for place, each in enumerate(chosen, start=1)]
-    written = [path for each, outcome in results for path in (each.write(outcome, folder) if folder else [])]
     if everything and folder is not None:
-        written.append(folder / "index.html")
-        written[-1].write_text(report_page(results, folder, quick), encoding="utf-8")
+        return _all(folder, quick, again, as_json)
+    chosen = [reproduction_named(name) for name in names]
+    results = [_run(each, place, len(chosen), quick, as_json) for place, each in enumerate(chosen, start=1)]
+    written = [path for each in results for path in (each.reproduction.write(each.outcome, folder) if folder else [])]
     if as_json:
-        documents = [_document(*result) for result in results]
-        return show_json(documents if everything or len(documents) > 1 else documents[0])
-    if not everything:
-        for result in results:
-            _show(*result)
-    say(*(f"Wrote {path}." for path in (written[-1:] if everything else written)))
+        documents = [_document(result) for result in results]
+        return show_json(documents if len(documents) > 1 else documents[0])
+    for result in results:
+        _show(result.reproduction, result.outcome)
+    say(*(f"Wrote {path}." for path in written))
     return None
+
+
+def _all(folder: Path, quick: bool, again: bool, silent: bool) -> None:
+    """Compute everything in the order of the papers; keep each result, and write the page, as soon as it is done."""
+    chosen = sorted(reproductions(), key=place_of)
+    found = {} if again else {each.name: result for each in chosen if (result := kept(each, folder, quick))}
+    if found and not silent:
+        complaints.print(f"{len(found)} of {len(chosen)} are kept from an earlier run; --again computes them anew.")
+    new: list[Kept] = []
+    failed: dict[str, str] = {}
+    for place, each in enumerate(chosen, start=1):
+        if each.name not in found:
+            try:
+                new.append(_run(each, place, len(chosen), quick, silent))
+            except _PROBLEMS as problem:  # one result that fails must not cost all others
+                failed[each.name] = f"{type(problem).__name__}: {problem}"
+                continue
+            found[each.name] = new[-1]
+            keep(new[-1], folder, quick)
+            each.write(new[-1].outcome, folder)
+            waiting = [other for other in chosen if other.name not in found and other.name not in failed]
+            _page(found, folder, quick, len(waiting))
+            if waiting and not silent:
+                complaints.print(f"about {in_time(seconds_left(new, waiting))} left", soft_wrap=True)
+        elif not (folder / f"{each.name}.csv").exists():
+            each.write(found[each.name].outcome, folder)
+    page = _page(found, folder, quick, 0)
+    if silent:
+        show_json([_document(found[each.name]) for each in chosen if each.name in found])
+    else:
+        say(f"Wrote {page}, {page.stat().st_size / 1e6:.2f} MB.")
+    if failed:
+        raise DiscreetError(
+            f"{len(failed)} of {len(chosen)} results could not be computed: "
+            + "; ".join(f"{name} ({problem})" for name, problem in failed.items())
+            + f". All others are in {str(folder)!r}. Run the same command again to compute only these."
+        )
+
+
+def _page(found: dict[str, Kept], folder: Path, quick: bool, waiting: int) -> Path:
+    """Write the page with what is there."""
+    page = folder / "index.html"
+    results = [(result.reproduction, result.outcome) for result in found.values()]
+    page.write_text(report_page(results, folder, quick, waiting), encoding="utf-8")
+    return page
+
+
+def in_time(seconds: float) -> str:
+    """Return a time in words: seconds, minutes or hours."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _list(machine: bool) -> None:
@@ -63,14 +121,15 @@ def _list(machine: bool) -> None:
     return None
 
 
-def _run(each: Reproduction, place: int, number: int, quick: bool, silent: bool) -> Result:
+def _run(each: Reproduction, place: int, number: int, quick: bool, silent: bool) -> Kept:
     """Run one, showing on the error stream which and how long it took."""
     start = perf_counter()
     with working(f"{place} of {number}: {each.title}", silent):
         outcome = each.run(quick)
+    seconds = perf_counter() - start
     if not silent:
-        complaints.print(f"{place} of {number}: {each.name}, {perf_counter() - start:.1f} s", soft_wrap=True)
-    return each, outcome
+        complaints.print(f"{place} of {number}: {each.name}, {seconds:.1f} s", soft_wrap=True)
+    return Kept(each, outcome, seconds)
 
 
 def _require_pictures(folder: Path) -> None:
@@ -84,7 +143,8 @@ def _require_pictures(folder: Path) -> None:
         )
 
 
-def _document(each: Reproduction, outcome: Outcome) -> dict[str, Any]:
+def _document(result: Kept) -> dict[str, Any]:
+    each, outcome = result.reproduction, result.outcome
     words = {"name": each.name, "title": each.title, "paper": str(each.paper), "setting": each.setting}
     return words | {"says": each.says, "finds": each.finds, "verdict": outcome.verdict, "rows": outcome.rows}
 

@@ -1,6 +1,6 @@
 """One page of HTML with every reproduction and the claims register: it stands alone, and can be read offline."""
 
-from base64 import b64encode
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -8,8 +8,11 @@ from typing import Any
 
 from discreet.version import __version__
 from discreet_papers.claims.claim import Claim, Register
-from discreet_papers.claims.page import in_order, registers, summary
+from discreet_papers.claims.page import LEGEND, evidence_words, in_order, registers, summary
 from discreet_papers.reproduction import Outcome, Reproduction
+from discreet_papers.small_svg import as_address
+
+_MOST_ROWS = 24  # of a table on the page; the whole table is in a file beside it
 
 _STYLE = """
 body { font: 17px/1.55 Georgia, 'Liberation Serif', serif; color: #222; max-width: 52rem; margin: 2rem auto;
@@ -32,6 +35,7 @@ code { font-size: .82rem; overflow-wrap: anywhere; } a { color: #0072b2; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } }
 @media print { h3 { break-after: avoid; } img, dl { break-inside: avoid; } }
 """
+_CLAIMS = "What the papers claim, and what we found"
 _INTRODUCTION = (
     "Tables, figures and results of the source papers, computed again. Each part says what the paper says, in our "
     "words, what we get, and why the two differ where they do. The register of claims at the end gives a verdict on "
@@ -39,10 +43,17 @@ _INTRODUCTION = (
 )
 
 
-def report_page(results: Sequence[tuple[Reproduction, Outcome]], folder: Path, quick: bool = False) -> str:
-    """Return the page. Pictures are taken from the folder that the reproductions were written to."""
-    note = "<p><b>A quick run: fewer repeats and coarser grids than the full report.</b></p>" if quick else ""
-    results = sorted(results, key=lambda result: _place(result[0]))
+def report_page(
+    results: Sequence[tuple[Reproduction, Outcome]], folder: Path, quick: bool = False, waiting: int = 0
+) -> str:
+    """Return the page. Pictures are taken from the folder that the reproductions were written to.
+
+    While some are `waiting` to be computed the page says so, and the register is left for the last.
+    """
+    notes = ["A quick run: fewer repeats and coarser grids than the full report."] if quick else []
+    notes += [f"Not finished: {waiting} results and the register of claims are still to come."] if waiting else []
+    note = "".join(f"<p><b>{words}</b></p>" for words in notes)
+    results = sorted(results, key=lambda result: place_of(result[0]))
     papers = list(dict.fromkeys(reproduction.paper for reproduction, _ in results))
     parts = [
         f"<h2>{escape(str(paper))}</h2>\n"
@@ -55,23 +66,28 @@ def report_page(results: Sequence[tuple[Reproduction, Outcome]], folder: Path, q
         + "\n</ul></li>"
         for paper in papers
     )
-    register = "\n".join(_register(register) for register in registers())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Reproductions</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>The papers, computed again</h1>\n"
         f'<p>{_INTRODUCTION}</p>\n{note}<p class="muted">discreet {escape(__version__)}</p>\n<ul>\n{contents}\n'
-        f'<li><a href="#claims">What the papers claim, and what we found</a></li>\n</ul>\n{"".join(parts)}\n'
-        f'<h2 id="claims">What the papers claim, and what we found</h2>\n{register}\n</body>\n</html>\n'
+        f'<li><a href="#claims">{_CLAIMS}</a></li>\n</ul>\n{"".join(parts)}\n'
+        f'<h2 id="claims">{_CLAIMS}</h2>\n{"" if waiting else _all_claims()}\n</body>\n</html>\n'
     )
 
 
-def _place(reproduction: Reproduction) -> tuple[str, int, str]:
-    """Return where a reproduction stands: in the order of the paper, by the first claim for which it is evidence."""
+def _all_claims() -> str:
+    legend = "".join(f"<dt>{verdict.value}</dt><dd>{escape(words)}</dd>\n" for verdict, words in LEGEND.items())
+    return f"<dl>\n{legend}</dl>\n" + "\n".join(_register(register) for register in registers())
+
+
+def place_of(reproduction: Reproduction) -> tuple[str, int, str]:
+    """Return where a reproduction stands in its paper: at the claim with its name, or else at the first it shows."""
     rows = [row for register in registers() if register.paper == reproduction.paper for row in in_order(register)]
-    named = f"reproduction {reproduction.name}"
-    places = [place for place, claim in enumerate(rows) if named in claim.evidence]
-    return reproduction.paper.number, min(places, default=len(rows)), reproduction.name
+    own = reproduction.name.partition("-")[2].replace("-", "")
+    named = [place for place, claim in enumerate(rows) if f"reproduction {reproduction.name}" in claim.shown]
+    same = [place for place in named if re.match(rf"{own}(?!\d)", re.sub(r"[^a-z0-9]", "", rows[place].place.lower()))]
+    return reproduction.paper.number, min(same or named, default=len(rows)), reproduction.name
 
 
 def _part(reproduction: Reproduction, outcome: Outcome, folder: Path) -> str:
@@ -86,19 +102,23 @@ def _part(reproduction: Reproduction, outcome: Outcome, folder: Path) -> str:
 def _picture(reproduction: Reproduction, outcome: Outcome, folder: Path) -> str:
     if outcome.chart is None:
         return ""
-    content = b64encode((folder / f"{reproduction.name}.png").read_bytes()).decode()
-    size = "width: 600px"  # pictures are drawn at twice their size
-    return f'<img style="{size}" alt="{escape(reproduction.title)}" src="data:image/png;base64,{content}">\n'
+    picture = as_address((folder / f"{reproduction.name}.svg").read_text(encoding="utf-8"))
+    return f'<img alt="{escape(reproduction.title)}" src="{picture}">\n'
 
 
 def _table(reproduction: Reproduction, outcome: Outcome) -> str:
     keys = list(outcome.rows[0])
     kinds = {key: ' class="number"' if _is_number(outcome.rows[0][key]) else "" for key in keys}
     head = "".join(f"<th{kinds[key]}>{escape(key.replace('_', ' '))}</th>" for key in keys)
-    rows = ["".join(f"<td{kinds[key]}>{escape(in_short(row[key]))}</td>" for key in keys) for row in outcome.rows]
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    shown = outcome.rows[:_MOST_ROWS]
+    rows = ["".join(f"<td{kinds[key]}>{escape(in_short(row[key]))}" for key in keys) for row in shown]
+    body = "\n".join(f"<tr>{row}" for row in rows)
     opened = " open" if len(rows) <= 12 else ""
-    title = f"{len(rows)} rows, as in {reproduction.name}.csv"
+    file = f'<a href="{reproduction.name}.csv">{reproduction.name}.csv</a>'
+    all_of_them = len(rows) == len(outcome.rows)
+    title = (
+        f"{len(rows)} rows, as in {file}" if all_of_them else f"{len(rows)} of the {len(outcome.rows)} rows in {file}"
+    )
     table = f'<div class="wide"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
     return f"<details{opened}><summary>{title}</summary>\n{table}\n</details>\n"
 
@@ -124,17 +144,17 @@ def _register(register: Register) -> str:
 def _claim(claim: Claim) -> str:
     first = f'<td class="place">{escape(claim.place)}</td>'
     kind = claim.verdict.value.replace(" ", "-")
-    evidence = ", ".join(_evidence(each) for each in claim.evidence)
+    shown = ", ".join(_shown(each) for each in claim.shown)
     verdict = f'<b class="verdict {kind}">{claim.verdict.value}</b>'
-    told = f"{_with_code(claim.claim)}<br>{verdict} {evidence}"
-    return f"<tr>{first}<td>{told}</td><td>{_with_code(claim.instead)}</td></tr>"
+    told = f"{_with_code(claim.claim)}<br>{verdict} {_with_code(evidence_words(claim.finding))}<br>{shown}"
+    return f"<tr>{first}<td>{told}</td><td>{_with_code(claim.words)}</td></tr>"
 
 
-def _evidence(evidence: str) -> str:
+def _shown(shown: str) -> str:
     """Return a link to a reproduction on this page, or the name of a test, which may be broken between words."""
-    path, _, test = evidence.partition("::")
+    path, _, test = shown.partition("::")
     if not test:
-        name = evidence.removeprefix("reproduction ")
+        name = shown.removeprefix("reproduction ")
         return f'<a href="#{escape(name)}">{escape(name)}</a>'
     return f'<code title="{escape(path)}">{escape(test).replace("_", "_<wbr>")}</code>'
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.show.charts import render
+from discreet_papers.small_svg import compact
 
 Row = dict[str, Any]
 Spec = dict[str, Any]
@@ -57,14 +58,16 @@ class Reproduction:
     run: Callable[[bool], Outcome]
 
     def write(self, outcome: Outcome, folder: Path) -> list[Path]:
-        """Write the rows as NAME.csv and the chart as NAME.json and NAME.png; return what was written."""
+        """Write the rows as NAME.csv and the chart as NAME.json and NAME.svg; return what was written."""
         folder.mkdir(parents=True, exist_ok=True)
         table = folder / f"{self.name}.csv"
         with table.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(outcome.rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(outcome.rows)
-        pictures = [] if outcome.chart is None else [folder / f"{self.name}{ending}" for ending in (".json", ".png")]
+        pictures = [] if outcome.chart is None else [folder / f"{self.name}{ending}" for ending in (".json", ".svg")]
         for picture in pictures:
             render(outcome.chart or {}, picture)
+        if pictures:
+            pictures[-1].write_text(compact(pictures[-1].read_text(encoding="utf-8")), encoding="utf-8")
         return [table, *pictures]

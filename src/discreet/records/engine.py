@@ -194,11 +194,14 @@ class EngineSource:
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
         place = placed("v", (measure.low, measure.high), missing, unit)
-        inner = f"SELECT {codes}{place} AS a FROM (SELECT *, {value} AS v FROM {table})"
+        own = "".join(f"{name}, " for name in names)
+        inner = (
+            f"SELECT {own}{place} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+        )
         far = f"(a - {unit // 2}::DOUBLE)"
         square = f"floor({far} * {far} * {4 / unit!r}::DOUBLE + 0.5::DOUBLE)"  # (2 a - U)^2 / U, exact: a power of two
         sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
-        query = f"SELECT {''.join(f'{n}, ' for n in names)}{sums}, count(*) AS records FROM ({inner})"
+        query = f"SELECT {own}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
         pairs = zip(codings.values(), names, strict=True)

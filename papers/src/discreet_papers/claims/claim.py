@@ -1,39 +1,45 @@
-"""What a claim is: a place in a paper, what it says in our words, our verdict, and evidence that can be run."""
+"""What a claim is: a place in a paper, what it says in our words, evidence that is run, and what the library does."""
 
 from dataclasses import dataclass
-from enum import Enum
 
+from discreet_papers.claims.finding import Evidence, Finding, Verdict, found
 from discreet_papers.reproduction import Paper
-
-
-class Verdict(Enum):
-    """What we found about a claim."""
-
-    TRUE = "true"
-    CORRECTED = "corrected"
-    FALSE = "false"
-    NOT_CHECKABLE = "not checkable"
 
 
 @dataclass(frozen=True)
 class Claim:
     """One thing that a paper says at a place.
 
-    `evidence` names what shows the verdict: 'tests/path.py::test_name' or 'reproduction NAME', one or several; only a
-    claim that is not checkable has none. `instead` is what the library does.
+    `evidence` is a function that returns a finding; the verdict follows from it. `shown` names what shows more:
+    'tests/path.py::test_name' or 'reproduction NAME'. `instead` is what the library does, with the finding's numbers in
+    braces.
     """
 
     place: str
     claim: str
-    verdict: Verdict
-    evidence: tuple[str, ...]
+    evidence: Evidence
+    shown: tuple[str, ...]
     instead: str
+
+    @property
+    def finding(self) -> Finding:
+        """Return what the evidence finds."""
+        return found(self.evidence)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict that follows from the evidence."""
+        return self.finding.verdict
+
+    @property
+    def words(self) -> str:
+        """Return what the library does, with the numbers of the run."""
+        return self.instead.format(**self.finding.numbers)
 
 
 @dataclass(frozen=True)
 class Register:
-    """All claims of a paper. `items` is every numbered thing in it; each has one claim or several."""
+    """All claims of a paper, in its order."""
 
     paper: Paper
-    items: tuple[str, ...]
     claims: tuple[Claim, ...]

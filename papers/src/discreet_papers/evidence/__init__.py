@@ -1,0 +1,1 @@
+"""Evidence: one function for each claim of a paper, which computes and returns what it finds."""
