@@ -5,6 +5,7 @@ import pytest
 import discreet as dc
 
 
+@pytest.hookimpl(tryfirst=True)  # before groups are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let all tests of a mechanism run in one process: what is worked out for it once is worked out once."""
     kinds = dc.Mechanism.registered()

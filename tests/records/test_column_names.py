@@ -16,7 +16,7 @@ def frame_of(number: str, group: str, other: str) -> dict[str, list[object]]:
     """Return a table in which every other column would give another answer."""
     numbers: list[object] = [place % 10 for place in range(ROWS)]
     groups: list[object] = ["x" if place % 4 else "y" for place in range(ROWS)]
-    found = {name: [77] * ROWS for name in (*NAMES, other)}
+    found: dict[str, list[object]] = {name: [77] * ROWS for name in (*NAMES, other)}
     return {**found, number: numbers, group: groups}
 
 
