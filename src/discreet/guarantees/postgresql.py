@@ -2,7 +2,7 @@
 
 Charges are serialised by an advisory lock that a transaction takes first and holds to its end, under READ COMMITTED, so
 that each statement sees all that was committed before the lock was given. Why not SERIALIZABLE with retries: a lock
-makes writers wait in line, once; retries make each of n writers fail up to n times under load, and a bounded number
+makes writers wait, once; retries make each of n writers fail up to n times under load, and a bounded number
 of them would refuse charges for which there is room. Why not LOCK TABLE: it needs the right to change rows, which the
 publishing role must not have. The lock is for order alone. A program that ignores it cannot overspend either: every
 entry names the one before it, and the database refuses a second entry with the same number or the same predecessor.
