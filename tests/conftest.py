@@ -19,7 +19,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what is sampled run for a few steps only: how well it mixes is not what is tested here."""
-    for name, few in (("FEW", 8), ("MANY", 8), ("WARM", 4), ("BLOCK", 4), ("_WANTED_R_HAT", 1e9), ("_WANTED_SIZE", 0)):
+    for name, few in (
+        ("FEW", 8),
+        ("MANY", 8),
+        ("WARM", 4),
+        ("BLOCK", 4),
+        ("_WANTED_R_HAT", 1e9),
+        ("_WANTED_SIZE", 0),
+        ("_APART", 1e9),
+    ):
         monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
     monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
     monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)

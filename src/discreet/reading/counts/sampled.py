@@ -34,6 +34,7 @@ _TINY = 30  # records
 _NUDGES = 30
 _WANTED_R_HAT, _WANTED_SIZE, _WANTED_TAIL = 1.015, 400.0, 200.0
 _BAD_R_HAT, _BAD_SIZE, _BAD_SHARE = 1.05, 100.0, 0.1
+_APART = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,9 @@ class SampledTables(TableCounts):
                 for _ in range(nudges):
                     chains.nudge()
                 self._kept.append([table.astype(np.int32) for table in chains.tables])
-            self.agreement = agreement(np.stack([target.means(tables) for tables in self._kept], axis=2))
-            if _is_good(self.agreement):
+            means = np.stack([target.means(tables) for tables in self._kept], axis=2)
+            self.agreement, self._apart = agreement(means), chains_apart(means)
+            if _is_good(self.agreement) and not self._apart:
                 break
         self.accepted, self.places = float(np.mean(shares)), chains.q
         self._warn()
@@ -135,10 +137,11 @@ class SampledTables(TableCounts):
     def _warn(self) -> None:
         found = self.agreement
         is_stuck = self.accepted < _BAD_SHARE and not self._target.nudges  # turned coordinates go on without moves
-        if found.r_hat > _BAD_R_HAT or min(found.bulk, found.tail) < _BAD_SIZE or is_stuck:
+        if found.r_hat > _BAD_R_HAT or min(found.bulk, found.tail) < _BAD_SIZE or is_stuck or self._apart:
+            apart = f"{self._apart} of them stayed far from all others, " if self._apart else ""
             warnings.warn(
-                f"After {WARM + len(self._kept)} moves the chains do not agree as they should: {self._figures}. Take "
-                "intervals for rough ones.",
+                f"After {WARM + len(self._kept)} moves the chains do not agree as they should: {apart}{self._figures}. "
+                "Take intervals for rough ones.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -190,6 +193,17 @@ class SampledTables(TableCounts):
         rounds = [generator.permutation(length) for _ in range(-(-count // length) or 1)]
         places = np.unravel_index(np.concatenate(rounds)[:count], (self._target.chains, len(self._kept)))
         return [table[places].astype(np.int64) for table in self.pool]
+
+
+def chains_apart(values: Floats) -> int:
+    """Return how many chains stayed far from all others in any quantity, values (quantities, chains, draws).
+
+    A few among many hardly show in R-hat. They are far if their means are more than eight times as far from the
+    middle one as a chain usually wanders.
+    """
+    means, wandering = values.mean(axis=2), np.median(values.std(axis=2), axis=1, keepdims=True)
+    off = np.abs(means - np.median(means, axis=1, keepdims=True))
+    return int((off > _APART * wandering + 1e-9).any(axis=0).sum())
 
 
 def _is_good(found: Agreement) -> bool:

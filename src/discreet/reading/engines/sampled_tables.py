@@ -114,7 +114,7 @@ def target_of(case: Case[Categories]) -> tuple[Target, list[InterpolatedFit]]:
     alpha = np.array(case.model.concentration, dtype=float)
     fit = fit_of(case)
     interpolated = [part for part in fit.parts if isinstance(part, InterpolatedFit)]
-    start = _Start(alpha, interpolated[0].candidate) if interpolated else None
+    start = _Start(alpha, interpolated[0].candidate) if interpolated else _Near.of(case)
     return Target(table_coordinates(case), fit, [0], [alpha], start), interpolated
 
 
@@ -135,6 +135,30 @@ class _Start:
         near = generator.dirichlet(self._alpha + self._candidate, size=count // 2)
         anywhere = generator.dirichlet(self._alpha, size=count - count // 2)
         return [np.concatenate([near, anywhere]).T[None]]
+
+
+class _Near:
+    """Chains start around noisy counts, twice as far apart as the noise: from the prior some would not get there."""
+
+    def __init__(self, values: Counts, deviations: Floats) -> None:
+        self._values, self._deviations = values, deviations
+
+    @classmethod
+    def of(cls, case: Case[Categories]) -> "_Near | None":
+        """Return where chains may start, if every cell of the table was measured by itself."""
+        for measurement in (part for each in case.observed if not each.is_margin for part in each.measurements):
+            places = measurement.of.single_cells
+            if places is not None and len(places) == len(case.model.cells):
+                values, deviations = np.empty(len(places), dtype=np.int64), np.empty(len(places))
+                values[places], deviations[places] = measurement.values, np.sqrt(measurement.noise.variance)
+                return cls(values, deviations)
+        return None
+
+    def __call__(self, count: int, generator: np.random.Generator) -> list[Floats]:
+        """Return shares of the cells, axes (rows, levels, chains), anywhere in the bin of their counts."""
+        off = 2 * self._deviations[:, None] * generator.standard_normal((len(self._values), count))
+        drawn = np.maximum(np.rint(self._values[:, None] + off), 0) + generator.random(off.shape)
+        return [(drawn / drawn.sum(axis=0))[None]]
 
 
 def _worst(read: SampledTables, fits: Sequence[InterpolatedFit]) -> float:
