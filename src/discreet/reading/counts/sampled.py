@@ -201,7 +201,7 @@ def chains_apart(values: Floats) -> int:
     A few among many hardly show in R-hat. They are far if their means are more than eight times as far from the
     middle one as a chain usually wanders.
     """
-    means, wandering = values.mean(axis=2), np.median(values.std(axis=2), axis=1, keepdims=True)
+    means, wandering = values.mean(axis=2), np.sqrt(values.var(axis=2).mean(axis=1, keepdims=True))
     off = np.abs(means - np.median(means, axis=1, keepdims=True))
     return int((off > _APART * wandering + 1e-9).any(axis=0).sum())
 
