@@ -228,3 +228,15 @@ def test_a_missing_driver_is_said_in_words(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(dc.LedgerError, match=r"pip install 'discreet\[postgresql\]'"):
         dc.Ledger.open("postgresql://nobody@127.0.0.1:1/x")
+
+
+def test_the_entry_that_came_with_the_lock_is_told_once(server: Server) -> None:
+    """Who looks again in the same transaction sees what was appended meanwhile."""
+    place = server.place()
+    ledger = dc.Ledger.create(place, epsilon="1")
+    ledger.charge(dc.Guarantee("0.1"), "x", {})
+    writer = dc.Ledger.open(place)._chain
+    with writer.writing() as connection:
+        head = writer.latest(connection)
+        appended = append(connection, head, {**head.body, "nonce": "another"})
+        assert writer.latest(connection).digest == appended.digest
