@@ -1,4 +1,4 @@
-"""The delta of listed laws is the sum that defines it: at small epsilons by probabilities, at large ones by logarithms."""
+"""The delta of listed laws is the sum that defines it: by probabilities at small epsilons, by logarithms at large ones."""
 
 from math import exp, fsum
 
