@@ -1,4 +1,4 @@
-"""The delta of listed laws is the sum that defines it: by probabilities at small epsilons, by logarithms at large ones."""
+"""The delta of listed laws is the sum that defines it: by probabilities at small epsilons, by logarithms at large."""
 
 from math import exp, fsum
 
