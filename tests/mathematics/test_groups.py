@@ -55,6 +55,11 @@ def test_r_hat_tells_groups_that_differ_in_place_or_in_width() -> None:
     assert grouped.bulk_size(np.ones((6400, 1))) == 6400
 
 
+def test_a_group_of_which_no_draw_counts_agrees_with_none() -> None:
+    weights = np.repeat([1 / 48, 0.0], [48, 16])  # the last of four groups has no weight
+    assert Grouped(weights, 4).r_hat(np.random.default_rng(4).standard_normal((64, 2))) == np.inf
+
+
 def test_worth_of_ranks_and_tails_of_independent_draws_is_their_number() -> None:
     grouped = Grouped.equal(5000, 5000)
     values = np.random.default_rng(35).standard_cauchy(size=(5000, 1))

@@ -11,6 +11,7 @@ median (nested and rank-normalised: Margossian and others, 2024; Vehtari and oth
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +75,18 @@ class Grouped:
         return min(self.effective_size((ranks < tail).astype(float)) for tail in _TAILS)
 
     def r_hat(self, values: Floats) -> float:
-        """Return the largest R-hat of all columns, for places and for distances from the median."""
+        """Return the largest R-hat of all columns, for places and distances from the median.
+
+        It is infinite if no draw of some group counts: that group agrees with none.
+        """
         ranked = self._ranked(values)
         return max(self._r_hat(ranked), self._r_hat(self._ranked(np.abs(ranked))))
 
     def _r_hat(self, values: Floats) -> float:
         groups = next(k for k in range(min(_COMPARED, self.groups), 0, -1) if self.groups % k == 0)
         shares = self._sums(self.weights, groups)[:, None]
+        if not shares.all():
+            return inf
         weighted = self.weights[:, None]
         means = self._sums(weighted * values, groups) / shares
         within = self._sums(weighted * np.square(values), groups) / shares - np.square(means)
