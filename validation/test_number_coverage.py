@@ -3,7 +3,7 @@
 Each setting is a test with one literal seed; `pytest -s validation/test_number_coverage.py -k income` runs some.
 Records are drawn anew for every release; the truth of the population is that of the clipped law, from four million
 draws. `hours` is heaped at 40 and 20, where interpolating inside a cell must fail. A full run (`make validate-full`)
-makes 400 releases for quantiles and 2,000 for means, and holds quantiles to 89 % and means to 87 to 93 %; the usual one
+makes 400 releases for quantiles and 1,000 for means, and holds quantiles to 89 % and means to 87 to 93 %; the usual one
 makes few, and gives three standard errors more. How often means of populations are held where noise hides the spread is
 computed for every spread in tests/reading/test_population_means.py: from 87.8 to 92.6 %.
 """
@@ -26,7 +26,7 @@ from discreet.reading.number_tests import ExactTests
 Floats = NDArray[np.float64]
 RELEASES, FOR_MEANS, SHARES = (
     repeats(60, 400),
-    repeats(200, 2000),
+    repeats(200, 1000),
     tuple(Fraction(each) for each in ("0.1", "0.25", "0.5", "0.75", "0.9")),
 )
 
