@@ -126,7 +126,6 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     size: int
     epsilon: Fraction
     squares: Fraction
-    reason = "every record is one unit, divided among ends; noise on both kinds hides what moves together"
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         if not isinstance(model, NumberSums):
@@ -153,6 +152,12 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     def unsaid(self) -> Collection[str]:
         """Leave out a share that nobody chose."""
         return ("squares",) if self.squares == self.usual_squares(self.model) else ()
+
+    @property
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        who = self.model.protects.removeprefix("one ")
+        return f"every {who} is one unit, divided among ends; noise on both kinds hides what moves together"
 
     @cached_property
     def quantities(self) -> Ends:

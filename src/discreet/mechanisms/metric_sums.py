@@ -37,7 +37,6 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
     True
     """
 
-    reason = "sums that move little where values are close (triangle inequality, at any distance)"
     loses_every_distance = False
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
@@ -60,6 +59,11 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         """Return the sums with so much epsilon for each unit of the column."""
         wanted = positive(epsilon_per_unit, "epsilon_per_unit")
         return cls(model, size, wanted / cls(model, size, 1, squares).epsilon_per_unit, squares)
+
+    @property
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        return "sums that move little where values are close (triangle inequality, at any distance)"
 
     @property
     def metric(self) -> Steps:

@@ -211,6 +211,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found
 
+    def size_in_words(self, count: float) -> str:
+        """Return how many a group has: that is published with noise unless all have a value and there are no groups."""
+        about = "about " if self.ends > 2 else ""
+        return f"{about}{count:,.0f} {self.among.removeprefix('these ')}"
+
     def pairs(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the high and low ends of every group, and the far and near ones, in records."""
         halves = np.split(np.asarray(values, dtype=float) / self.unit, 2)

@@ -24,7 +24,8 @@ from discreet.reading.ratios import DRAWS, Deviation, PairNoise, Quantiles, Rati
 
 _SPREADS = 64  # values of sigma that are weighed
 _COUNTS = 9  # numbers of records that are weighed
-_NEAR = 17  # ratios at which the law of a population's mean is worked out
+_NEAR = np.concatenate([[-4.0, -2.0], np.linspace(-1, 1, 13), [2.0, 4.0]])
+"""Where the law of a population's mean is worked out, in units of how far the mean may lie from that of the records."""
 _SEED = 22
 
 
@@ -137,13 +138,14 @@ class NumberSumsReading:
             return np.asarray(np.sqrt(counts) * chosen * normals * scale)
 
         point = float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
-        return drawn, sqrt(max(point * (1 - point), 1 / count) / count)
+        sigmas, weights = self.spreads(group, point)
+        return drawn, max(float(sigmas @ weights) / sqrt(count), 1 / count)
 
     def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
         """Return the mean place in the population of a group, around what was found among the records."""
         deviation, typical = self.deviation(group)
-        reach = found.high - found.low + 12 * typical
-        near = found.point + reach * np.linspace(-1, 1, _NEAR)
+        reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther than it should go
+        near = found.point + reach * _NEAR
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], near]), 0, 1))
         law = Quantiles.of(self.noise, level, deviation, ratios).interval(*map(float, self.first[group]))
         return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))

@@ -319,12 +319,15 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         edges, found = tuple(self.model.places.tolist()), []
         for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
             below: list[tuple[float, ...]] = [(0.0,) * 5]
+            rising = (tests.fitted / tests.fitted[-1]).tolist()
             for edge in range(1, self.model.count):
                 own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
-                below.append((own.point, own.low, own.high, law.low, law.high))
+                below.append((rising[edge], own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(self.model.quantity, tuple(found), self.model.bounds.dates, self._densities())
+        return Distribution(
+            self.model.quantity, tuple(found), self.model.bounds.dates, self._densities(), self.model.among
+        )
 
     def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
         """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
@@ -390,8 +393,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
             hidden="counts",
-            meaning="The estimate, with an interval for these records, which privacy alone makes wide, and one for the "
-            "population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
+            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
+            "the population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
             prior="No prior enters the intervals of quantiles. Shares in the population are taken to be uniform "
             "beforehand.",
             public=("the bounds", "the edges of the cells"),
