@@ -120,8 +120,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     def size_in_words(self, count: float) -> str:
         """Return the total weight of a group, or how many rows count in it."""
-        total = f"{self.largest * count:,.0f}"
-        return f"about {total} rows" if self.weights is None else f"a weight of about {total}"
+        return f"about {count:,.0f} rows" if self.weights is None else f"a weight of about {count:,.0f}"
 
     @property
     def ends(self) -> int:

@@ -266,7 +266,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             size = f"  {self.model.size_in_words(max(0.0, counts[place // 2]))}"
             group = row.given or "all"
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
-        unseen = f"; noise hides whether there are records in {', '.join(sorted(hidden))}" if hidden else ""
+        unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
             f"Mean of {self.model.quantity} and {100 * level:g} % interval{unseen}",
             tuple(lines),

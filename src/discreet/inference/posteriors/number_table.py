@@ -325,9 +325,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
                 below.append((rising[edge], own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(
-            self.model.quantity, tuple(found), self.model.bounds.dates, self._densities(), self.model.among
-        )
+        about = self.model.bounds.dates, self._densities(), self.model.among
+        return Distribution(self.model.quantity, tuple(found), *about)
 
     def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
         """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
@@ -377,15 +376,14 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         found = []
         if all(last - first <= 1 for first, last in cells):
             found.append("They are limited by the cells, not by the noise: more cells would make them narrower.")
-        if any(first == 0 or last == self.model.count - 1 for first, last in cells):
-            found.append("An interval that reaches a bound holds what lies beyond it too.")
-        return found
+        beyond = ["An interval that reaches a bound holds what lies beyond it too."]
+        return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
     def account(self) -> Account:
         """Return the column with its bounds and cells."""
         model = self.model
-        low, high = model.shown(model.places[0]), model.shown(float(model.bounds.high))
-        columns = [(model.column, f"({low} to {high} in {model.count} cells; {model.words_about_gaps})")]
+        ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
+        columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
