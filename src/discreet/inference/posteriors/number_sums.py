@@ -87,8 +87,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return self.reading.method
 
     @property
-    def by_draws(self) -> "NumberSumsPosterior":
-        """Return this reading: it is one by draws of noise."""
+    def roughly(self) -> "NumberSumsPosterior":
+        """Return this reading: it is quick enough for planning."""
         return self
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
