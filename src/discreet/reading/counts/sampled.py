@@ -74,7 +74,7 @@ class Target:
         """Return (prior + count) / (total of both) of every cell (cells, ...), from tables (rows, levels, ...)."""
         found = []
         for alpha, table in zip(self.alphas, tables, strict=True):
-            shapes = table + alpha.reshape(1, -1, *(1 for _ in table.shape[2:]))
+            shapes = table + alpha.reshape(-1, alpha.shape[-1], *(1 for _ in table.shape[2:]))
             found.append((shapes / shapes.sum(axis=1, keepdims=True)).reshape(-1, *table.shape[2:]))
         return np.concatenate(found)
 
