@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate validate-full check bench house peers clean
+.PHONY: demo test validate validate-full check bench release house peers clean
 
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
@@ -48,6 +48,11 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/hellinger_draws.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/ledger.py --server
+
+# Wheel and source distribution, tried outside of the project: alone, with each extra, on every interpreter that is
+# found, with the oldest and the newest libraries that are allowed.
+release:
+	$(PYTHON) release/try_release.py --keep dist
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py
