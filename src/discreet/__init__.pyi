@@ -86,6 +86,7 @@ from discreet.mechanisms import FourierCounts as FourierCounts
 from discreet.mechanisms import GaussianMoments as GaussianMoments
 from discreet.mechanisms import GeometricHistogram, Mechanism, Plan
 from discreet.mechanisms import GeometricSums as GeometricSums
+from discreet.mechanisms import GroupPaths as GroupPaths
 from discreet.mechanisms import HellingerCalibrated as HellingerCalibrated
 from discreet.mechanisms import HellingerGlobal as HellingerGlobal
 from discreet.mechanisms import HellingerReciprocal as HellingerReciprocal
