@@ -311,6 +311,7 @@ def verify(
                 "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
+                "change": document.change,
                 "unit": document.unit.description,
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,

@@ -12,6 +12,7 @@ from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit, NearFit
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 from discreet.reading.counts.coordinates import Coordinates
@@ -74,7 +75,7 @@ def target_of(case: Case[Network]) -> Target:
     coordinates = Coordinates(*graph_of(model), model.row_priors, case.size)
     names = [variable.name for variable in model.variables]
     maximal = [names.index(family[-1]) for family in model.maximal_families]
-    return Target(coordinates, fit_of(case), maximal, model.row_priors, _Start.of(case))
+    return Target(coordinates, fit_of(case), maximal, model.row_priors, _Start.of(case) or around_draws(case))
 
 
 def fit_of(case: Case) -> Fit:
