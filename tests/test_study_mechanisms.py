@@ -73,6 +73,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "HellingerTable": [(TABLE,)],
     "PermuteAndFlip": [(TABLE,)],
     "MaximumPosterior": [(TABLE, "resolution = 10")],
+    "TotalVariationChoice": [(TABLE,)],
     "PosteriorSampling": [(TABLE, DELTA, 'power = "0.05"', "grid_bits = 16"), (TABLE, 'least = "0.3"', "draws = 1")],
     "PosteriorSampling.tempered": [(TABLE, LESS, "draws = 2"), (EVENTS, DELTA)],
     "PosteriorSampling.truncated": [(TABLE, 'least = "0.1"', "grid_bits = 20")],

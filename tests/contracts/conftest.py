@@ -128,6 +128,7 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
+    "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
     "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],

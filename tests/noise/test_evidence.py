@@ -71,6 +71,7 @@ OTHERS: dict[str, Mechanism] = {
     "HellingerTable": dc.HellingerTable(TABLE, SIZE, 1),
     "PermuteAndFlip": dc.PermuteAndFlip(TABLE, SIZE, 1),
     "MaximumPosterior": dc.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
+    "TotalVariationChoice": dc.mechanisms.TotalVariationChoice(COIN, SIZE, 1),
     "NetworkMaximum": dc.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
     "RateTruncation": dc.RateTruncation(dc.Poisson("x", 3), SIZE, 9, lowest="0.5", highest=2),

@@ -36,6 +36,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.rate_truncation import RateTruncation
+from discreet.mechanisms.total_variation import TotalVariationChoice
 from discreet.mechanisms.tree_levels import TreeLevels
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.mechanisms.two_step_median import TwoStepMedian
@@ -76,6 +77,7 @@ __all__ = [
     "Plan",
     "PosteriorSampling",
     "RateTruncation",
+    "TotalVariationChoice",
     "TreeLevels",
     "TreeTable",
     "TwoStepMedian",
