@@ -51,6 +51,8 @@ from discreet.guarantees import across_groups as across_groups
 from discreet.inference import CategoriesPosterior as CategoriesPosterior
 from discreet.inference import ConsistentTables as ConsistentTables
 from discreet.inference import FamilyPosterior as FamilyPosterior
+from discreet.inference import Likelihood as Likelihood
+from discreet.inference import Likelihoods as Likelihoods
 from discreet.inference import NetworkPosterior as NetworkPosterior
 from discreet.inference import NumberSumsPosterior as NumberSumsPosterior
 from discreet.inference import NumberTablePosterior as NumberTablePosterior

@@ -243,7 +243,7 @@ def test_what_cannot_be_read_is_refused_in_words() -> None:
         charts.comparison_chart(posterior, "falls=1", "falls")
     with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
         posterior.quantile(2)
-    many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=100_000, shape=9), 300, 5, "0.5", power="0.1")
+    many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=25_000, shape=9), 300, 5, "0.5", power="0.1")
     with pytest.raises(dc.DeclarationError, match="declare fewer levels"):
         dc.infer(dc.Release(many, (1,), "many", simulated=True))
 

@@ -179,7 +179,9 @@ def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
     if head and head.kind == "moved" and body["kind"] != "arrived":
         raise moved_away(head.body["to"])
-    whole: Body = {**body, "back": digests_at(connection, linked(sequence))}
+    earlier = linked(sequence)
+    told = [head.previous] if head and earlier else []  # that of two before, the first of them, stands in the newest
+    whole: Body = {**body, "back": told + digests_at(connection, earlier[1:])}
     written = canonical_json(whole)
     digest = chain_digest(sequence, written, previous)
     row = {
