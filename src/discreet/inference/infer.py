@@ -23,20 +23,24 @@ def infer(
     prior: object = None,
     strengths: Sequence[float] | None = None,
     patience: float = 1.0,
+    model: object = None,
+    **populations: Release,
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     Several may be of one table, noisy counts and draws together, or of a table or graph and margins of its tables.
-    It is the posterior that the model names: a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for
-    Bayesian networks, a `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one
-    parameter. The first engine that can read the releases does; its `method` says how.
+    It is the posterior that the model names. The first engine that can read the releases does; its `method` says how.
 
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
     prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
-    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. Never
-    plug noisy counts in as if they were true: such intervals cover far less than they say. `patience` allows so many
-    times the usual work; what takes more is refused before it begins.
+    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence.
+    `patience` allows so many times the usual work. `model` is a program (docs/programs.md) by which tables are read: of
+    the same records, or of different `populations` by name.
     """
+    if model is not None or populations:
+        from discreet.inference.programs import infer_program  # which few readers need
+
+        return infer_program(releases, populations, model, patience)  # type: ignore[return-value]  # a ModelPosterior
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(

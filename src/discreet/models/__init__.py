@@ -1,5 +1,6 @@
 """What is learnt: a model turns records into secret statistics, and statistics into a posterior."""
 
+from discreet.models import priors, programs
 from discreet.models.bif import read_bif
 from discreet.models.bounded_family import BoundedFamily
 from discreet.models.categories import Categories
@@ -7,6 +8,7 @@ from discreet.models.events import Cell
 from discreet.models.exponential import Exponential
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.model import Model
+from discreet.models.modelled_table import ModelledTable
 from discreet.models.network import Network
 from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
@@ -14,6 +16,7 @@ from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import NumberTable
 from discreet.models.persons import Persons
 from discreet.models.poisson import Poisson
+from discreet.models.programs import CellModel, Logistic, LogLinear, Multinomial, Program
 from discreet.models.readable_family import ReadableFamily
 from discreet.models.weighted_sums import WeightedSums
 from discreet.models.weights import PersonRows, Weights
@@ -24,11 +27,16 @@ __all__ = [
     "BoundedFamily",
     "Categories",
     "Cell",
+    "CellModel",
     "EquivalentSize",
     "Exponential",
     "InverseGamma",
     "LinearRegression",
+    "LogLinear",
+    "Logistic",
     "Model",
+    "ModelledTable",
+    "Multinomial",
     "Network",
     "NormalMean",
     "NumberSums",
@@ -36,10 +44,13 @@ __all__ = [
     "PersonRows",
     "Persons",
     "Poisson",
+    "Program",
     "ReadableFamily",
     "Source",
     "Statistics",
     "WeightedSums",
     "Weights",
+    "priors",
+    "programs",
     "read_bif",
 ]

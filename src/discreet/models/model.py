@@ -72,6 +72,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+    program: object = None
+    """A reader's model of the table's cells, where one goes along with it."""
     protects: str = "one record"
     """Whose change moves the statistics by no more than one record's."""
 

@@ -122,8 +122,9 @@ class Case(Generic[ModelT]):
 
 
 def are_same(one: Published, two: Published) -> bool:
-    """Tell whether two releases are about the same counts."""
-    return one is two or (type(one.model) is type(two.model) and one.model.counted == two.model.counted)
+    """Tell whether two releases are about the same counts; a program makes no difference."""
+    kinds = {type(each.model) for each in (one, two) if each.model.program is None}
+    return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
 
 
 def in_order(releases: Sequence[Published]) -> list[Published]:
@@ -173,6 +174,7 @@ class Engine(ABC):
     models: ClassVar[tuple[type, ...]]  # whose cases it reads
     exactness: ClassVar[Exactness] = Exactness.EXACT
     reads_margins: ClassVar[bool] = False  # whether it reads releases of other tables too, margins of the case's
+    reads_programs: ClassVar[bool] = False  # whether it reads tables that have a program, and no others
     shares_rows: ClassVar[bool] = False  # whether `reader` reads rows once that have the same prior in several cases
 
     def __init_subclass__(cls, place: int | None = None) -> None:
@@ -253,6 +255,8 @@ def engines_of(case: Case) -> list[Engine]:
     """Return the engines that read cases of this model, in the order of the places that they state."""
     everything_registered()
     known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
-    has_margins = any(each.is_margin for each in case.observed)
-    fitting = [kind for kind, _ in known if kind.reads_margins or not has_margins]
+    has_margins, is_modelled = any(each.is_margin for each in case.observed), case.model.program is not None
+    fitting = [
+        kind for kind, _ in known if (kind.reads_margins or not has_margins) and kind.reads_programs == is_modelled
+    ]
     return [kind() for kind in fitting if isinstance(case.model, kind.models)]
