@@ -28,6 +28,7 @@ ORDER = (
     ("inference",),
     ("planning",),
     ("study", "show", "sklearn", "session", "as_published"),
+    ("serve",),
     ("command_line",),
 )
 FLOOR = {name: number for number, names in enumerate(ORDER) for name in names}

@@ -101,9 +101,11 @@ from discreet.mechanisms import NetworkSampling as NetworkSampling
 from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
+from discreet.mechanisms import RateTruncation as RateTruncation
 from discreet.mechanisms import TreeLevels as TreeLevels
 from discreet.mechanisms import TreeTable as TreeTable
 from discreet.mechanisms import TwoStepMedian as TwoStepMedian
+from discreet.models import Binomial as Binomial
 from discreet.models import BoundedFamily as BoundedFamily
 from discreet.models import (
     Categories,
@@ -118,10 +120,12 @@ from discreet.models import (
 )
 from discreet.models import CellModel as CellModel
 from discreet.models import InverseGamma as InverseGamma
+from discreet.models import LaplaceScale as LaplaceScale
 from discreet.models import Logistic as Logistic
 from discreet.models import LogLinear as LogLinear
 from discreet.models import ModelledTable as ModelledTable
 from discreet.models import Multinomial as Multinomial
+from discreet.models import NormalPrecision as NormalPrecision
 from discreet.models import NumberSums as NumberSums
 from discreet.models import NumberTable as NumberTable
 from discreet.models import PersonRows as PersonRows

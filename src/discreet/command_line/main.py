@@ -8,6 +8,7 @@ from discreet.command_line.commands import Command, CommandsOnDemand
 from discreet.version import __version__
 
 _HOLDING, _READING = "discreet.command_line.holding", "discreet.command_line.reading"
+_SERVING = "discreet.command_line.serving"
 
 
 class _Commands(CommandsOnDemand):
@@ -43,6 +44,12 @@ class _Commands(CommandsOnDemand):
         "ledger": Command(
             "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
         ),
+        "serve": Command(_SERVING, "serve", "Serve a study: analysts ask, stewards decide, all see the budget."),
+        "serve-publisher": Command(
+            _SERVING, "serve_publisher", "Run the publisher alone, which holds records and ledger."
+        ),
+        "serve-front": Command(_SERVING, "serve_front", "Run a front alone, which speaks HTTP and holds no record."),
+        "serve-account": Command(_SERVING, "serve_account", "Make an account of a server, with a one-time link."),
     }
 
 
@@ -54,6 +61,7 @@ def main() -> None:
     \b
     The data holder's road:   init  check  plan  rehearse  publish  ledger
     The reader's road:        infer  criticise  predict  verify
+    A server for both:        serve
     The papers' results:      reproduce, from the distribution discreet-papers
 
     Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,

@@ -29,6 +29,7 @@ from discreet.models.programs.written import program_written
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
 from discreet.reading import why_unreadable
+from discreet.records import read
 from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.show import charts
@@ -63,6 +64,7 @@ _file = click.Path(path_type=Path)
 @click.option("--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and how surely.")
 @click.option("--margin", "margin", multiple=True, help="Show and write this column alone, whatever the others are.")
 @click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
+@click.option("--own", type=_file, help="Read with records of your own too, from a file with the same columns.")
 @click.option("--model", "program", help="Read a table by a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
@@ -85,6 +87,7 @@ def infer(
     differ: bool,
     margin: Sequence[str],
     prior: str | None,
+    own: Path | None,
     program: str | None,
     plot: Path | None,
     table: Path | None,
@@ -105,11 +108,15 @@ def infer(
     joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are of one column
     (or of several: --margin ward --margin fall); questions about events are still asked of all columns.
 
+    With --own the reader's own records are added: others of the same population, in a file with the same columns. No
+    noise hides them, so everything that is shown or written is then as confidential as they are.
+
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
               discreet infer wards.release.json --event fall=yes --by ward --differ
               discreet infer wards.release.json --margin ward --plot wards.png --csv wards.csv
               discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
+              discreet infer risks.release.json --own our-patients.csv
               discreet infer wards.release.json --model "fall ~ age + ward"
               discreet infer stays.release.json --model "log-normal; mean = Normal(1, 1); sd = HalfNormal(1)"
     """
@@ -129,7 +136,9 @@ def infer(
         for kind in TOLD:
             warnings.simplefilter("always", kind)
         model = None if program is None else program_written(program)
-        whole: Posterior = read_release(*documents, prior=prior_of(prior), patience=patience, model=model)
+        whole: Posterior = read_release(
+            *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
+        )
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": margin}
         answer = _answering(whole, [option for option, value in asked.items() if value])
@@ -188,6 +197,11 @@ def prior_of(text: str | None) -> object:
     except ValueError:
         return text
     return found if isinstance(found, int | float | dict) else text
+
+
+def records_of(path: Path | None) -> object:
+    """Return the records of a file, or nothing if none is named."""
+    return None if path is None else read(path)
 
 
 def _write_statement(release: Release, posterior: Posterior | None, path: Path, answers: Sequence[str] = ()) -> None:
@@ -309,6 +323,7 @@ def verify(
                 "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
+                "change": document.change,
                 "unit": document.unit.description,
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,

@@ -93,9 +93,18 @@ def program_of(model: object, columns: Sequence[Column]) -> Program:
 
 
 def infer_program(
-    releases: Sequence[Release], populations: Mapping[str, Release], model: object, patience: float = 1.0
-) -> ModelPosterior:
+    releases: Sequence[Release],
+    populations: Mapping[str, Release],
+    model: object,
+    patience: float = 1.0,
+    refused: Sequence[object] = (),
+) -> Any:
     """Return the posterior of a program given releases of the same records, or of populations by name."""
+    if any(each is not None for each in refused):
+        raise DeclarationError(
+            "prior, strengths and own are for plain tables; a program has priors of its own: model=dc.programs.Poisson("
+            "rate='Gamma(4, 3)'). Nothing was read."
+        )
     if bool(releases) == bool(populations):
         raise DeclarationError(
             "Give releases of the same records, infer(r1, r2, model=...), or of different populations by name, "

@@ -2,16 +2,19 @@
 
 from discreet.models import priors, programs
 from discreet.models.bif import read_bif
+from discreet.models.binomial import Binomial
 from discreet.models.bounded_family import BoundedFamily
 from discreet.models.categories import Categories
 from discreet.models.events import Cell
 from discreet.models.exponential import Exponential
+from discreet.models.laplace_scale import LaplaceScale
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.model import Model
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.network import Network
 from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
+from discreet.models.normal_precision import NormalPrecision
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import NumberTable
 from discreet.models.persons import Persons
@@ -24,6 +27,7 @@ from discreet.records import Source
 from discreet.records.counting import Statistics
 
 __all__ = [
+    "Binomial",
     "BoundedFamily",
     "Categories",
     "Cell",
@@ -31,6 +35,7 @@ __all__ = [
     "EquivalentSize",
     "Exponential",
     "InverseGamma",
+    "LaplaceScale",
     "LinearRegression",
     "LogLinear",
     "Logistic",
@@ -39,6 +44,7 @@ __all__ = [
     "Multinomial",
     "Network",
     "NormalMean",
+    "NormalPrecision",
     "NumberSums",
     "NumberTable",
     "PersonRows",

@@ -52,13 +52,17 @@ class ReleaseFace(Generic[ModelT]):
     def _repr_html_(self) -> str:
         """Return the public facts for a notebook; everything in it is text and nothing else."""
         title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
-        facts = {"made by": repr(self.mechanism), "guarantee": repr(self.guarantee), "protects": self.unit.description}
+        facts = {"made by": repr(self.mechanism), "guarantee": self._promise, "protects": self.unit.description}
         return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
+
+    @property
+    def _promise(self) -> str:
+        return repr(self.guarantee).replace(self.guarantee.adjacency.value, self.change, 1)
 
     @property
     def change(self) -> str:
         """Return which change of the data is hidden, in words: that of one record, or of all rows of one person."""
-        return self.guarantee.adjacency.value.replace("one record", self.mechanism.model.protects)
+        return self.guarantee.adjacency.words(self.mechanism.model.protects)
 
     @property
     def counts(self) -> NDArray[np.int64]:

@@ -73,6 +73,15 @@ QUESTION_KEYS = frozenset(DeclaredQuestion.__struct_fields__) - {"further"}
 """The keys that questions have whatever their model and mechanism."""
 
 
+class DeclaredServe(msgspec.Struct, forbid_unknown_fields=True):
+    """[serve]: who decides about questions that come from elsewhere, and when answers are shown."""
+
+    policy: str = "steward"
+    allowance: Number | None = None
+    time_limit: float = 20.0
+    visible_after: float = 30.0
+
+
 class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
     """The whole file. A network from a BIF file brings its columns along."""
 
@@ -80,6 +89,7 @@ class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
     budget: DeclaredBudget
     questions: dict[str, DeclaredQuestion]
     columns: dict[str, DeclaredColumn] = {}
+    serve: DeclaredServe = msgspec.field(default_factory=DeclaredServe)
 
 
 def read_study(path: Path) -> DeclaredStudy:
@@ -92,6 +102,22 @@ def read_study(path: Path) -> DeclaredStudy:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as problem:
         words, near = _in_words(str(problem))
         raise DeclarationError(f"{str(path)!r} is not a study: {words}. Nothing was done.{near}") from None
+
+
+def read_asked(keys: object) -> DeclaredQuestion:
+    """Read the keys of one question that came from elsewhere, or say in words what is wrong with them."""
+    if not isinstance(keys, dict) or "further" in keys:
+        raise DeclarationError("A question is an object whose keys are those of [questions.NAME] in a study.")
+    try:
+        return msgspec.convert(_split(keys), DeclaredQuestion)
+    except msgspec.ValidationError as problem:
+        raise DeclarationError(f"This is not a question: {_in_words(str(problem))[0]}. Nothing was done.") from None
+
+
+def written_question(declared: DeclaredQuestion) -> dict[str, object]:
+    """Return the keys of a question as one would write them."""
+    plain: dict[str, object] = {name: getattr(declared, name) for name in sorted(QUESTION_KEYS)}
+    return {name: value for name, value in plain.items() if value is not None} | declared.further
 
 
 def _with_further_keys(plain: dict[str, object]) -> dict[str, object]:
@@ -121,6 +147,7 @@ def _in_words(problem: str) -> tuple[str, str]:
 def _meant_key(problem: str, place: str) -> str:
     """Return a question that names the nearest keys, if a table has a key that it may not have."""
     tables = {"": DeclaredStudy, "data": DeclaredData, "columns": DeclaredColumn, "budget": DeclaredBudget}
+    tables |= {"serve": DeclaredServe}
     unknown = re.search("unknown field `(.*)`", problem)
     table = tables.get(re.split(r"[.\[]", place)[0])
     return meant(unknown[1], table.__struct_fields__) if unknown and table else ""
