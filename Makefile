@@ -4,8 +4,13 @@ BIN := .venv/bin
 
 .PHONY: demo test validate validate-full check bench house peers clean
 
+# `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
+ifdef SERVE
+	$(BIN)/pip install --quiet --editable ".[plots,serve]"
+	$(BIN)/python examples/served_hospital.py
+endif
 
 # Two workers on two cores: linear algebra stays on one thread in each, as threads would only wait for each other.
 test: .venv/installed-dev

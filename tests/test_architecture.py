@@ -27,7 +27,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning",),
-    ("study", "show", "sklearn", "session", "as_published"),
+    ("study", "show", "sklearn", "session", "as_published", "client"),
     ("serve",),
     ("command_line",),
 )
