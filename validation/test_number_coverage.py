@@ -4,8 +4,8 @@ Each setting is a test with one literal seed; `pytest -s validation/test_number_
 Records are drawn anew for every release; the truth of the population is that of the clipped law, from four million
 draws. `hours` is heaped at 40 and 20, where interpolating inside a cell must fail. A full run (`make validate-full`)
 makes 400 releases for quantiles and 1,000 for means, and holds quantiles to 89 % and means to 87 to 93 %; the usual one
-makes few, and gives three standard errors more. Where bounds are ten times too wide ("wide") noise hides the spread,
-and the mean in the population is held more often than stated: up to 97 % is allowed there, and it is printed.
+makes few, and gives three standard errors more. How often means of populations are held where noise hides the spread is
+computed for every spread in tests/reading/test_population_means.py: from 87.8 to 92.6 %.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from discreet.reading.number_tests import ExactTests
 Floats = NDArray[np.float64]
 RELEASES, FOR_MEANS, SHARES = (
     repeats(60, 400),
-    repeats(80, 1000),
+    repeats(200, 1000),
     tuple(Fraction(each) for each in ("0.1", "0.25", "0.5", "0.75", "0.9")),
 )
 
@@ -68,9 +68,9 @@ TABLES = [
     ("income", 256, 100_000, ".1", 113),
 ]  # fmt: skip
 MEANS = [
-    ("income", 100, "1", 201), ("age", 100, ".1", 202), ("income", 1000, "1", 203), ("age", 1000, "1", 204),
-    ("wait", 1000, ".1", 205), ("wide", 1000, "1", 206), ("hours", 10_000, "1", 207), ("income", 10_000, ".1", 208),
-    ("age", 100_000, "1", 209),
+    ("income", 100, "1", 201), ("age", 100, ".1", 202), ("wide", 100, "1", 203), ("income", 1000, "1", 204),
+    ("wait", 1000, "1", 205), ("wait", 1000, ".1", 206), ("visits", 1000, "1", 207), ("wide", 1000, "1", 208),
+    ("hours", 1000, "1", 209), ("income", 10_000, ".1", 210), ("wide", 10_000, ".1", 211), ("age", 100_000, "1", 212),
 ]  # fmt: skip
 
 
@@ -129,18 +129,21 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
     draw, bounds = TRUTHS[name]
     model = dc.NumberSums("x", bounds, missing=None if gaps else 0)
     mechanism, generator = dc.GeometricSums(model, size, epsilon), np.random.default_rng(seed)
-    truth, records = population(name).mean(), np.clip([draw(size, generator) for _ in range(FOR_MEANS)], *bounds)
-    kept = generator.random(records.shape) > (0.2 if gaps else -1)
-    sums = np.array([_sums(model, row[own], size) for row, own in zip(records, kept, strict=True)])
-    outputs = mechanism.sample(sums, dc.SeededBits(seed))
+    truth, sums, among = population(name).mean(), [], []
+    for _ in range(FOR_MEANS):
+        values = np.clip(draw(size, generator), *bounds)
+        values = values[generator.random(size) > 0.2] if gaps else values
+        sums.append(_sums(model, values, size))
+        among.append(values.mean())
+    outputs = mechanism.sample(np.array(sums), dc.SeededBits(seed))
     rates = tuple(float(rate) * model.unit for rate in mechanism.noise.rates)
     held, widths, quantiles = np.zeros(2), np.zeros(2), None
-    for row, own, output in zip(records, kept, outputs, strict=True):
+    for own, output in zip(among, outputs, strict=True):
         reading = NumberSumsReading(model, size, *model.pairs(output), rates)  # type: ignore[arg-type]
         quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
         mean = reading.record_mean(0, quantiles)
         law = reading.law_mean(0, 0.9, mean)
-        for place, (found, value) in enumerate(((mean, row[own].mean()), (law, truth))):
+        for place, (found, value) in enumerate(((mean, own), (law, truth))):
             low, high = model.value_at([found.low, found.high])
             held[place] += low <= value <= high
             widths[place] += (high - low) / (bounds[1] - bounds[0])
@@ -149,8 +152,7 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
     print(f"  widths in % of the range {widths[0]:.3f}, {widths[1]:.3f}")
     slack = 0.0 if IS_FULL else 3 * (0.9 * 0.1 / FOR_MEANS) ** 0.5
     assert held.min() >= 0.87 - slack
-    assert held[0] <= 0.93 + slack
-    assert held[1] <= (0.97 if name == "wide" else 0.93) + slack
+    assert held.max() <= 0.93 + slack
 
 
 def _sums(model: Any, values: Floats, size: int) -> Any:

@@ -52,6 +52,8 @@ from discreet.guarantees import across_groups as across_groups
 from discreet.inference import CategoriesPosterior as CategoriesPosterior
 from discreet.inference import ConsistentTables as ConsistentTables
 from discreet.inference import FamilyPosterior as FamilyPosterior
+from discreet.inference import Likelihood as Likelihood
+from discreet.inference import Likelihoods as Likelihoods
 from discreet.inference import NetworkPosterior as NetworkPosterior
 from discreet.inference import NumberSumsPosterior as NumberSumsPosterior
 from discreet.inference import NumberTablePosterior as NumberTablePosterior
@@ -99,9 +101,11 @@ from discreet.mechanisms import NetworkSampling as NetworkSampling
 from discreet.mechanisms import PathTable as PathTable
 from discreet.mechanisms import PermuteAndFlip as PermuteAndFlip
 from discreet.mechanisms import PosteriorSampling as PosteriorSampling
+from discreet.mechanisms import RateTruncation as RateTruncation
 from discreet.mechanisms import TreeLevels as TreeLevels
 from discreet.mechanisms import TreeTable as TreeTable
 from discreet.mechanisms import TwoStepMedian as TwoStepMedian
+from discreet.models import Binomial as Binomial
 from discreet.models import BoundedFamily as BoundedFamily
 from discreet.models import (
     Categories,
@@ -115,6 +119,8 @@ from discreet.models import (
     Statistics,
 )
 from discreet.models import InverseGamma as InverseGamma
+from discreet.models import LaplaceScale as LaplaceScale
+from discreet.models import NormalPrecision as NormalPrecision
 from discreet.models import NumberSums as NumberSums
 from discreet.models import NumberTable as NumberTable
 from discreet.models import PersonRows as PersonRows

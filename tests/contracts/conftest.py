@@ -145,6 +145,11 @@ TABLE: dict[str, list[Setting]] = {
         of(THREE, 2, 4, 84, parents=(2, 2), lengths=(1, "1/2")),
         of(COIN, 3, 1, 85, parents=(1,), lengths=(2,)),
     ],
+    "RateTruncation": [
+        of(EVENTS, 2, 3, 88, 400, lowest="0.5", highest=2, grid_bits=3),
+        by("tempered", MEAN, 89, 400, size=2, epsilon=1, lowest=-1, highest=1, grid_bits=3),
+        of(EVENTS, 1, 9, 90, 400, lowest="0.5", highest=2, draws=2, grid_bits=2),
+    ],
     "MetricSums": [of(SUMS, 3, 2, 86, squares="1/2"), of(SUMS, 2, 3, 87, squares="1/2")],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],
 }

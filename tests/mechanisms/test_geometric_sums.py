@@ -44,11 +44,12 @@ def test_listed_changes_are_above_those_of_all_pairs_of_records(unit: int) -> No
     assert all(any(place <= p and square <= s for p, s in listed) for place, square in moves(unit))
 
 
-@pytest.mark.parametrize(("asks", "gain"), [(("mean",), 1 / 0.9), (("variance",), 1 / 0.78125)])
+@pytest.mark.parametrize(("asks", "gain"), [(("mean",), 1 / 0.8), (("variance",), 1 / 0.78125)])
 def test_on_the_grid_of_real_records_the_gain_is_that_of_real_numbers(asks: tuple[str, ...], gain: float) -> None:
-    """The largest (1 - s) d + 4 s d (1 - d) is .9 at s = 1/10 and d = 1, .78125 at s = 1/2 and d = 5/8."""
+    """The largest (1 - s) d + 4 s d (1 - d) is .8 at s = 1/5 and d = 1, .78125 at s = 1/2 and d = 5/8."""
     model = one_column(2**16, asks)
-    mechanism, before = dc.GeometricSums(model, 100, 1), FirstGeometricSums(model, 100, 1)
+    mechanism = dc.GeometricSums(model, 100, 1)
+    before = FirstGeometricSums(model, 100, 1, mechanism.squares)
     assert mechanism.guarantee.epsilon == before.guarantee.epsilon == 1
     for now, then in zip(mechanism.noise.rates, before.noise.rates, strict=True):
         assert float(now / then) == pytest.approx(gain, abs=1e-4)
@@ -93,14 +94,21 @@ def test_the_stated_loss_and_rho_are_above_those_of_all_pairs_of_records(share: 
 
 def test_documents_of_version_1_keep_noise_epsilon_and_charge() -> None:
     model = one_column(2**16)
-    document: dict[str, Any] = dict(mechanism_document(FirstGeometricSums(model, 100, 1)))
+    document: dict[str, Any] = dict(mechanism_document(FirstGeometricSums(model, 100, 1, "1/10")))
     read = read_mechanism(document)
     assert type(read) is FirstGeometricSums
     assert read.noise.rates == (Fraction(9, 20) / 2**16, Fraction(1, 20) / 2**16)
     assert read.guarantee.epsilon == 1
     assert float(read.rho) == pytest.approx(0.9 * np.tanh(0.45) + 0.1 * np.tanh(0.05), rel=1e-5)
     assert float(read.privacy_loss().epsilon) == 1
-    assert mechanism_document(dc.GeometricSums(model, 100, 1))["version"] == 2
+    document = dict(mechanism_document(dc.GeometricSums(model, 100, 1)))
+    assert (document["version"], document["squares"]) == (2, "0.2")
+
+
+def test_a_fifth_is_the_largest_share_that_costs_the_places_nothing() -> None:
+    model = one_column(2**16)
+    assert dc.GeometricSums(model, 100, 1).parts == (1, Fraction(1, 4))
+    assert dc.GeometricSums(model, 100, 1, squares="21/100").parts[0] < 1
 
 
 @pytest.mark.parametrize(
@@ -109,8 +117,8 @@ def test_documents_of_version_1_keep_noise_epsilon_and_charge() -> None:
         ({}, ("9/10", "1/10"), "values get 90 % of epsilon, and how far they spread 10 %"),
         (
             {"missing": 0},
-            ("1", "1/9"),
-            "100 % of epsilon, and how far they spread 11.1 %, as no record moves",
+            ("1", "1/4"),
+            "100 % of epsilon, and how far they spread 25 %, as no record moves",
         ),
         (
             {"missing": 0, "asks": ("variance",)},

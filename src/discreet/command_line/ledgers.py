@@ -148,7 +148,7 @@ def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str
 def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) -> None:
     created, spent, limits = opened.created, opened.spent.document(), opened.limit.document()
     population = created["population"] or "not named"
-    say(f"{opened.place}: {created['adjacency']}, {created['unit']}, population {population!r}")
+    say(f"{opened.place}: {opened.change}, {created['unit']}, population {population!r}")
     rows = [
         (
             str(line.sequence), line.label, *(line.cost.document()[name] for name in limits), line.group or "everyone",

@@ -7,7 +7,7 @@ from discreet.command_line.networks import chosen_by
 from discreet.command_line.screen import say, show_json, show_table, working
 from discreet.exact import Exact, exact_text
 from discreet.mechanisms import with_fields
-from discreet.planning.number_accuracy import NumberWidths, epsilon_for_population, epsilon_for_records, expected_widths
+from discreet.planning.number_accuracy import NumberWidths, WishedWidth, expected_widths
 from discreet.show import charts
 from discreet.study import Question
 
@@ -28,8 +28,11 @@ def plan_number(
     with working("reading made-up studies", as_json):
         rows = [expected_widths(other, level) for other in others]
         stated = expected_widths(mechanism, level)
-        needed = None if width is None else epsilon_for_records(mechanism, width, level)
-        sampled = None if width is None else epsilon_for_population(mechanism, stated, width)
+        needed = sampled = None
+        if width is not None:
+            wished = WishedWidth(mechanism, width, level)
+            needed = wished.for_records()
+            sampled = wished.for_population() if width > stated.exact_population else None
     if plot is not None:
         points = [
             {"epsilon": r.epsilon, "width": r.population, "non_private": r.exact_population}

@@ -28,6 +28,7 @@ from discreet.inference import infer as read_release
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
 from discreet.reading import why_unreadable
+from discreet.records import read
 from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.show import charts
@@ -62,6 +63,7 @@ _file = click.Path(path_type=Path)
 @click.option("--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and how surely.")
 @click.option("--margin", "margin", multiple=True, help="Show and write this column alone, whatever the others are.")
 @click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
+@click.option("--own", type=_file, help="Read with records of your own too, from a file with the same columns.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
@@ -83,6 +85,7 @@ def infer(
     differ: bool,
     margin: Sequence[str],
     prior: str | None,
+    own: Path | None,
     plot: Path | None,
     table: Path | None,
     arviz: Path | None,
@@ -102,11 +105,15 @@ def infer(
     joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are of one column
     (or of several: --margin ward --margin fall); questions about events are still asked of all columns.
 
+    With --own the reader's own records are added: others of the same population, in a file with the same columns. No
+    noise hides them, so everything that is shown or written is then as confidential as they are.
+
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
               discreet infer wards.release.json --event fall=yes --by ward --differ
               discreet infer wards.release.json --margin ward --plot wards.png --csv wards.csv
               discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
+              discreet infer risks.release.json --own our-patients.csv
     """
     _check_options(event, given, by, pool or differ, synthesize, out, account)
     files = [path for path in (plot, table, arviz, bif, out, account) if path is not None]
@@ -119,7 +126,7 @@ def infer(
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         for kind in TOLD:
             warnings.simplefilter("always", kind)
-        whole: Posterior = read_release(*documents, prior=prior_of(prior), patience=patience)
+        whole: Posterior = read_release(*documents, prior=prior_of(prior), own=records_of(own), patience=patience)
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": margin}
         answer = _answering(whole, [option for option, value in asked.items() if value])
@@ -178,6 +185,11 @@ def prior_of(text: str | None) -> object:
     except ValueError:
         return text
     return found if isinstance(found, int | float | dict) else text
+
+
+def records_of(path: Path | None) -> object:
+    """Return the records of a file, or nothing if none is named."""
+    return None if path is None else read(path)
 
 
 def _write_statement(release: Release, posterior: Posterior | None, path: Path, answers: Sequence[str] = ()) -> None:
@@ -299,6 +311,7 @@ def verify(
                 "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
+                "change": document.change,
                 "unit": document.unit.description,
                 "evidence": certificate.evidence.value,
                 "worst_pair": certificate.worst_pair,

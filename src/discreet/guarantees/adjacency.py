@@ -11,6 +11,10 @@ class Adjacency(Enum):
     REPLACE_OR_EXCHANGE = "replace one record, or exchange two between groups of public size"
     METRIC = "move records by any distance of a metric"
 
+    def words(self, protects: str) -> str:
+        """Return the change for whom is protected: one record, or one person with all of their rows."""
+        return self.value.replace("one record", protects)
+
 
 class Evidence(Enum):
     """Why a guarantee may be believed."""

@@ -8,6 +8,7 @@ from typing import Self
 
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact_text, positive, probability
+from discreet.guarantees.adjacency import Adjacency
 from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier
 from discreet.guarantees.chain import SELECT, Chain, Entry, append, entry_at, newest, now, read_entry, run
@@ -19,6 +20,7 @@ from discreet.guarantees.metric import Metric, read_metric
 from discreet.guarantees.metric_budget import PerUnit
 from discreet.guarantees.moving import moved
 from discreet.guarantees.requests import charges_of, is_answered
+from discreet.guarantees.unit import PERSON, RECORD
 from discreet.markup import html_table
 from discreet.records.columns import is_text
 
@@ -93,6 +95,13 @@ class LedgerBook:
         """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
         with self._chain.reading() as connection:
             return entry_at(connection, 1).body
+
+    @property
+    def change(self) -> str:
+        """Return which change of the data is hidden, in words: that of one record, or of all rows of one person."""
+        created = self.created
+        unit = created["unit"] if created.get("rows") in (None, 1) else RECORD
+        return change_in_words(Adjacency(created["adjacency"]), unit)
 
     @property
     def accountant(self) -> Accountant:
@@ -267,6 +276,11 @@ def shortfall(
     )
 
 
+def change_in_words(adjacency: Adjacency, unit: str) -> str:
+    """Return a change of the data in words; of other units the adjacency says which records they are made of."""
+    return adjacency.words(PERSON if unit == PERSON else RECORD)
+
+
 def other_rows(label: str, created: Body, bound: int | None, rows: int) -> str:
     """Say that a ledger's unit has another number of rows."""
     return (
@@ -277,7 +291,11 @@ def other_rows(label: str, created: Body, bound: int | None, rows: int) -> str:
 
 def other_unit(label: str, created: Body, unit: str, guarantee: Guarantee) -> str:
     """Say that a release protects something else than its ledger does."""
+    mine, other = (
+        change_in_words(Adjacency(created["adjacency"]), created["unit"]),
+        change_in_words(guarantee.adjacency, unit),
+    )
     return (
-        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({created['adjacency']}), the release "
-        f"would protect {unit!r} ({guarantee.adjacency.value}). Nothing was published and nothing was charged."
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({mine}), the release "
+        f"would protect {unit!r} ({other}). Nothing was published and nothing was charged."
     )

@@ -6,6 +6,8 @@ from discreet.errors import DeclarationError
 from discreet.exact import whole
 
 RECORD = "one record"
+PERSON = "one person"
+"""Whom releases protect that put all rows of an id together (`models.persons`)."""
 
 
 @dataclass(frozen=True, init=False)

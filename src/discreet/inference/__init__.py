@@ -12,12 +12,15 @@ from discreet.inference.posteriors.number_table import NumberTablePosterior
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.inference.posteriors.row import Row
+from discreet.reading.cells.likelihood import Likelihood, Likelihoods
 from discreet.reading.consistent_tables import ConsistentTables
 
 __all__ = [
     "CategoriesPosterior",
     "ConsistentTables",
     "FamilyPosterior",
+    "Likelihood",
+    "Likelihoods",
     "NetworkPosterior",
     "NumberSumsPosterior",
     "NumberTablePosterior",

@@ -14,7 +14,8 @@ squared distance moves by at most 4 d (1 - d), so that both may be larger,
 
     epsilon_1 + epsilon_2 = epsilon / max over d of (1 - s) d + s 4 d (1 - d):
 
-1.11 epsilon for s = 1/10, 1.28 epsilon for s = 1/2. On the grid the largest move is found by looking at every d.
+1.25 epsilon for s = 1/5, 1.28 epsilon for s = 1/2. Up to s = 1/5 the largest move is that of a whole record, so that
+squares cost the places nothing: these keep the whole epsilon. On the grid every d is looked at.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -114,7 +115,8 @@ def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
 class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     """Noisy sums for means, sums and variances: pure epsilon-DP under replacement of one record, totals kept.
 
-    `squares` is the share of squared distances: 1/10 for means and sums, 1/2 if a variance is asked.
+    `squares` is the share of squared distances: for means and sums 1/5, or 1/10 with groups or gaps, where it is taken
+    from places; 1/2 if a variance is asked.
 
     >>> GeometricSums(NumberSums("age", bounds=(0, 100)), size=1200, epsilon="0.5").guarantee.epsilon
     Fraction(1, 2)
@@ -129,7 +131,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         if not isinstance(model, NumberSums):
             raise DeclarationError(f"GeometricSums publishes NumberSums; got a {type(model).__name__}.")
-        share = _usual(model) if squares is None else exact(squares, "squares")
+        share = self.usual_squares(model) if squares is None else exact(squares, "squares")
         if not 0 < share < 1:
             raise DeclarationError(f"squares is a share between 0 and 1; got {exact_text(share)}.")
         object.__setattr__(self, "model", model)
@@ -142,10 +144,15 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
                 "information. Raise epsilon."
             )
 
+    @classmethod
+    def usual_squares(cls, model: NumberSums) -> Fraction:
+        """Return the share for squares that suits what is asked."""
+        return Fraction(1, 2 if VARIANCE in model.asks else 10 if model.ends > 2 else 5)
+
     @property
     def unsaid(self) -> Collection[str]:
         """Leave out a share that nobody chose."""
-        return ("squares",) if self.squares == _usual(self.model) else ()
+        return ("squares",) if self.squares == self.usual_squares(self.model) else ()
 
     @cached_property
     def quantities(self) -> Ends:
@@ -192,8 +199,3 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give nothing else: a twin has the same share."""
         yield {}
-
-
-def _usual(model: NumberSums) -> Fraction:
-    """Return the share for squares that suits what is asked."""
-    return Fraction(1, 2) if VARIANCE in model.asks else Fraction(1, 10)

@@ -55,6 +55,7 @@ from discreet.mechanisms.posterior_search import (
     check_model,
     check_reach,
     nearest,
+    with_strength,
 )
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
@@ -162,7 +163,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     @classmethod
     def concentrated(
         cls,
-        model: Categories | str | Column | Sequence[str | Column] = "value",
+        model: Drawable | str | Column | Sequence[str | Column] = "value",
         levels: Levels | None = None,
         outside: Level | None = None,
         *,
@@ -171,18 +172,15 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         delta: Exact,
         draws: int = 1,
     ) -> "PosteriorSampling":
-        """Return the draw under the weakest symmetric prior that gives this guarantee; `Categories` or columns."""
-        table = model if isinstance(model, Categories) else Categories(model, levels, outside=outside)
-        asked = asked_of(table, size, epsilon, delta, draws)
+        """Return the draw under the weakest prior that fits: a symmetric one, or a multiple of a family's own."""
+        named = Categories(model, levels, outside=outside) if isinstance(model, str | Column | Sequence) else model
+        asked = asked_of(named, size, epsilon, delta, draws)
 
-        def prior(concentration: float) -> Categories:
-            return Categories(table.columns, prior=concentration)
+        def build(strength: float) -> PosteriorSampling:
+            return cls(with_strength(named, strength), *asked, draws=draws)
 
-        def build(concentration: float) -> PosteriorSampling:
-            return cls(prior(float(short_decimal(concentration, 1))), *asked, draws=draws)
-
-        def above(concentration: float) -> float:
-            return excess(prior(concentration), asked[0], 1.0, draws, *asked[1:])
+        def above(strength: float) -> float:
+            return excess(with_strength(named, strength), asked[0], 1.0, draws, *asked[1:])
 
         return nearest(build, last_that_fits(above, 1e6, 1e-3), 1)
 

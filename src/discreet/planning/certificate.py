@@ -26,6 +26,7 @@ class Certificate:
     checks: tuple[str, ...]
     loss: PrivacyLoss = field(repr=False)
     rows: int = 1
+    protects: str = "one record"
 
     def delta_at(self, epsilon: Exact) -> float:
         """Return a delta that holds at this epsilon, by the stated privacy loss; for units of several rows, as a group.
@@ -50,7 +51,8 @@ class Certificate:
 
     def __str__(self) -> str:
         given = self.guarantee
-        promise = f"epsilon = {exact_text(given.epsilon)}, delta = {exact_text(given.delta)}, {given.adjacency.value}"
+        change = given.adjacency.words(self.protects)
+        promise = f"epsilon = {exact_text(given.epsilon)}, delta = {exact_text(given.delta)}, {change}"
         lines = [f"promised: {promise} ({given.evidence.value})", self.pure_in_words]
         return "\n".join([*lines, *(f"- {check}" for check in self.checks)])
 

@@ -8,13 +8,11 @@ distance of the papers does not. That distance stands beside, with the floor und
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from math import inf
 from typing import overload
 
 from discreet.errors import DeclarationError, DiscreetError
-from discreet.exact import Exact, exact_text, positive, probability, whole
-from discreet.guarantees import Evidence
+from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -25,54 +23,33 @@ from discreet.planning.distance_accuracy import distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.number_accuracy import STUDIES
 from discreet.planning.optimum import can_optimise, optimum
+from discreet.planning.rankings import Contender, Standings, aligned, check_publishable
 from discreet.reading import why_not_exact
 
 LITTLE, SMALL_SHARE = 0.2, 0.1
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranked(Contender):
     """A mechanism, its accuracy, and a warning if it hardly depends on the data."""
 
-    name: str
-    mechanism: Mechanism
     accuracy: ExactAccuracy
     warning: str = ""
 
-    def document(self) -> dict[str, object]:
-        """Return name, guarantee, figures and warning."""
-        guarantee = self.mechanism.guarantee
-        stated = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
-        return {"name": self.name, "guarantee": stated, **self.accuracy.document(), "warning": self.warning}
+    def figures(self) -> dict[str, object]:
+        """Return all figures and the warning."""
+        return {**self.accuracy.document(), "warning": self.warning}
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(Standings[Ranked]):
     """Mechanisms for one model, size and guarantee, the best one first.
 
     `floor` is a bound below which no private mechanism can have its expected Hellinger distance, if its output is read
-    as a posterior of n records; it is known where there are few tables of counts. `left_out` says why others are not
-    here.
+    as a posterior of n records; it is known where there are few tables of counts.
     """
 
-    size: int
-    epsilon: Fraction
-    delta: Fraction
-    entries: tuple[Ranked, ...]
-    floor: float | None
-    left_out: dict[str, str]
-
-    @property
-    def best(self) -> Ranked:
-        """Return the first of the ranking."""
-        return self.entries[0]
-
-    def named(self, name: str) -> Ranked:
-        """Return the entry of a mechanism by its name."""
-        for entry in self.entries:
-            if entry.name == name:
-                return entry
-        raise DeclarationError(f"There is no {name!r} in this ranking; there are {[e.name for e in self.entries]}.")
+    floor: float | None = None
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table: name, log score, its share of what exact counts tell, width, Hellinger distances."""
@@ -80,30 +57,17 @@ class Ranking:
 
     def __str__(self) -> str:
         known = self.best.accuracy
-        title = f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
         rows = [("", "log score", "share", f"{known.level:.0%} width", "Hellinger", "remapped"), *self.rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = [
-            row[0].ljust(widths[0]) + "".join(f"  {cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
-            for row in rows
-        ]
         exact_counts = (
             f"Exact counts: log score {known.non_private_log_score:.4f}, width {known.non_private_width:.4f}."
         )
         floor = [] if self.floor is None else [floor_in_words(self.floor)]
         warnings = [f"{entry.name}: {entry.warning}" for entry in self.entries if entry.warning]
-        return "\n".join([title, *lines, exact_counts, *floor, *warnings])
+        return "\n".join([self.stated, *aligned(rows), exact_counts, *floor, *warnings])
 
     def document(self) -> dict[str, object]:
-        """Return the whole ranking as a document."""
-        return {
-            "size": self.size,
-            "epsilon": exact_text(self.epsilon),
-            "delta": exact_text(self.delta),
-            "floor": self.floor,
-            "entries": [entry.document() for entry in self.entries],
-            "left_out": dict(self.left_out),
-        }
+        """Return the whole ranking with the floor."""
+        return {**super().document(), "floor": self.floor}
 
 
 def floor_in_words(floor: float) -> str:
@@ -144,13 +108,13 @@ def compare(
     for kind, made in Mechanism.registered().items():
         try:
             if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
-                _check_publishable(found, *asked)
+                check_publishable(found, *asked)
                 entries.append(_ranked(kind, found, level, repeats))
         except DiscreetError as problem:
             left_out[kind] = str(problem)
     entries.sort(key=lambda entry: -entry.accuracy.log_score)
     floor = optimum(model, size, *asked).floor if can_optimise(model, size) else None
-    return Ranking(size, *asked, tuple(entries), floor, left_out)
+    return Ranking(size, *asked, tuple(entries), left_out, floor)
 
 
 def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
@@ -164,12 +128,6 @@ def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
 def _information(mechanism: Mechanism) -> float:
     outputs = possible_outputs(mechanism)
     return -inf if outputs is None else WrittenOut(mechanism, outputs).information()
-
-
-def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> None:
-    guarantee = mechanism.guarantee
-    if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:
-        raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
 
 
 def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Ranked:

@@ -9,47 +9,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import DeclarationError, DiscreetError
-from discreet.exact import Exact, exact_text, positive, probability, whole
-from discreet.guarantees import Evidence
+from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms import Mechanism
 from discreet.models.numbers import BoundedNumber
 from discreet.planning.number_accuracy import STUDIES, NumberWidths, expected_widths
+from discreet.planning.rankings import Contender, Standings, aligned, check_publishable
 from discreet.reading import why_unreadable
 
 
 @dataclass(frozen=True)
-class RankedNumber:
+class RankedNumber(Contender):
     """A mechanism, how wide its intervals will be, and what it promises besides."""
 
-    name: str
-    mechanism: Mechanism
     widths: NumberWidths
     besides: str = ""
 
-    def document(self) -> dict[str, object]:
-        """Return name, guarantee, figures and what is promised besides."""
-        guarantee = self.mechanism.guarantee
-        stated = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
-        return {"name": self.name, "guarantee": stated, **self.widths.document(), "besides": self.besides}
+    def figures(self) -> dict[str, object]:
+        """Return all figures and what is promised besides."""
+        return {**self.widths.document(), "besides": self.besides}
 
 
 @dataclass(frozen=True)
-class NumberRanking:
+class NumberRanking(Standings[RankedNumber]):
     """Mechanisms for one number, size and guarantee, the one with the narrowest intervals first."""
 
-    size: int
-    epsilon: Fraction
-    delta: Fraction
-    entries: tuple[RankedNumber, ...]
-    left_out: dict[str, str]
     studies: int = STUDIES
-
-    @property
-    def best(self) -> RankedNumber:
-        """Return the first of the ranking."""
-        if not self.entries:
-            raise DeclarationError(f"Nothing can publish it under this guarantee: {'; '.join(self.left_out.values())}")
-        return self.entries[0]
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -69,17 +53,7 @@ class NumberRanking:
         return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
 
     def __str__(self) -> str:
-        title = f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
-        rows = [self.headings, *self.rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([title, *lines, *self.remarks()])
-
-    def document(self) -> dict[str, object]:
-        """Return the whole ranking as a document."""
-        stated = {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
-        entries = [entry.document() for entry in self.entries]
-        return {"size": self.size, **stated, "entries": entries, "left_out": dict(self.left_out)}
+        return "\n".join([self.stated, *aligned([self.headings, *self.rows()]), *self.remarks()])
 
 
 def compare_numbers(
@@ -104,10 +78,10 @@ def compare_numbers(
 def _ranked(
     kind: str, mechanism: Mechanism, epsilon: Fraction, delta: Fraction, level: float, studies: int
 ) -> RankedNumber:
-    guarantee = mechanism.guarantee
-    if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:
-        raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
+    check_publishable(mechanism, epsilon, delta)
     if (why := why_unreadable(mechanism)) is not None:
         raise DeclarationError(f"It cannot be read: {why}.")
-    besides = "" if guarantee.metric is None else guarantee.metric.words
-    return RankedNumber(kind, mechanism, expected_widths(mechanism, level, studies), besides)
+    metric = mechanism.guarantee.metric
+    return RankedNumber(
+        kind, mechanism, expected_widths(mechanism, level, studies), "" if metric is None else metric.words
+    )

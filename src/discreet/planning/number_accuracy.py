@@ -4,8 +4,9 @@ Made-up records are spread between the bounds as Beta distributions are; nothing
 proportional to the distance of the bounds, so what a bound costs is said with the widths.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -20,7 +21,10 @@ from discreet.randomness import SeededBits
 from discreet.releases import simulate
 
 STUDIES = 8
-_STEPS = 12
+_FEW = 2  # studies for each epsilon of a search
+_STEPS = 7
+_LEAST, _MOST = 0.01, 100.0
+_CLOSE = 1.06  # epsilons that are as near as this are not told apart
 
 
 @dataclass(frozen=True)
@@ -68,33 +72,50 @@ def expected_widths(
     return NumberWidths(epsilon, mechanism.size, level, records_width, wide, exactly_wide, unit)
 
 
-def epsilon_for_records(mechanism: Mechanism, width: float, level: float = 0.9) -> float | None:
-    """Return about the smallest epsilon at which intervals for the records have a wished mean width; None beyond 100.
+@dataclass
+class WishedWidth:
+    """Which epsilon gives intervals of a wished mean width, for the records or for the population.
 
-    Widths fall nearly as 1/epsilon until cells limit them.
+    Widths fall nearly as 1/epsilon until cells or sampling limit them, so each epsilon that is tried follows from the
+    widths at those before. What was tried serves both rows.
     """
-    if not width > 0:
-        raise DeclarationError(f"A width of an interval is above 0; got {width}.")
-    low, high = 0.01, 100.0
 
-    def excess(epsilon: float) -> float:
-        other = with_fields(mechanism, epsilon=exact(f"{epsilon:.4g}", "epsilon"))
-        return log(max(expected_widths(other, level, 2).records, 1e-300) / width)
+    mechanism: Mechanism
+    width: float
+    level: float = 0.9
 
-    if excess(high) > 0:
-        return None
-    if excess(low) <= 0:
-        return low
-    for _ in range(_STEPS):
-        middle = sqrt(low * high)
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return high
+    def __post_init__(self) -> None:
+        if not self.width > 0:
+            raise DeclarationError(f"A width of an interval is above 0; got {self.width}.")
+        self._tried: dict[float, NumberWidths] = {}
 
+    def _widths(self, epsilon: float) -> NumberWidths:
+        if epsilon not in self._tried:
+            other = with_fields(self.mechanism, epsilon=exact(f"{epsilon:.3g}", "epsilon"))
+            self._tried[epsilon] = expected_widths(other, self.level, _FEW)
+        return self._tried[epsilon]
 
-def epsilon_for_population(mechanism: Mechanism, stated: NumberWidths, width: float) -> float | None:
-    """Return about the epsilon for a wished mean width of intervals for the population; None if sampling forbids it.
+    def for_records(self) -> float | None:
+        """Return about the smallest epsilon for the records; None if none up to 100 gives it."""
+        return self._search(lambda found: found.records)
 
-    What privacy and what sampling leave open add up as squares, nearly.
-    """
-    left = width**2 - stated.exact_population**2
-    return epsilon_for_records(mechanism, sqrt(left), stated.level) if left > 0 else None
+    def for_population(self) -> float | None:
+        """Return about the smallest epsilon for the population; None if sampling alone, or cells, forbid it."""
+        return self._search(lambda found: found.population)
+
+    def _search(self, of: Callable[[NumberWidths], float]) -> float | None:
+        low, high, tried = 0.0, 0.0, min(max(float(self.mechanism.guarantee.epsilon), _LEAST), _MOST)
+        for _ in range(_STEPS):
+            tried = float(f"{tried:.3g}")
+            found = self._widths(tried)
+            ratio = of(found) / self.width
+            low, high = (low, tried) if ratio <= 1 else (tried, high)
+            if (high and (high <= _LEAST or high <= _CLOSE * low)) or low >= _MOST:
+                break
+            guess = (
+                tried * min(max(ratio, 1e-3), 1e3) * (1.02 if ratio > 1 else 1.0)
+            )  # just narrow enough, if it can be
+            inside = (low or _LEAST / 2) < guess < (high or 2 * _MOST) and guess != tried
+            guess = guess if inside else sqrt((low or _LEAST) * (high or _MOST))
+            tried = min(max(guess, _LEAST), _MOST)
+        return high or None

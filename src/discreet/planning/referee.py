@@ -118,18 +118,19 @@ def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
     assert exact is not None
     found = compare(mechanism.log_likelihood, sets, exact)
     which = "all" if complete else "the worst and other" if worst is not None else "chosen"
-    size = _number(mechanism.size, "record")
-    said = f"compared, at the real size of {size}: {_pairs(which, found.pairs)} of different records"
+    who = model.protects.removeprefix("one ")
+    size = _number(mechanism.size, who)
+    said = f"compared, at the real size of {size}: {_pairs(which, found.pairs)} of different {who}s"
     guarantee = mechanism.guarantee
     if guarantee.delta == 0:
-        _at_most(found.epsilon, float(guarantee.epsilon), "privacy loss of replacing one record", mechanism)
+        _at_most(found.epsilon, float(guarantee.epsilon), f"privacy loss of replacing {model.protects}", mechanism)
         words = f"loss at most {found.epsilon:.9g} of {exact_text(guarantee.epsilon)} stated"
         return f"{said} on the outputs without noise: {words}", found.epsilon, found.worst_pair
     own = np.diagonal(found.log_laws)  # every data set on its own output
     first, second = sets.pairs.T
     drops = np.maximum(own[first] - found.log_laws[second, first], own[second] - found.log_laws[first, second])
     largest, rho = float(drops.max(initial=0.0)), float(mechanism.rho)
-    _at_most(largest, rho, "zCDP cost (rho) of replacing one record", mechanism)
+    _at_most(largest, rho, f"zCDP cost (rho) of replacing {model.protects}", mechanism)
     return f"{said}, as noise measures their distance: rho at most {largest:.6g} of {rho:.6g} stated", 0.0, ((), ())
 
 

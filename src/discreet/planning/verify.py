@@ -78,6 +78,7 @@ def verify(
         checks=tuple(checks),
         loss=loss,
         rows=rows,
+        protects=mechanism.model.protects,
     )
 
 

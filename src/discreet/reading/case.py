@@ -173,6 +173,7 @@ class Engine(ABC):
     models: ClassVar[tuple[type, ...]]  # whose cases it reads
     exactness: ClassVar[Exactness] = Exactness.EXACT
     reads_margins: ClassVar[bool] = False  # whether it reads releases of other tables too, margins of the case's
+    reads_own_rows: ClassVar[bool] = False  # whether rows of one table may have priors of their own
     shares_rows: ClassVar[bool] = False  # whether `reader` reads rows once that have the same prior in several cases
 
     def __init_subclass__(cls, place: int | None = None) -> None:
@@ -253,6 +254,6 @@ def engines_of(case: Case) -> list[Engine]:
     """Return the engines that read cases of this model, in the order of the places that they state."""
     everything_registered()
     known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
-    has_margins = any(each.is_margin for each in case.observed)
-    fitting = [kind for kind, _ in known if kind.reads_margins or not has_margins]
-    return [kind() for kind in fitting if isinstance(case.model, kind.models)]
+    has_margins, has_rows = any(each.is_margin for each in case.observed), case.model.has_own_rows
+    able = [k for k, _ in known if (k.reads_margins or not has_margins) and (k.reads_own_rows or not has_rows)]
+    return [kind() for kind in able if isinstance(case.model, kind.models)]

@@ -2,8 +2,9 @@
 
 Among the records a weighted mean is a ratio as any other (`ratios`). For the population, D(r) has the deviation of a
 sum of independent units besides, whose variance is about V(r) = sum (h - r k)^2. It is read from the noisy parts of
-squares: every V(r) from 0 to the most that the units allow is equally likely beforehand, and the noise in it is taken
-for that of independent Laplace numbers, a little wider than it is. Totals have the variance sum y^2 - (sum y)^2 / n.
+squares: up to r (1 - r) sum k, the most that values between the bounds allow as k <= 1, V(r)^(1/3) is uniform
+beforehand, as for means without weights, and the noise in it is taken for that of independent Laplace numbers, a little
+wider than it is. Totals have the variance sum y^2 - (sum y)^2 / n.
 """
 
 from dataclasses import dataclass
@@ -41,12 +42,13 @@ class WeightedSumsReading(NumberSumsReading):
     def _variances(self, group: int, ratio: float) -> Floats:
         """Return draws of V(r): those that are possible, chosen by rank."""
         drawn = np.asarray(self.model.residuals(self.second[group] - self._square_draws, ratio))
-        most = self.known(group) * max(ratio, 1 - ratio) ** 2
-        possible = drawn[(drawn >= 0) & (drawn <= most)]
+        most = max(self.known(group) * ratio * (1 - ratio), 1e-12)
+        possible = np.sort(drawn[(drawn > 0) & (drawn <= most)])
         ranks = self._normals[1]
         if len(possible) < _FEW:
-            return np.asarray(ranks * most)
-        return np.asarray(possible[(ranks * len(possible)).astype(np.intp)])
+            return np.asarray(ranks**3 * most)
+        weights = np.cumsum(possible ** (-2 / 3))
+        return np.asarray(possible[np.searchsorted(weights, ranks * weights[-1])])
 
     def deviation(self, group: int) -> tuple[Deviation, float]:
         """Return draws of how far a sum of units lies from its expectation, and about how far that makes a ratio."""

@@ -18,6 +18,7 @@ from discreet.mechanisms import Mechanism
 from discreet.models.model import ModelT
 
 if TYPE_CHECKING:
+    from discreet.reading.cells.likelihood import Likelihood
     from discreet.releases.release import Release
 
 
@@ -51,18 +52,29 @@ class ReleaseFace(Generic[ModelT]):
     def _repr_html_(self) -> str:
         """Return the public facts for a notebook; everything in it is text and nothing else."""
         title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
-        facts = {"made by": repr(self.mechanism), "guarantee": repr(self.guarantee), "protects": self.unit.description}
+        facts = {"made by": repr(self.mechanism), "guarantee": self._promise, "protects": self.unit.description}
         return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
+
+    @property
+    def _promise(self) -> str:
+        return repr(self.guarantee).replace(self.guarantee.adjacency.value, self.change, 1)
 
     @property
     def change(self) -> str:
         """Return which change of the data is hidden, in words: that of one record, or of all rows of one person."""
-        return self.guarantee.adjacency.value.replace("one record", self.mechanism.model.protects)
+        return self.guarantee.adjacency.words(self.mechanism.model.protects)
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Return the noisy output as an array. It is not the truth: read it with `infer`."""
         return np.array(self.output, dtype=np.int64)
+
+    @property
+    def likelihood(self) -> "Likelihood":
+        """Return what this release says about the probabilities of its table's cells: evidence for any model."""
+        from discreet.reading.cells.likelihood import Likelihood  # which few readers need
+
+        return Likelihood(self)
 
     @property
     def digest(self) -> str:

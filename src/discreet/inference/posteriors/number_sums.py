@@ -245,8 +245,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             hidden="sums",
             meaning="The estimate, with an interval for these records, which privacy alone makes wide, and one for the "
             "population that they come from, where sampling does so too.",
-            prior="No prior enters intervals for the records. For the population, every spread between the bounds is "
-            "taken to be equally likely beforehand.",
+            prior="No prior enters intervals for the records. For the population, spreads between the bounds "
+            "are weighed by the noisy squares; beforehand their power of 2/3 is uniform.",
             public=("the bounds",),
         )
 

@@ -68,6 +68,8 @@ class Posterior(ABC, Generic[ModelT]):
     model: ModelT
     releases: tuple[Release[ModelT], ...]
     size: int
+    own_records = 0
+    """How many records of the reader's own the prior holds: then the posterior is as confidential as they are."""
 
     def __init_subclass__(cls, shows: type | None = None) -> None:
         super().__init_subclass__()
@@ -146,14 +148,25 @@ class Posterior(ABC, Generic[ModelT]):
 
     @property
     def combined(self) -> str:
-        """Say which releases were read together; nothing if there is one."""
+        """Say which releases were read together, and with how many own records; nothing if there is one alone."""
         if len(self.releases) == 1:
-            return ""
+            return self.own_line
         each = [
             f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in r.model.declared_columns)})"
             for r in self.releases
         ]
-        return f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
+        read = f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
+        return " ".join(filter(None, [read, self.own_line]))
+
+    @property
+    def own_line(self) -> str:
+        """Say that own records were read too, and that nothing protects them."""
+        if not self.own_records:
+            return ""
+        return (
+            f"Read with {self.own_records:,} records of the reader's own, taken for others of the same population; no "
+            "noise hides them, so what is read is as confidential as they are."
+        )
 
     def starred(self, rows: Sequence[Row]) -> str:
         """Say why means have a star: they lie outside of their intervals. Nothing if none of these rows has one."""

@@ -89,7 +89,7 @@ def budget_chart(ledger: Ledger) -> Spec:
         layer(words(**beside, dy=-9, fill=GREY), {"x": right, "y": top, "text": {"value": name}}, first),
     ]
     whose = created["population"] or str(ledger.place).split("/")[-1]
-    title = _budget_title(whose, created, spent, limit, ledger.declared_limit)
+    title = _budget_title(whose, ledger, spent, limit, ledger.declared_limit)
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 
@@ -121,14 +121,14 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 
-def _budget_title(name: str, created: Body, spent: Amount, limit: Amount, declared: Amount) -> Spec:
+def _budget_title(name: str, ledger: Ledger, spent: Amount, limit: Amount, declared: Amount) -> Spec:
     unit = next(iter(limit.document()))
     gone, most = getattr(spent, unit), getattr(limit, unit)
     over = "; the limit was lowered below this" if gone > most else ""
     lines = [f"{unit}: {_amount(gone)} of {_amount(most)} spent{over}"]
     lines += [f"delta: {_amount(spent.delta)} of {_amount(limit.delta)} spent"] if limit.delta else []
     lines += [f"zCDP, converted from a limit of {declared.words()}"] if unit == "rho" else []
-    lines += lines_of(f"protects {created['unit']} (neighbours: {created['adjacency']})", 80)
+    lines += lines_of(f"protects {ledger.created['unit']} (neighbours: {ledger.change})", 80)
     return {"text": lines_of(f"Privacy budget: {name}", 68), "subtitle": lines}
 
 

@@ -110,9 +110,10 @@ def reading_title(posterior: Posterior) -> Spec:
     label = ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
     given = [release.guarantee for release in posterior.releases]
     delta = sum((guarantee.delta for guarantee in given), Fraction(0))
-    facts = [f"{posterior.size:,} records", f"epsilon = {' + '.join(exact_text(each.epsilon) for each in given)}"]
+    who = first.model.protects.removeprefix("one ")
+    facts = [f"{posterior.size:,} {who}s", f"epsilon = {' + '.join(exact_text(each.epsilon) for each in given)}"]
     facts += [f"delta = {exact_text(delta)}"] if delta else []
-    facts += [f"neighbours: {given[0].adjacency.value}"]
+    facts += [f"neighbours: {first.change}"]
     unit = lines_of(f"for {first.unit.description} with up to {first.unit.rows} records", 80)
     besides = [line for each in given if each.metric for line in lines_of(f"besides {each.metric.per_unit_words}", 80)]
     below = [" · ".join(facts), *besides, *(unit if first.unit.rows > 1 else [])]

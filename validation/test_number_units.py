@@ -1,0 +1,158 @@
+"""How often intervals of persons, of weighted means and of a median in two steps hold the truth, by the exact samplers.
+
+Each setting is a test with one literal seed and goes the whole way from rows to intervals: `rehearse`, `simulate`,
+`infer`, `rows`. Persons have some rows each, those with more rows dearer ones, and a tenth has none; weights go with
+the values. The truth of a population is that of 400,000 units, clipped as the study clips them. Few releases are made
+by default (200, standard error .021), 1,000 in a full run (.0095). Means are held to 87 to 93 %, medians, whose
+intervals are whole cells, to at least 89 %, with three standard errors more, or one in a full run. Squares of shares
+get a tenth of epsilon, so that of few persons or weights noise hides the spread: there the mean of a population is
+held more often than stated, up to 98 %.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from kept_results import IS_FULL, repeats
+from numpy.typing import NDArray
+from test_number_coverage import TRUTHS
+
+import discreet as dc
+
+RELEASES, MANY = repeats(200, 1000), 400_000
+SLACK = (1 if IS_FULL else 3) * (0.9 * 0.1 / RELEASES) ** 0.5
+Floats = NDArray[np.float64]
+
+
+def stays(size: int, g: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
+    """Return the number of each row's person, and what the row cost: dearer for those with many rows."""
+    rows = np.where(g.random(size) < 0.1, 0, 1 + g.poisson(1.5, size))
+    ids = np.repeat(np.arange(size), rows)
+    return ids, g.gamma(2, 20 * (1 + rows[ids] / 4))
+
+
+def pay(size: int, g: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return values and their weights, which are larger for larger values."""
+    values = g.lognormal(10.4, 0.7, size)
+    return values, np.clip(4 * (values / 35_000) ** 0.5 * g.gamma(4, 0.25, size), 0, 20)
+
+
+def totals(size: int, g: np.random.Generator) -> Floats:
+    ids, costs = stays(size, g)
+    return np.asarray(np.clip(np.bincount(ids, np.clip(costs, 0, 300), size), 0, 600))
+
+
+def largest(size: int, g: np.random.Generator) -> Floats:
+    ids, costs = stays(size, g)
+    found = np.full(size, -np.inf)
+    np.maximum.at(found, ids, np.clip(costs, 0, 300))
+    return found[np.isfinite(found)]
+
+
+def per_row(size: int, g: np.random.Generator) -> tuple[float, float]:
+    """Return the sums of shares times values and of shares, of persons who count with at most 3 rows."""
+    ids, costs = stays(size, g)
+    rows = np.bincount(ids, minlength=size)
+    shares = 1 / np.maximum(rows, 3)[ids]
+    return float((shares * np.clip(costs, 0, 300)).sum()), float(shares.sum())
+
+
+def weighted(size: int, g: np.random.Generator) -> tuple[float, float]:
+    values, weights = pay(size, g)
+    return float((np.clip(values, 0, 200_000) * weights).sum()), float(weights.sum())
+
+
+def mean_of(draw: Callable[[int, np.random.Generator], Any], size: int, g: np.random.Generator) -> float:
+    found = draw(size, g)
+    return float(found[0] / found[1] if isinstance(found, tuple) else found.mean())
+
+
+@lru_cache(maxsize=8)
+def in_population(draw: Callable[[int, np.random.Generator], Any]) -> float:
+    return mean_of(draw, MANY, np.random.default_rng(2))
+
+
+def persons_rows(size: int, g: np.random.Generator) -> dict[str, Any]:
+    ids, costs = stays(size, g)
+    return {"id": [f"p{person}" for person in ids], "x": costs.tolist()}
+
+
+def weighted_rows(size: int, g: np.random.Generator) -> dict[str, Any]:
+    values, weights = pay(size, g)
+    return {"x": values.tolist(), "w": weights.tolist()}
+
+
+KINDS: dict[str, tuple[Callable[[int], Any], Callable[..., Any], Callable[..., Any]]] = {
+    "total": (
+        lambda size: dc.NumberSums("x", (0, 600), missing=0, persons=dc.Persons("id", size, "total", (0, 300))),
+        totals,
+        persons_rows,
+    ),
+    "largest": (
+        lambda size: dc.NumberSums("x", (0, 300), persons=dc.Persons("id", size, "largest")),
+        largest,
+        persons_rows,
+    ),
+    "rows": (lambda size: dc.WeightedSums("x", (0, 300), rows=dc.PersonRows("id", size, 3)), per_row, persons_rows),
+    "weights": (
+        lambda _: dc.WeightedSums("x", (0, 200_000), weights=dc.Weights("w", 20, "fixed by design")),
+        weighted,
+        weighted_rows,
+    ),
+}
+UNITS = [
+    ("total", 300, "1", 301), ("total", 2000, ".1", 302), ("largest", 300, "1", 303), ("largest", 2000, ".1", 304),
+    ("rows", 300, "1", 305), ("rows", 2000, ".1", 306), ("weights", 300, "1", 307), ("weights", 2000, ".1", 308),
+    ("weights", 5000, "1", 309),
+]  # fmt: skip
+MEDIANS = [("income", 64, 1000, "1", 401), ("age", 64, 1000, "1", 402), ("hours", 64, 1000, ".1", 403),
+           ("visits", 65, 300, "1", 404)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "size", "epsilon", "seed"), UNITS)
+def test_means_of_persons_and_weighted_means_are_held_as_often_as_stated(
+    kind: str, size: int, epsilon: str, seed: int
+) -> None:
+    make, draw, rows_of = KINDS[kind]
+    model, truth = make(size), in_population(draw)
+    mechanism = dc.GeometricSums(model, size, epsilon)
+    held, widths = np.zeros(2), np.zeros(2)
+    for number in range(RELEASES):
+        records = model.rehearse(rows_of(size, np.random.default_rng([seed, number])))
+        among = mean_of(draw, size, np.random.default_rng([seed, number]))
+        found = dc.infer(dc.simulate(mechanism, records, dc.SeededBits(1000 * seed + number))).rows(0.9)
+        for place, (row, value) in enumerate(zip(found, (among, truth), strict=True)):
+            held[place] += row.low <= value <= row.high
+            widths[place] += row.high - row.low
+    held, widths = held / RELEASES, widths / RELEASES
+    print(f"\n{kind}, n = {size}, epsilon = {epsilon}: these {held[0]:.3f}, population {held[1]:.3f}")
+    print(f"  widths {widths[0]:.4g}, {widths[1]:.4g}")
+    assert held.min() >= 0.87 - SLACK
+    assert held[0] <= 0.93 + SLACK
+    assert held[1] <= (0.98 if kind in ("rows", "weights") else 0.93 + SLACK)
+
+
+@pytest.mark.parametrize(("name", "cells", "size", "epsilon", "seed"), MEDIANS)
+def test_medians_in_two_steps_are_held_at_least_as_often_as_stated(
+    name: str, cells: int, size: int, epsilon: str, seed: int
+) -> None:
+    draw, bounds = TRUTHS[name]
+    model = dc.NumberTable("x", bounds, cells, is_whole=name == "visits", quantiles=("0.5",), missing=0)
+    mechanism = dc.TwoStepMedian(model, size, epsilon)
+    law = np.sort(np.clip(draw(MANY, np.random.default_rng(2)), *bounds))
+    held, widths = np.zeros(2), np.zeros(2)
+    for number in range(RELEASES):
+        values = np.sort(np.clip(draw(size, np.random.default_rng([seed, number])), *bounds))
+        table = np.histogram(np.minimum(values, model.places[-1] - 1e-9), model.places)[0]
+        found = dc.infer(dc.simulate(mechanism, table, dc.SeededBits(1000 * seed + number))).rows(0.9)
+        for place, (row, value) in enumerate(
+            zip(found, (values[(size + 1) // 2 - 1], law[MANY // 2 - 1]), strict=True)
+        ):
+            held[place] += row.low <= value <= row.high
+            widths[place] += row.high - row.low
+    held, widths = held / RELEASES, widths / RELEASES
+    print(f"\n{name}, {model.count} cells, n = {size}, epsilon = {epsilon}: records {held[0]}, population {held[1]}")
+    print(f"  widths {widths[0]:.4g}, {widths[1]:.4g}")
+    assert held.min() >= 0.89 - SLACK
