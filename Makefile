@@ -53,6 +53,7 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/hellinger_draws.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/ledger.py --server
+	$(BIN)/python benchmarks/serve.py
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py

@@ -3,26 +3,21 @@
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
 from sqlalchemy import select
 
 import discreet as dc
 from discreet.client import ServerError
 from discreet.serve.confine import version
 from discreet.serve.desk import Desk
-from discreet.serve.front import Settings
 from discreet.serve.people import People
 from discreet.serve.schema import FRONT_RIGHTS, Queue, QueueError, audit, metadata
 from discreet.serve.start import Pair, Reached, first_link
 from postgresql_server import WHY_MISSING, is_here, running
-from serving import CHEAP, MANY, PASSWORD, Served
+from serving import CHEAP, PASSWORD, Served, listening
 
 STOLEN = """
 import os, socket, sys
@@ -60,8 +55,8 @@ def test_a_stolen_front_cannot_read_a_record_or_write_the_ledger(tmp_path: Path)
     (tmp_path / "queue").mkdir()
     for name in ("survey.csv", "study.toml", "study.db"):
         (tmp_path / name).write_text("secret")
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = str(listening.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        port = str(place.getsockname()[1])
         done = subprocess.run(
             [sys.executable, "-c", STOLEN, str(tmp_path), port], capture_output=True, text=True, check=False
         )
@@ -71,24 +66,6 @@ def test_a_stolen_front_cannot_read_a_record_or_write_the_ledger(tmp_path: Path)
     assert len(refused) == 11
     assert set(refused) <= allowed_links, refused
     assert (tmp_path / "study.db").read_text() == "secret"
-
-
-@contextmanager
-def listening(server: Served) -> Iterator[str]:
-    """Let the front of a served survey answer on this machine, as long as it is needed."""
-    place = socket.create_server(("127.0.0.1", 0))
-    host = f"127.0.0.1:{place.getsockname()[1]}"
-    server.front.settings = Settings(frozenset({host}), rates=MANY)
-    config = uvicorn.Config(server.app, log_level="critical", lifespan="off", ws="none")
-    front = uvicorn.Server(config)
-    thread = threading.Thread(target=front.run, kwargs={"sockets": [place]})
-    thread.start()
-    try:
-        yield f"http://{host}"
-    finally:
-        front.should_exit = True
-        thread.join(30)
-        place.close()
 
 
 def draw(epsilon: str) -> dict[str, object]:
