@@ -1,6 +1,5 @@
 """A served survey for tests: a queue, a publisher that takes no time, a front, and people of every role."""
 
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from discreet.serve.publisher import Publisher
 from discreet.serve.roles import RIGHTS, SCOPES, Person
 from discreet.serve.schema import Queue
 from discreet.serve.slot import Outcome
+from discreet.serve.start import listen
 from survey import STUDY, SURVEY
 
 HOST, PASSWORD = "data.example", "a long enough password"
@@ -154,7 +154,7 @@ def served(folder: Path, **how: object) -> Iterator[Served]:
 @contextmanager
 def listening(server: Served) -> Iterator[str]:
     """Let the front of a served survey answer on this machine, as long as it is needed."""
-    place = socket.create_server(("127.0.0.1", 0))
+    place = listen(("127.0.0.1", 0))
     host = f"127.0.0.1:{place.getsockname()[1]}"
     server.front.settings = Settings(frozenset({host}), rates=MANY)
     config = uvicorn.Config(server.app, log_level="critical", lifespan="off", ws="none")
