@@ -49,7 +49,8 @@ class Running:
         self.study, self.log = dc.Study(folder / "study.toml"), folder / "log"
         self.address = "127.0.0.1:8765"
         words = (*PROGRAM, "serve", str(folder / "study.toml"), "--address", self.address)
-        self.process = subprocess.Popen(words, stdout=self.log.open("w"), stderr=subprocess.STDOUT)
+        with self.log.open("w") as written:
+            self.process = subprocess.Popen(words, stdout=written, stderr=subprocess.STDOUT)
         while "/welcome/" not in self.log.read_text():
             assert self.process.poll() is None, self.log.read_text()
             time.sleep(0.1)

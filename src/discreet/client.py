@@ -58,11 +58,11 @@ class Client:
         """Return what was spent, what is left, and for what."""
         return self._get("budget")
 
-    def plan(self, query: Mapping[str, object] | None = None, **keys: object) -> Answer:
+    def plan(self, query: Mapping[str, object] | None = None, /, **keys: object) -> Answer:
         """Return cost, mechanism with its reason, and expected width of a question; nothing is spent."""
         return self._post("plans", _asked(keys, query))
 
-    def ask(self, query: Mapping[str, object] | None = None, *, key: str | None = None, **keys: object) -> Answer:
+    def ask(self, query: Mapping[str, object] | None = None, /, *, key: str | None = None, **keys: object) -> Answer:
         """Ask a question by the keys of a study file, and return it as it stands; with a `key`, safe to repeat."""
         return self._post("questions", _asked(keys, query), {} if key is None else {"Idempotency-Key": key})
 
