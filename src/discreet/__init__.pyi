@@ -27,6 +27,7 @@ from discreet.as_published import plug_in_regression as plug_in_regression
 from discreet.as_published import projected_reading as projected_reading
 from discreet.as_published import truncated_reading as truncated_reading
 from discreet.certificates.posterior_draw import posterior_draw_delta as posterior_draw_delta
+from discreet.client import Client
 from discreet.errors import (
     BudgetError,
     DeclarationError,
@@ -160,6 +161,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "Categories",
+    "Client",
     "Column",
     "DeclarationError",
     "DiscreetError",
