@@ -172,7 +172,7 @@ def _insert_often(address: str, number: int, ready: Any) -> None:
             insert()
 
 
-def throughput(work: Callable[[str, int, Any], None], address: str, processes: int, number: int = 400) -> float:
+def throughput(work: Callable[[str, int, Any], None], address: str, processes: int, number: int = 2_400) -> float:
     """Return how many times a second some processes do some work together."""
     ready = FORK.Barrier(processes + 1)
     share = number // processes

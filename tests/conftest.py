@@ -31,6 +31,8 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
     monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
     monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
+    for home in ("network", "network_draws"):
+        monkeypatch.setattr(f"discreet.inference.posteriors.{home}.DRAWS", 200)
     for name in ("_TRIALS", "_DRAWS", "_AROUND"):
         monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 60)
     for name in ("_MOST_BLOCKS", "_LEAST_ROUNDS", "_MOST_ROUNDS"):

@@ -33,6 +33,9 @@ FAMILIES = (
     dc.Poisson("falls", most=5),
     dc.Exponential("wait", high=10, bands=20),
     dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
+    dc.Binomial("right", trials=5),
+    dc.LaplaceScale("error", reach=10, bands=10),
+    dc.NormalPrecision("error", reach=10, bands=10),
 )
 NUMBERS = (
     dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),
@@ -61,6 +64,7 @@ MAKERS: dict[str, Any] = {
     "PosteriorSampling": lambda model, size: dc.PosteriorSampling.tempered(
         model, size=size, epsilon=2, delta="1e-2", grid_bits=20
     ),
+    "RateTruncation": lambda model, size: dc.RateTruncation.at_rate(model, size=size, epsilon=2, grid_bits=20),
     "NetworkSampling": lambda model, size: dc.NetworkSampling.tempered(model, size=size, epsilon=4, delta="1e-2"),
     "RoundedLaplace": lambda model, size: dc.RoundedLaplace(model, size, 1, 2, len(model.cells)),
     "FlooredLaplace": lambda model, size: dc.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),

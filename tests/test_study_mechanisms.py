@@ -73,10 +73,14 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "HellingerTable": [(TABLE,)],
     "PermuteAndFlip": [(TABLE,)],
     "MaximumPosterior": [(TABLE, "resolution = 10")],
+    "TotalVariationChoice": [(TABLE,)],
     "PosteriorSampling": [(TABLE, DELTA, 'power = "0.05"', "grid_bits = 16"), (TABLE, 'least = "0.3"', "draws = 1")],
     "PosteriorSampling.tempered": [(TABLE, LESS, "draws = 2"), (EVENTS, DELTA)],
     "PosteriorSampling.truncated": [(TABLE, 'least = "0.1"', "grid_bits = 20")],
-    "PosteriorSampling.concentrated": [(TABLE, LESS)],
+    "PosteriorSampling.concentrated": [(TABLE, LESS), (EVENTS, DELTA)],
+    "RateTruncation": [(EVENTS, 'lowest = "0.8"', 'highest = "1.2"')],
+    "RateTruncation.tempered": [(EVENTS, 'lowest = "0.5"', "highest = 2", "draws = 2")],
+    "RateTruncation.at_rate": [(EVENTS, "grid_bits = 20")],
     "CubeCounts": [(GRAPH, 'class_share = "1/5"')],
     "JointHistograms": [(GRAPH,)],
     "FamilyHistograms": [('model = "network"\nedges = ["a", "b"]', "shares = [1, 2]")],
@@ -179,6 +183,9 @@ FAMILIES: dict[str, tuple[str, Any]] = {
     "poisson": (EVENTS, dc.Poisson("z", most=3, shape=3, rate="2.5")),
     "exponential": ("high = 4\nbands = 8\nshape = 3", dc.Exponential("z", high=4, bands=8, shape=3)),
     "normal-mean": ("low = 0\nhigh = 4\nvariance = 1", dc.NormalMean("z", low=0, high=4, variance=1)),
+    "binomial": ("trials = 3\nalpha = 2\nbeta = 4", dc.Binomial("z", trials=3, alpha=2, beta=4)),
+    "laplace-scale": ("reach = 2\ncentre = 1\nbands = 4", dc.LaplaceScale("z", reach=2, centre=1, bands=4)),
+    "normal-precision": ("reach = 2\nmean = 1\nbands = 4", dc.NormalPrecision("z", reach=2, mean=1, bands=4)),
 }
 
 
@@ -230,7 +237,7 @@ def test_every_registered_family_is_asked_here() -> None:
         (('model = "poisson"\nmost = 3', DELTA), None, "the model 'poisson' needs column"),
         (('model = "poisson"\ncolumn = "z"', DELTA), None, "the model 'poisson' needs most"),
         (('model = "poison"\ncolumn = "z"', DELTA), None, "Did you mean 'poisson'?"),
-        ((EVENTS, DELTA), "MaximumPosterior", "for the model 'poisson' it must be one of PosteriorSampling."),
+        ((EVENTS, DELTA), "MaximumPosterior", "'poisson' it must be one of PosteriorSampling, RateTruncation."),
     ],
 )  # fmt: skip
 def test_keys_that_do_not_fit_are_refused_in_words(

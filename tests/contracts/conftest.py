@@ -128,6 +128,7 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
+    "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
     "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
@@ -145,6 +146,11 @@ TABLE: dict[str, list[Setting]] = {
     "TreeLevels": [
         of(THREE, 2, 4, 84, parents=(2, 2), lengths=(1, "1/2")),
         of(COIN, 3, 1, 85, parents=(1,), lengths=(2,)),
+    ],
+    "RateTruncation": [
+        of(EVENTS, 2, 3, 88, 400, lowest="0.5", highest=2, grid_bits=3),
+        by("tempered", MEAN, 89, 400, size=2, epsilon=1, lowest=-1, highest=1, grid_bits=3),
+        of(EVENTS, 1, 9, 90, 400, lowest="0.5", highest=2, draws=2, grid_bits=2),
     ],
     "MetricSums": [of(SUMS, 3, 2, 86, squares="1/2"), of(SUMS, 2, 3, 87, squares="1/2")],
     "BallDraw": [of(LINE, 3, 1, 67, 600, steps=16)],

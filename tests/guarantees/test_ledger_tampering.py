@@ -184,10 +184,10 @@ def test_a_forged_chain_that_adds_up_may_not_pass_its_limit(tmp_path: Path) -> N
 def test_forged_back_links_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     monkeypatch.setattr(chain, "digests_at", lambda _, numbers: ["f" * 64 for _ in numbers])
-    for _ in range(3):
+    for _ in range(7):
         ledger.charge(dc.Guarantee("0.1"), "x", {})
     monkeypatch.undo()
-    with pytest.raises(dc.LedgerError, match="broken at entry 4"):
+    with pytest.raises(dc.LedgerError, match="broken at entry 8"):
         ledger.check()
 
 

@@ -139,7 +139,7 @@ def test_tables_that_do_not_hold_each_other_are_refused() -> None:
 @pytest.mark.parametrize("prior", [1, 0.3])
 def test_the_prior_reproduces_itself(prior: float) -> None:
     """Without news the chains keep the Dirichlet-multinomial law of the tables: its means and variances."""
-    network, size = graph(*TRIANGLE, levels=3, prior=prior), 20
+    network, size = graph("a -> b", levels=3, prior=prior), 20
     release = dc.simulate(
         dc.FamilyHistograms(network, size, "1e-4"),
         network.made_up(size, np.random.default_rng(1)).statistics,

@@ -46,7 +46,8 @@ def test_chains_that_do_not_get_there_are_told() -> None:
     target, _ = target_of(Case.of(releases(), prior=1))
     lost = Target(target.coordinates, target.fit, target.maximal, target.alphas, None)  # from the prior
     with pytest.warns(dc.ConvergenceWarning, match="of them stayed far from all others"):
-        SampledTables(lost, 0, lambda: (0.0, 0.0))
+        read = SampledTables(lost, 0, lambda: (0.0, 0.0))
+    assert read.agreement.r_hat > 1.1, "groups of chains that started side by side have not forgotten it"
 
 
 def test_a_few_chains_among_many_are_seen() -> None:
@@ -54,3 +55,14 @@ def test_a_few_chains_among_many_are_seen() -> None:
     assert chains_apart(values) == 0
     values[1, :3] += 9
     assert chains_apart(values) == 3
+
+
+def test_chains_get_to_draws_of_many_records() -> None:
+    """From the prior 4 of 128 chains stayed far away for as long as they ran, and the reader was warned."""
+    levels = dict.fromkeys("abcd", ("no", "yes"))
+    network = dc.Network.from_edges("a -> b", "a -> c", "b -> c", "c -> d", levels=levels, prior=1, outside="no")
+    counts = network.made_up(100_000, np.random.default_rng(8)).statistics
+    release = dc.simulate(dc.NetworkSampling(network, 100_000, 9, "0.9"), counts, dc.SeededBits(5))
+    posterior = dc.infer(release, prior=1)  # a warning would be an error here
+    both = counts[:8].reshape(2, 2, 2).sum(axis=2)  # a and b
+    assert posterior.conditional("b=yes", "a=yes").mean == pytest.approx(both[1, 1] / both[1].sum(), abs=0.02)

@@ -54,6 +54,29 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
         PosteriorSampling(weaker, size, epsilon, delta)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        Poisson("x", 3, 2, 1),
+        NormalMean("x", 0, 10, 4),
+        Exponential("x", 10, shape=5, rate=5),
+        dc.Binomial("x", 4, 2, 3),
+        dc.LaplaceScale("x", 4, bands=4),
+        dc.NormalPrecision("x", 4, bands=4),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_weakest_prior_of_a_family_keeps_its_mean_and_the_guarantee(model: Any) -> None:
+    found = PosteriorSampling.concentrated(model, size=20, epsilon=1, delta="1e-3")
+    assert found.power == 1
+    ratios = {getattr(found.model, name) / getattr(model, name) for name in model.strength}
+    assert len(ratios) == 1
+    assert 0.999e-3 < found.delta_at(Fraction(1)) <= 1e-3
+    (times,) = ratios
+    with pytest.raises(dc.DeclarationError, match="above the stated"):
+        PosteriorSampling(model.stronger(times * Fraction(999, 1000)), 20, 1, "1e-3")
+
+
 def test_the_largest_power_for_a_guarantee() -> None:
     mechanism = PosteriorSampling.tempered(COIN, size=100, epsilon="1", delta="1e-6")
     assert float(mechanism.power) == pytest.approx(0.0918305151, abs=1e-10)
@@ -136,6 +159,9 @@ def test_truncation_without_tempering() -> None:
         Poisson("x", most=3, shape=4),
         Exponential("x", high=2, bands=3, shape=3, rate=2),
         NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4),
+        dc.Binomial("x", trials=2, alpha=4, beta=3),
+        dc.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2),
+        dc.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -145,6 +171,7 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     mechanism = PosteriorSampling(model, size, "0.3", Fraction(exact) * Fraction(1001, 1000), grid_bits=bits)
     reach = np.arange(-6 * 2**bits, 14 * 2**bits)[:, None]
     outputs = reach[reach[:, 0] >= 0] if not isinstance(model, NormalMean) else reach
+    outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.Binomial) else outputs
     found = enumerate_neighbours(mechanism.log_likelihood, size, len(model.cells), outputs)
     missing = (1 - np.exp(found.log_laws).sum(axis=1)).max()
     assert missing < 1e-4
@@ -266,7 +293,13 @@ def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None
 
 @pytest.mark.parametrize(
     "model",
-    [DIE, Poisson("x", 3, 20, 20), NormalMean("x", 0, 10, 4), Exponential("x", 10, shape=5, rate=5)],
+    [
+        DIE,
+        Poisson("x", 3, 20, 20),
+        NormalMean("x", 0, 10, 4),
+        Exponential("x", 10, shape=5, rate=5),
+        dc.Binomial("x", 4, 5, 5),
+    ],
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.parametrize("delta", ["1e-9", "1e-12"])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, ctx
-from scipy.stats import beta, gamma, norm
+from scipy.stats import beta, binom, gamma, laplace, norm
 
 import discreet as dc
 from discreet.exact import ball
@@ -96,6 +96,35 @@ def test_posteriors() -> None:
     assert HEIGHT.posterior(row) == NormalLaw(F(2 * 150 + 105 + 390, 5), F(5))
 
 
+@pytest.mark.parametrize("power", [1, F(1, 3)])
+def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(power: Fraction) -> None:
+    """On a grid of parameters, from densities of scipy at the middles that records stand for."""
+    places = np.linspace(1e-4, 1 - 1e-4, 20_001)
+    chance = dc.Binomial("x", trials=3, alpha=2, beta=4)
+    logs = beta(2, 4).logpdf(places) + float(power) * sum(
+        times * binom.logpmf(x, 3, places) for x, times in enumerate((2, 0, 1, 4))
+    )
+    assert_same_law(chance.posterior((2, 0, 1, 4), F(power)), places, logs)
+    rates, counts = np.linspace(1e-3, 12, 20_001), (1, 2, 0, 1, 0)
+    for model, law in (
+        (dc.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3), lambda x: laplace.logpdf(x, 1, 1 / rates)),
+        (dc.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3), lambda x: norm.logpdf(x, 1, rates**-0.5)),
+    ):
+        logs = gamma(2, scale=1 / 3).logpdf(rates) + float(power) * sum(
+            times * law(x) for x, times in zip((-2, 0, 2, 4), counts, strict=False)
+        )
+        assert_same_law(model.posterior(counts, F(power)), rates, logs)
+
+
+def assert_same_law(found: Law, places: Any, logs: Any) -> None:
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    for cut in (0.2, 0.5, 0.8):
+        place = int(np.searchsorted(np.cumsum(weights), cut))
+        with ctx.workprec(64):
+            assert float(found.below(arb(places[place]))) == pytest.approx(cut, abs=1e-3)
+
+
 def test_the_poisson_posterior_is_prior_times_likelihood() -> None:
     """On a grid of rates, without any conjugacy."""
     rates = np.linspace(0.001, 12, 20_001)
@@ -128,6 +157,12 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
         lambda: NormalMean("x", low=1, high=0, variance=1),
         lambda: NormalMean("x", low=0, high=1, variance=0),
         lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2),
+        lambda: dc.Binomial("x", trials=0),
+        lambda: dc.Binomial("x", trials=3, outside=4),
+        lambda: dc.Binomial("", trials=3),
+        lambda: dc.LaplaceScale("x", reach=0),
+        lambda: dc.LaplaceScale("x", reach=1, bands=0),
+        lambda: dc.NormalPrecision("x", reach=1, shape=0),
     ],
 )
 def test_nonsense_is_refused(make: Any) -> None:

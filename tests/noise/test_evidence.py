@@ -71,8 +71,10 @@ OTHERS: dict[str, Mechanism] = {
     "HellingerTable": dc.HellingerTable(TABLE, SIZE, 1),
     "PermuteAndFlip": dc.PermuteAndFlip(TABLE, SIZE, 1),
     "MaximumPosterior": dc.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
+    "TotalVariationChoice": dc.mechanisms.TotalVariationChoice(COIN, SIZE, 1),
     "NetworkMaximum": dc.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
+    "RateTruncation": dc.RateTruncation(dc.Poisson("x", 3), SIZE, 9, lowest="0.5", highest=2),
     "NetworkSampling": dc.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
     "BallDraw": dc.BallDraw(BALL, SIZE, 1, steps=16),
     "TwoStepMedian": dc.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),
@@ -154,7 +156,8 @@ def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> Non
 @pytest.mark.parametrize("name", list(EVERY))
 def test_evidence_is_known_before_anything_is_drawn(name: str) -> None:
     found = EVERY[name].evidence(np.zeros(EVERY[name].length, dtype=np.int64))
-    kinds = {True: Measurement, False: Draw if name in ("PosteriorSampling", "NetworkSampling", "BallDraw") else Choice}
+    draws = ("PosteriorSampling", "RateTruncation", "NetworkSampling", "BallDraw")
+    kinds = {True: Measurement, False: Draw if name in draws else Choice}
     measured = name in MEASURED or name.endswith("Laplace") or name == "TwoStepMedian"
     assert all(isinstance(part, kinds[measured]) for part in (found if isinstance(found, tuple) else (found,)))
 

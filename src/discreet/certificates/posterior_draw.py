@@ -199,23 +199,26 @@ def certified_two_cell_delta(
     power: Fraction,
     enough: float = 0.0,
     tolerance: float = TOLERANCE,
+    tries: int = 1,
 ) -> float:
     """Return an upper bound on D over all neighbouring counts in two cells, both ways; what is below `enough` counts.
 
-    A block of counts k0..k1 is bounded by D(alpha + k0 tau, beta + (n - 1 - k1) tau), as D falls in both. Beginning
-    with the ends, where the largest D is found, the block with the largest bound is split until no block can be worse
-    than a count that was looked at, but for a share of it that is tolerated.
+    A record holds so many `tries`, which it may move all at once; the others have k of their (n - 1) tries in the first
+    cell. A block k0..k1 is bounded by D(alpha + k0 tau, beta + (rest - k1) tau), as D falls in both. Beginning with the
+    ends, where the largest D is found, the block with the largest bound is split until no block can be worse than a
+    count that was looked at, but for a share of it that is tolerated.
     """
+    rest, step = (size - 1) * tries, tries * power
 
     def bound(first: int, last: int) -> float:
-        s, t = alpha + first * power, beta + (size - 1 - last) * power
-        return max(certified_draw_delta(epsilon, s, t, power), certified_draw_delta(epsilon, t, s, power))
+        s, t = alpha + first * power, beta + (rest - last) * power
+        return max(certified_draw_delta(epsilon, s, t, step), certified_draw_delta(epsilon, t, s, step))
 
-    worst = max(bound(0, 0), bound(size - 1, size - 1))
-    blocks = [(-bound(1, size - 2), 1, size - 2)] if size > 2 else []
+    worst = max(bound(0, 0), bound(rest, rest))
+    blocks = [(-bound(1, rest - 1), 1, rest - 1)] if rest > 1 else []
     while blocks and -blocks[0][0] > max(enough, worst * (1 + tolerance)):
         _, first, last = heappop(blocks)
-        middle = _between(first, last, size)
+        middle = _between(first, last, rest + 1)
         for part in ((first, middle), (middle + 1, last)):
             if part[0] == part[1]:
                 worst = max(worst, bound(*part))

@@ -19,6 +19,8 @@ from discreet.models.bounded_family import Law, NormalLaw
 
 _FARTHEST = 2000.0  # e^-2000 of the middle, or as many standard units away
 _NEAR = 2.0**-50
+_TINY = 1e-290
+_STRIDE = 32.0  # e^32 times as far: much farther out two large numbers would cancel, and nothing be decided
 
 
 def certified_pair_delta(epsilon: Fraction, first: Law, second: Law) -> float:
@@ -65,7 +67,7 @@ def _crossing(epsilon: Fraction, line: "_Line", falls: bool) -> tuple[arb | None
     sign, allowed = (-1.0 if falls else 1.0), ball(epsilon)
     outside, step = sign * -1.0, 1.0
     while not line.loss(outside) < allowed:
-        outside, step = outside - sign * step, 2 * step
+        outside, step = outside - sign * step, min(2 * step, _STRIDE)
     inside, step = outside, 1.0
     while not line.loss(inside) > allowed:
         inside, step = inside + sign * step, 2 * step
@@ -83,8 +85,10 @@ class _Line:
 
     def __init__(self, one: Law, other: Law) -> None:
         self._one, self._other, (low, high) = one, other, one.support
-        self._middle, self._high = one.guess(0.5), one.guess(0.8413)
         self._is_unit, self._is_half = high is not None, low is not None
+        middle = one.guess(0.5)
+        self._middle = max(middle, _TINY) if self._is_half else middle  # of a tiny shape the median is below all floats
+        self._high = one.guess(0.8413)
 
     def place(self, z: float) -> arb:
         """Return a place in the support from a number on the whole line: logit, logarithm, or standard units."""

@@ -8,6 +8,7 @@ from discreet.command_line.commands import Command, CommandsOnDemand
 from discreet.version import __version__
 
 _HOLDING, _READING = "discreet.command_line.holding", "discreet.command_line.reading"
+_SERVING = "discreet.command_line.serving"
 
 
 class _Commands(CommandsOnDemand):
@@ -20,6 +21,11 @@ class _Commands(CommandsOnDemand):
         ),
         "publish": Command(
             _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."
+        ),
+        "ask": Command(
+            "discreet.command_line.asking",
+            "ask",
+            "Answer a declared query from a draw: a fresh one is charged, others are free.",
         ),
         "infer": Command(
             _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
@@ -43,6 +49,12 @@ class _Commands(CommandsOnDemand):
         "ledger": Command(
             "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
         ),
+        "serve": Command(_SERVING, "serve", "Serve a study: analysts ask, stewards decide, all see the budget."),
+        "serve-publisher": Command(
+            _SERVING, "serve_publisher", "Run the publisher alone, which holds records and ledger."
+        ),
+        "serve-front": Command(_SERVING, "serve_front", "Run a front alone, which speaks HTTP and holds no record."),
+        "serve-account": Command(_SERVING, "serve_account", "Make an account of a server, with a one-time link."),
     }
 
 
@@ -52,8 +64,9 @@ def main() -> None:
     """Publish what sensitive records say, under differential privacy, and read it back honestly.
 
     \b
-    The data holder's road:   init  check  plan  rehearse  publish  ledger
+    The data holder's road:   init  check  plan  rehearse  publish  ask  ledger
     The reader's road:        infer  criticise  predict  verify
+    A server for both:        serve
     The papers' results:      reproduce, from the distribution discreet-papers
 
     Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from discreet.command_line.reading import TOLD, prior_of, read_document, write_records
+from discreet.command_line.reading import TOLD, prior_of, read_document, records_of, write_records
 from discreet.command_line.readings import show_warnings
 from discreet.command_line.screen import as_json, helpful, patient, require_folder, say, show_json, show_table, working
 from discreet.errors import SourceError
@@ -28,6 +28,7 @@ _MOST_SHOWN = 20
     "--level", type=float, default=0.9, show_default=True, help="The probability of a regression's intervals."
 )
 @click.option("--prior", help="Read under this prior: declared, learnt, none, a number, or JSON.")
+@click.option("--own", type=click.Path(path_type=Path), help="Learn from records of your own too, in this file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the predictions as CSV, one line for each record.")
 @patient
 @as_json
@@ -39,6 +40,7 @@ def predict(
     unknown: Sequence[str],
     level: float,
     prior: str | None,
+    own: Path | None,
     out: Path | None,
     patience: float,
     as_json: bool,
@@ -57,7 +59,9 @@ def predict(
     with warnings.catch_warnings(record=True) as seen, working("reading and predicting", as_json):
         for kind in TOLD:
             warnings.simplefilter("always", kind)
-        posterior: Posterior = read_release(read_document(release), prior=prior_of(prior), patience=patience)
+        posterior: Posterior = read_release(
+            read_document(release), prior=prior_of(prior), own=records_of(own), patience=patience
+        )
         found = posterior.predictions(rows, target, tuple(unknown), level)
     if out is not None:
         write_records(found, out)

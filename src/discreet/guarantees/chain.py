@@ -88,13 +88,12 @@ def now() -> str:
 
 def read_entry(row: "Row[Found]") -> Entry:
     """Read a row; refuse what was not written by this library."""
-    found = read_json(row.body)
-    known = PARTS if isinstance(found, dict) and "back" in found else FIRST_PARTS
-    parts = known.get(str(found.get("kind"))) if isinstance(found, dict) else None
-    more = OPTIONAL_PARTS.get(str(found.get("kind")), set()) if isinstance(found, dict) else set()
-    if isinstance(found, dict) and parts is not None and set(found) - more == parts | {"kind"}:
+    body = found if isinstance(found := read_json(row.body), dict) else {}
+    kind = str(body.get("kind"))
+    parts = (PARTS if "back" in body else FIRST_PARTS).get(kind)
+    if parts is not None and set(body) - OPTIONAL_PARTS.get(kind, set()) == parts | {"kind"}:
         with suppress(msgspec.ValidationError):
-            return Entry(int(row.sequence), msgspec.convert(found, Body), str(row.previous), str(row.digest))
+            return Entry(int(row.sequence), msgspec.convert(body, Body), str(row.previous), str(row.digest))
     raise LedgerError(UNREADABLE.format(row.sequence))
 
 
@@ -179,7 +178,8 @@ def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
     if head and head.kind == "moved" and body["kind"] != "arrived":
         raise moved_away(head.body["to"])
-    whole: Body = {**body, "back": digests_at(connection, linked(sequence))}
+    told = [head.previous] if head and head.sequence % 2 and sequence > 2 else []  # two before: the newest holds it
+    whole: Body = {**body, "back": told + digests_at(connection, linked(sequence)[1:])}
     written = canonical_json(whole)
     digest = chain_digest(sequence, written, previous)
     row = {

@@ -19,7 +19,7 @@ from discreet.guarantees.ledger_check import as_kind, check_rows
 from discreet.guarantees.metric import Metric, read_metric
 from discreet.guarantees.metric_budget import PerUnit
 from discreet.guarantees.moving import moved
-from discreet.guarantees.requests import is_answered
+from discreet.guarantees.requests import charges_of, is_answered
 from discreet.guarantees.unit import PERSON, RECORD
 from discreet.markup import html_table
 from discreet.records.columns import is_text
@@ -188,6 +188,11 @@ class LedgerBook:
         """Return the charge of a request whose releases are on record, or None."""
         with self._chain.reading() as connection:
             return is_answered(self._chain, connection, request)
+
+    def is_charged(self, request: str) -> bool:
+        """Tell whether something was ever charged under a request's name, whatever became of it."""
+        with self._chain.reading() as connection:
+            return bool(charges_of(self._chain, connection, request))
 
     def is_answered(self, request: str) -> bool:
         """Tell whether releases are on record for a request, so that asking again is free."""

@@ -22,21 +22,25 @@ def infer(
     *releases: Release[Model[Told]],
     prior: object = None,
     strengths: Sequence[float] | None = None,
+    own: object = None,
     patience: float = 1.0,
+    model: object = None,
+    **populations: Release,
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     Several may be of one table, noisy counts and draws together, or of a table or graph and margins of its tables.
-    It is the posterior that the model names: a `CategoriesPosterior` for tables of categories, a `NetworkPosterior` for
-    Bayesian networks, a `RegressionPosterior` for linear regression, a `FamilyPosterior` for draws of a family with one
-    parameter. The first engine that can read the releases does; its `method` says how.
-
+    It is the posterior that the model names. The first engine that can read them does; its `method` says how.
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
     prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
-    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. Never
-    plug noisy counts in as if they were true: such intervals cover far less than they say. `patience` allows so many
-    times the usual work; what takes more is refused before it begins.
+    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own`
+    are the reader's own records of the same population, or their counts; `patience` allows so many times the work.
+    `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
+    if model is not None or populations:
+        from discreet.inference.programs import infer_program  # which few readers need
+
+        return infer_program(releases, populations, model, patience, (prior, strengths, own))
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(
@@ -45,21 +49,26 @@ def infer(
         )
     if strengths is not None and not case.model.is_prior_declared:
         case = Case.of(releases, 1, case.patience)
-    readings = _readings(case, strengths)
+    readings, records = _readings(case, strengths, own)
     found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
     if not found:
         raise DeclarationError(f"No posterior shows a {type(readings[0]).__name__}. Nothing was read.")
-    posterior: Told = found[0](case.model, in_order(releases), readings)
+    posterior: Told = found[0](readings[0].model if records else case.model, in_order(releases), readings)
+    posterior.own_records = records
     if posterior.is_information_at_hand:
         _warn(posterior)
     return posterior.table if isinstance(prior, str) and prior == LEARNT else posterior
 
 
-def _readings(case: Case, strengths: Sequence[float] | None) -> list[Reading]:
-    """Return one reading, or one for each prior that evidence shall weigh."""
+def _readings(case: Case, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
+    """Return one reading, or one for each prior that evidence shall weigh, and how many own records they hold."""
+    if own is not None:
+        from discreet.inference.own_records import informed_readings
+
+        return informed_readings(case, own, strengths)
     if strengths is not None:
-        return read_strengths(strengthened(case, strengths))
-    return read_learnt(case) if case.model.is_prior_open else [read(case)]
+        return read_strengths(strengthened(case, strengths)), 0
+    return read_learnt(case) if case.model.is_prior_open else [read(case)], 0
 
 
 def _warn(posterior: Posterior) -> None:

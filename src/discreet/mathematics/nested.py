@@ -3,6 +3,9 @@
 Many chains of few draws cannot be judged by themselves: R-hat of single chains tends to sqrt(1 + tau / N) however well
 they mix. So chains are taken in groups (nested R-hat; Margossian and others, 2024), and the error of a mean is told by
 how far the chains' own means lie apart, which needs no autocorrelation. Values have axes (quantities, chains, draws).
+A group is meant to start in one place, and shows by its mean whether it has forgotten it. Chains that start anywhere
+are therefore put in the order of their starts, for each quantity: neighbours make a group. Groups drawn by lot would
+all look alike, however many of their chains never move.
 Quantities are ranked, and folded at their median, before R-hat is taken (Vehtari and others, 2021).
 """
 
@@ -28,7 +31,7 @@ class Agreement:
 
 
 def agreement(values: Floats) -> Agreement:
-    """Return how well chains agree about quantities."""
+    """Return how well chains agree about quantities; chains side by side make a group."""
     moving = np.flatnonzero(np.ptp(values, axis=(1, 2)) > 0)
     errors = np.zeros(len(values))
     if not len(moving):
@@ -38,6 +41,15 @@ def agreement(values: Floats) -> Agreement:
     parts = [_judged(values[moving[first : first + each]]) for first in range(0, len(moving), each)]
     r_hats, bulks, tails = (np.concatenate(own) for own in zip(*parts, strict=True))
     return Agreement(float(r_hats.max()), float(bulks.min()), float(tails.min()), errors)
+
+
+def in_order_of_starts(values: Floats, starts: Floats) -> Floats:
+    """Return the values with the chains of each quantity in the order of their starts (quantities, chains).
+
+    >>> in_order_of_starts(np.array([[[5.0], [6.0], [7.0]]]), np.array([[0.3, 0.1, 0.2]])).ravel()
+    array([6., 7., 5.])
+    """
+    return np.take_along_axis(values, np.argsort(starts, axis=1, kind="stable")[:, :, None], axis=1)
 
 
 def _judged(values: Floats) -> tuple[Floats, Floats, Floats]:

@@ -35,6 +35,8 @@ from discreet.mechanisms.path_table import PathTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.mechanisms.rate_truncation import RateTruncation
+from discreet.mechanisms.total_variation import TotalVariationChoice
 from discreet.mechanisms.tree_levels import TreeLevels
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.mechanisms.two_step_median import TwoStepMedian
@@ -74,6 +76,8 @@ __all__ = [
     "PermuteAndFlip",
     "Plan",
     "PosteriorSampling",
+    "RateTruncation",
+    "TotalVariationChoice",
     "TreeLevels",
     "TreeTable",
     "TwoStepMedian",

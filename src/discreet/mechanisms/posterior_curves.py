@@ -13,6 +13,7 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.distinguishing import largest_divergence, law_divergence
 from discreet.certificates.posterior_composition import composed_curve, dominating_loss
 from discreet.certificates.posterior_draw import (
     TOLERANCE,
@@ -48,11 +49,12 @@ def certified_delta(
     tolerance: float = TOLERANCE,
 ) -> float:
     """Return an upper bound on the delta of one draw over all neighbours; what is below `enough` counts."""
+    if (chance := _tries(model)) is not None:
+        first, second, tries = chance
+        return certified_two_cell_delta(epsilon, first, second, size, power, enough, tolerance, tries)
     if not isinstance(model, Categories):
         return max(certified_pair_delta(epsilon, *pair) for pair in _pairs(model, size, power))
     smallest, second = sorted(Fraction(value) for value in model.prior)[:2]
-    if len(model.cells) == 2:
-        return certified_two_cell_delta(epsilon, smallest, second, size, power, enough, tolerance)
     pairs = ((smallest, second), (second, smallest))
     return max(certified_draw_delta(epsilon, *pair, power) for pair in pairs)
 
@@ -132,17 +134,28 @@ def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fra
     return rounded_up(max(squares) / 2, 9) if squares else None
 
 
+def exact_divergence(model: Drawable, size: int, power: Fraction) -> float:
+    """Return the largest Kullback-Leibler divergence between the laws of one draw for neighbours, both ways."""
+    if (chance := _tries(model)) is not None:
+        first, second, tries = chance
+        return largest_divergence((float(first), float(second)), size, float(power), tries)
+    if isinstance(model, Categories):
+        return largest_divergence(model.concentration.tolist(), size, float(power))
+    return max(law_divergence(*pair) for pair in _pairs(model, size, power))
+
+
 def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
     """Return ln(delta of the draws / stated delta), about, in floats: what is found by it is certified afterwards."""
     rounded = short_decimal(power, -1)
 
     def curve(allowed: Fraction) -> float:
-        if not isinstance(model, Categories):
+        chance = _tries(model)
+        if chance is None and not isinstance(model, Categories):
             return certified_delta(model, size, rounded, allowed)
-        a, b = sorted(model.prior)[:2]
-        more = (size - 1) * power if len(model.cells) == 2 else 0.0
+        first, second, tries = chance or (*sorted(model.concentration)[:2], 1)
+        a, b, more = float(first), float(second), (size - 1) * tries * power if chance else 0.0
         s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
-        return float(np.max(posterior_draw_delta(float(allowed), s, t, power)))
+        return float(np.max(posterior_draw_delta(float(allowed), s, t, tries * power)))
 
     found = _composed(model, size, rounded, draws, delta, curve)(epsilon)
     return log(found / (float(delta) * (1 - 2 * SLACK))) if found else -inf
@@ -155,6 +168,14 @@ def _composed(model: Drawable, size: int, power: Fraction, draws: int, delta: Fr
     if means:
         return lambda epsilon: max(certified_pair_delta(epsilon, *pair) for pair in means)
     return composed_curve(dominating_loss(single, _NEGLIGIBLE * float(delta) / draws), draws)
+
+
+def _tries(model: Drawable) -> tuple[Fraction, Fraction, int] | None:
+    """Return the prior of a chance and the tries of a record, one of two cells; None of all other parameters."""
+    if not isinstance(model, Categories):
+        return model.tries()
+    first, second = sorted(Fraction(value) for value in model.prior)[:2]
+    return (first, second, 1) if len(model.cells) == 2 else None
 
 
 @lru_cache(maxsize=32)

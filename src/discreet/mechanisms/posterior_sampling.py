@@ -33,6 +33,7 @@ from discreet.mechanisms.posterior_curves import (
     certified_curve,
     certified_delta,
     certified_loss,
+    exact_divergence,
     excess,
     gaussian_rho,
     least_epsilon,
@@ -55,6 +56,7 @@ from discreet.mechanisms.posterior_search import (
     check_model,
     check_reach,
     nearest,
+    with_strength,
 )
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
@@ -162,7 +164,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     @classmethod
     def concentrated(
         cls,
-        model: Categories | str | Column | Sequence[str | Column] = "value",
+        model: Drawable | str | Column | Sequence[str | Column] = "value",
         levels: Levels | None = None,
         outside: Level | None = None,
         *,
@@ -171,20 +173,15 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         delta: Exact,
         draws: int = 1,
     ) -> "PosteriorSampling":
-        """Return the draw under the weakest symmetric prior that gives this guarantee; `Categories` or columns."""
-        table = model if isinstance(model, Categories) else Categories(model, levels, outside=outside)
-        asked = asked_of(table, size, epsilon, delta, draws)
+        """Return the draw under the weakest prior that fits: a symmetric one, or a multiple of a family's own."""
+        named = Categories(model, levels, outside=outside) if isinstance(model, str | Column | Sequence) else model
+        asked = asked_of(named, size, epsilon, delta, draws)
 
-        def prior(concentration: float) -> Categories:
-            return Categories(table.columns, prior=concentration)
+        def above(strength: float) -> float:
+            return excess(with_strength(named, strength), asked[0], 1.0, draws, *asked[1:])
 
-        def build(concentration: float) -> PosteriorSampling:
-            return cls(prior(float(short_decimal(concentration, 1))), *asked, draws=draws)
-
-        def above(concentration: float) -> float:
-            return excess(prior(concentration), asked[0], 1.0, draws, *asked[1:])
-
-        return nearest(build, last_that_fits(above, 1e6, 1e-3), 1)
+        found = last_that_fits(above, 1e6, 1e-3)
+        return nearest(lambda strength: cls(with_strength(named, strength), *asked, draws=draws), found, 1)
 
     @classmethod
     def tempered(
@@ -266,6 +263,11 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         if not isinstance(self.model, Categories):
             raise DeclarationError(f"A {type(self.model).__name__} has no concentration, only a table has.")
         return float(min(self.model.prior))
+
+    @property
+    def divergence(self) -> float | None:
+        """Return the largest Kullback-Leibler divergence of neighbours; None of truncated draws."""
+        return None if self.least else self.draws * exact_divergence(*self._facts)
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the exact curve."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
-from discreet.mechanisms.posterior_curves import Drawable
+from discreet.mechanisms.posterior_curves import Drawable, short_decimal
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily
+from discreet.models.readable_family import ReadableFamily
 
 Made = TypeVar("Made")
 MOST_DRAWS = 1000
@@ -58,6 +59,19 @@ def check_model(model: object) -> Drawable:
     if not isinstance(model, Categories | BoundedFamily):
         raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
     return model
+
+
+def with_strength(model: Drawable, strength: float) -> Drawable:
+    """Return a table under a symmetric prior, or a family under its own that is worth so many times as many records.
+
+    Found strengths are rounded up, to a short decimal.
+    """
+    rounded = short_decimal(strength, 1)
+    if isinstance(model, Categories):
+        return Categories(model.columns, prior=float(rounded))
+    if not isinstance(model, ReadableFamily):
+        raise DeclarationError(f"A {type(model).__name__} does not say how its prior is made stronger.")
+    return model.stronger(rounded)
 
 
 def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:

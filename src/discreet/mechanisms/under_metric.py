@@ -11,13 +11,13 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.metric import Metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.mechanisms.additive import Additive
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.models.model import ModelT
 
 
-class UnderMetric(Additive[ModelT]):
-    """Noise on numbers that move little where records are close: `epsilon` holds for any change, the metric besides."""
+class PerUnit(Mechanism[ModelT]):
+    """A mechanism that promises so much for each unit of a metric; the referee holds that against its likelihood."""
 
-    epsilon: Fraction
     loses_every_distance: bool = True
     """Whether every pair of records loses just its distance; else none loses more."""
 
@@ -30,6 +30,16 @@ class UnderMetric(Additive[ModelT]):
     @abstractmethod
     def epsilon_per_unit(self) -> Fraction:
         """Return epsilon for each unit of the metric."""
+
+    @abstractmethod
+    def records_at(self, places: Sequence[int]) -> Counts:
+        """Return what a record at each of these places of the metric adds to the statistics."""
+
+
+class UnderMetric(PerUnit[ModelT], Additive[ModelT]):
+    """Noise on numbers that move little where records are close: `epsilon` holds for any change, the metric besides."""
+
+    epsilon: Fraction
 
     def records_at(self, places: Sequence[int]) -> Counts:
         """Return what a record at each of these places of the metric adds to the statistics: one to its cell."""

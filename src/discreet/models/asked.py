@@ -35,12 +35,12 @@ class Declared:
     """What a study declares beside a question: columns of levels and of numbers, and where its files lie.
 
     `size` and `epsilon` are those of the question that is asked. `unit_column` has the ids of `persons`, if rows are
-    put together by them.
+    put together by them. Without a `folder` questions name no files.
     """
 
     columns: Mapping[str, Column]
     numbers: Mapping[str, Numbers]
-    folder: Path
+    folder: Path | None
     size: int = 1
     epsilon: Exact = 1
     unit_column: str | None = None

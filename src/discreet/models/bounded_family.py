@@ -7,7 +7,7 @@ its certificate and its reading need to know about a family is said here:
 - the posterior given counts of the levels, as a `Law` (`posterior`);
 - pairs of posteriors that dominate all neighbouring ones (`neighbours`).
 
-`Poisson`, `Exponential` and `NormalMean` are three; a user may add others, as subclasses of `BoundedFamily`.
+`Poisson`, `Exponential` and `NormalMean` are such families; a user may add others, as subclasses of `BoundedFamily`.
 The parameters of laws are exact numbers, and probabilities are balls that enclose the true ones, so that draws and
 guarantees need not trust any floating-point function.
 """
@@ -114,13 +114,19 @@ class BetaLaw:
 
     def log_mass(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """Return log P(low < value <= high)."""
-        a, b = float(self.a), float(self.b)
-        return _log_mass(
-            lambda x: betainc(a, b, x),
-            lambda x: betainc(b, a, 1 - x),
-            lambda x: (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b),
-            (np.asarray(low, dtype=float), np.asarray(high, dtype=float)),
-        )
+        return beta_log_mass(float(self.a), float(self.b), low, high)
+
+
+def beta_log_mass(a: ArrayLike, b: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
+    """Return log P(low < value <= high) of Beta laws, element by element."""
+    one, two, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (a, b, low, high)))
+    first, second = one[..., None], two[..., None]
+    return _log_mass(
+        lambda x: betainc(one, two, x),
+        lambda x: betainc(two, one, 1 - x),
+        lambda x: (first - 1) * np.log(x) + (second - 1) * np.log1p(-x) - betaln(first, second),
+        (start, end),
+    )
 
 
 def incomplete_beta(a: Fraction, b: Fraction, x: arb, largest: Fraction | None = None) -> arb:
@@ -321,6 +327,10 @@ class BoundedFamily(Model["FamilyPosterior"]):
     @abstractmethod
     def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[Law, Law]]:
         """Return pairs of posteriors that dominate all neighbours, each read in both directions."""
+
+    def tries(self) -> tuple[Fraction, Fraction, int] | None:
+        """Return both parameters of a chance's Beta prior and how many tries a record holds; None of other families."""
+        return None
 
     @property
     def unreadable(self) -> str | None:

@@ -24,6 +24,8 @@ from discreet.records.columns import Column
 
 if TYPE_CHECKING:
     from discreet.inference.posteriors.categories import CategoriesPosterior
+    from discreet.models.categories import Categories
+    from discreet.models.informed import Informed
 
 Prior = float | Sequence[float] | Mapping[Cell, float]
 
@@ -107,6 +109,12 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         steps = ceil(log2(cells / 2))
         weak = [(2 / cells) ** (1 - step / steps) for step in range(steps + 1)] if is_evidence_known and steps else [1]
         return tuple(self.with_prior(value) for value in weak)
+
+    def informed_by(self: "Categories", own: object) -> "Informed":  # type: ignore[misc]  # there is no other
+        """Return the table with own records in its prior: records, or counts of all cells."""
+        from discreet.models.informed import informed_categories
+
+        return informed_categories(self, own)
 
     @abstractmethod
     def with_prior(self, prior: float) -> Self:

@@ -6,7 +6,6 @@ middle of their band, so the sum is a function of counts and one record moves it
 This is the family of lemma 3 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), with records that are bounded.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,15 +15,12 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.models.bounded_family import GammaLaw, gamma_log_mass
-from discreet.models.readable_family import ReadableFamily
+from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles
 from discreet.records.columns import Column
-
-MOST_BANDS = 100_000
 
 
 @dataclass(frozen=True, init=False)
-class Exponential(ReadableFamily, kind="Exponential"):
+class Exponential(GammaRate, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
     What is missing, no number, or outside the range is a level of its own that stands for `high`, so that long times
@@ -64,14 +60,6 @@ class Exponential(ReadableFamily, kind="Exponential"):
         """Return the middle of every band, and `high` for what lies in none."""
         return (*band_middles(self.low, self.high, self.bands), self.high)
 
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
-        """Return Gamma(shape + power n, rate + power total)."""
-        return GammaLaw(self.shape + power * size, self.rate + power * total)
-
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
-        return gamma_log_mass(float(self.shape) + power * size, float(self.rate) + power * totals, *cell)
-
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return e^(-theta a) - e^(-theta b) for each band from a to b, and what lies in none."""
         rates = np.asarray(parameters, dtype=float)[:, None]
@@ -79,23 +67,3 @@ class Exponential(ReadableFamily, kind="Exponential"):
         inside = np.exp(-rates * edges[:-1]) * -np.expm1(-rates * np.diff(edges))
         outside = np.exp(-rates * edges[-1]) - np.expm1(-rates * edges[0])
         return np.concatenate([inside, outside], axis=1)
-
-    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:
-        """Return the one pair whose rates have the largest ratio: all other records, and one of the two, at the least.
-
-        Scaling the parameter changes nothing, so only the ratio of the rates counts, and the ratio of densities is
-        monotone: the pair dominates all neighbours.
-        """
-        shape, least, most = self.shape + power * size, min(self.values), max(self.values)
-        rate = self.rate + power * size * least
-        yield GammaLaw(shape, rate), GammaLaw(shape, rate + power * (most - least))
-
-
-def band_edges(low: Fraction, high: Fraction, bands: int) -> list[Fraction]:
-    """Return the edges of equal bands."""
-    return [low + (high - low) * place / bands for place in range(bands + 1)]
-
-
-def band_middles(low: Fraction, high: Fraction, bands: int) -> tuple[Fraction, ...]:
-    """Return the middles of equal bands."""
-    return tuple(low + (high - low) * (2 * place + 1) / (2 * bands) for place in range(bands))

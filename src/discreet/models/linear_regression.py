@@ -33,7 +33,7 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
-from discreet.models.moments import Layout, Wholes
+from discreet.models.moments import Layout, Moments, Wholes
 from discreet.models.number_bounds import Bounds, bounds_of, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
 from discreet.models.regression_prior import ReaderPrior
@@ -48,6 +48,7 @@ from discreet.records.sums import sum_moments
 
 if TYPE_CHECKING:
     from discreet.inference.posteriors.regression import RegressionPosterior
+    from discreet.models.informed import Informed
 
 MOST_COORDINATES = 40
 MOST_LEVELS = 20
@@ -263,6 +264,17 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         precision = self.prior_precision if told.precision is None else told.precision
         noise = self.noise if told.noise is None else told.noise
         return self._changed(prior_precision=precision, noise=noise, is_prior_declared=True)
+
+    @property
+    def own(self) -> tuple[Moments, int] | None:
+        """Return the moments and the number of a reader's own records, if there are any: see `models.informed`."""
+        return None
+
+    def informed_by(self, own: object) -> "Informed":
+        """Return the regression with the moments of own records in its prior."""
+        from discreet.models.informed import informed_regression
+
+        return informed_regression(self, own)
 
     @property
     def counted(self) -> Layout:

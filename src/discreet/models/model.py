@@ -7,7 +7,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol
 
 import numpy as np
 
@@ -25,6 +25,8 @@ Parameters = Floats | Mapping[str, Floats]
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
+
+    from discreet.models.informed import Informed
 
     ReadAs = TypeVar("ReadAs", default=Any, covariant=True)
     ModelT = TypeVar("ModelT", bound="Model", default=Any, covariant=True)  # a document may hold any model
@@ -72,6 +74,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+    program: object = None
+    """A reader's model of the table's cells, where one goes along with it."""
+    has_own_rows: ClassVar[bool] = False
+    """Whether rows of one table differ in their prior, as they do for readers with own records of a network."""
     protects: str = "one record"
     """Whose change moves the statistics by no more than one record's."""
 
@@ -124,6 +130,13 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
         Then the parameters are rows of probabilities of a variable given its parents.
         """
         return ()
+
+    def informed_by(self, own: object) -> "Informed":
+        """Return this model with a reader's own records of the same population in its prior."""
+        raise DeclarationError(
+            f"Own records are added to the prior of categories, networks and regressions; this is a "
+            f"{type(self).__name__}. Nothing was read. Give a prior that holds what they tell."
+        )
 
     @property
     def counted(self) -> object:

@@ -19,7 +19,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked
 from discreet.models.contributions import all_or_some
-from discreet.models.model import MadeUp, Model, Parameters
+from discreet.models.model import MadeUp, Parameters
 from discreet.models.network_graph import (
     ancestral_parts,
     check_sizes,
@@ -29,6 +29,7 @@ from discreet.models.network_graph import (
     parents_first,
 )
 from discreet.models.network_prior import UNLEARNT, NetworkPrior, parameters_of, strength_grids
+from discreet.models.row_priors import RowPriors
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -37,14 +38,12 @@ from discreet.records.nearest import meant
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
-    from discreet.inference.posteriors.network import NetworkPosterior
-
 Family = tuple[str, ...]
 """The names of a family's columns: the parents, then the variable itself."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(Model["NetworkPosterior"], kind="Network"):
+class Network(RowPriors, kind="Network"):
     """A directed graph without cycles over categorical variables.
 
     `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before

@@ -32,6 +32,8 @@ def asked_network(
         names = [part.strip() for edge in edges for part in edge.split("->") if part.strip()]
         levels = declared.levels("edges", names)
         return Network.from_edges(*edges, levels=levels, prior=_prior(prior, levels))
+    if declared.folder is None:
+        raise DeclarationError("a question that is asked from elsewhere names no files: give edges instead of bif.")
     graph = Network.from_bif(declared.folder / str(bif))
     levels = {column.name: declared.columns.get(column.name, column) for column in graph.variables}
     return Network(list(levels.values()), graph.parents, _prior(prior, levels))

@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
+from flint import arb
 from scipy.special import ndtr
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.exact import Exact, ball, exact, exact_text, positive, whole
 from discreet.models.bounded_family import NormalLaw, normal_log_mass
-from discreet.models.exponential import MOST_BANDS, band_edges, band_middles
+from discreet.models.gamma_rate import MOST_BANDS, band_edges, band_middles
 from discreet.models.readable_family import ReadableFamily
 from discreet.records.columns import Column
 
@@ -39,6 +41,7 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
     (Fraction(105, 1), Fraction(115, 1))
     """
 
+    strength: ClassVar[tuple[str, ...]] = ("prior_records",)
     name: str
     low: Fraction
     high: Fraction
@@ -89,6 +92,15 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
         weight = float(self.prior_records) + power * size
         means = (float(self.prior_records * self.prior_mean) + power * totals) / weight
         return normal_log_mass(means, sqrt(float(self.variance) / weight), *cell)
+
+    def natural(self, parameter: arb) -> arb:
+        """Return mu / variance, which multiplies what a record stands for."""
+        return parameter / ball(self.variance)
+
+    def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:
+        """Return middle - rate variance / 2 and middle + rate variance / 2."""
+        half = rate * float(self.variance) / 2
+        return middle - half, middle + half
 
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return Phi((b - mu) / sigma) - Phi((a - mu) / sigma) for each band from a to b, and what lies in none."""

@@ -9,8 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import exp
+from typing import ClassVar
 
 import numpy as np
+from flint import arb
 from scipy.special import gammaln, pdtrc, xlogy
 
 from discreet.arrays import Floats
@@ -34,6 +37,7 @@ class Poisson(ReadableFamily, kind="Poisson"):
     GammaLaw(shape=Fraction(6, 1), rate=Fraction(7, 1))
     """
 
+    strength: ClassVar[tuple[str, ...]] = ("shape", "rate")
     name: str
     most: int
     shape: Fraction
@@ -68,6 +72,14 @@ class Poisson(ReadableFamily, kind="Poisson"):
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""
         return gamma_log_mass(float(self.shape) + power * totals, float(self.rate) + power * size, *cell)
+
+    def natural(self, parameter: arb) -> arb:
+        """Return ln theta, which multiplies what a record stands for."""
+        return parameter.log()
+
+    def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:
+        """Return middle e^(-rate/2) and middle e^(rate/2)."""
+        return middle * exp(-rate / 2), middle * exp(rate / 2)
 
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return e^-theta theta^x / x! for x = 0..most; what is above `most` is added to the level `outside`."""

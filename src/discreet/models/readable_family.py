@@ -1,12 +1,17 @@
 """Families whose draws can be read: they say how their records come about, and what is drawn given a total."""
 
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from flint import arb
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.bounded_family import BoundedFamily, Law, total_of
 from discreet.models.model import MadeUp
@@ -17,6 +22,22 @@ class ReadableFamily(BoundedFamily):
 
     Its posterior depends on the records through their number and their total alone.
     """
+
+    strength: ClassVar[tuple[str, ...]] = ()
+    """The fields that are multiplied where the prior is to be worth more records."""
+
+    def stronger(self, times: Fraction) -> Self:
+        """Return the family under a prior of the same mean that is worth so many times as many records."""
+        if not self.strength:
+            raise DeclarationError(f"A {type(self).__name__} does not say which of its fields make the prior stronger.")
+        made: Callable[..., Any] = type(self)
+        facts: Any = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        found: Self = made(**facts | {name: facts[name] * times for name in self.strength})
+        return found
+
+    def natural(self, parameter: arb) -> arb:
+        """Return the natural parameter eta, where ln p(x | theta) = eta(theta) value(x) + h(x) - A(theta)."""
+        raise DeclarationError(f"A {type(self).__name__} does not say what multiplies the value of a record.")
 
     @property
     def unreadable(self) -> None:
@@ -34,6 +55,10 @@ class ReadableFamily(BoundedFamily):
     @abstractmethod
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""
+
+    def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:
+        """Return the ends of an interval around a parameter on which eta takes values `rate` apart; `unit` is tiny."""
+        raise DeclarationError(f"A {type(self).__name__} does not say which parameters are within a rate.")
 
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> Law:
         """Return the posterior of the parameter given one row of counts."""

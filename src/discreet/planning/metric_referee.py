@@ -12,10 +12,11 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, VerificationError
 from discreet.guarantees.metric import Metric
 from discreet.mechanisms import Mechanism, with_fields
-from discreet.mechanisms.under_metric import UnderMetric
+from discreet.mechanisms.under_metric import PerUnit
 
 _ROUNDING = 1e-9
 _CELLS = 256  # cells of which all pairs are compared
+_PLACES = 12  # of a twin that has no smaller model
 
 
 def metric_checks(mechanism: Mechanism) -> list[str]:
@@ -23,37 +24,41 @@ def metric_checks(mechanism: Mechanism) -> list[str]:
     given = mechanism.guarantee.metric
     if given is None or not isinstance(given.metric, Metric):
         return []
-    if not isinstance(mechanism, UnderMetric):
+    if not isinstance(mechanism, PerUnit):
         raise VerificationError(f"{type(mechanism).__name__} does not say how its records lie under its metric.")
-    return [f"promised besides: {given.words}", _pairs_of_cells(mechanism), _twin(mechanism)]
+    return [f"promised besides: {given.words}", *_pairs_of_cells(mechanism), _twin(mechanism)]
 
 
-def _pairs_of_cells(mechanism: UnderMetric) -> str:
-    """Move one record between any two cells at the real size, and compare on the outputs without noise."""
+def _pairs_of_cells(mechanism: PerUnit) -> list[str]:
+    """Move one record between any two cells at the real size, and compare on outputs without noise, if there are."""
     metric = mechanism.metric
     chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _CELLS)).astype(int))
     if metric.places > _CELLS:
         chosen = np.unique([*chosen, 1, metric.places - 2])  # steps at both ends
     rows = (mechanism.size - 1) * mechanism.records_at([0]) + mechanism.records_at(chosen.tolist())
-    laws = mechanism.log_laws(mechanism.measured(rows), rows)
+    if (measured := mechanism.measured(rows)) is None:
+        return []
+    laws = mechanism.log_laws(measured, rows)
     losses = np.diagonal(laws)[None, :] - laws
     far = np.array([[float(metric.distance(int(a), int(b))) for b in chosen] for a in chosen])
     _held(losses, far, mechanism, "one record that moves between two cells")
     pairs = len(chosen) * (len(chosen) - 1) // 2
     which = "all" if len(chosen) == metric.places else "chosen"
-    return f"compared under the metric, at the real size: {which} {pairs:,} pairs of cells, {_words(mechanism)}"
+    return [f"compared under the metric, at the real size: {which} {pairs:,} pairs of cells, {_words(mechanism)}"]
 
 
-def _words(mechanism: UnderMetric) -> str:
+def _words(mechanism: PerUnit) -> str:
     return "each loses its distance" if mechanism.loses_every_distance else "none loses more than its distance"
 
 
-def _twin(mechanism: UnderMetric) -> str:
+def _twin(mechanism: PerUnit) -> str:
     """Compare all data sets of a small twin, whatever their distance, on all outputs of a window."""
     small = _small(mechanism)
-    metric, records = small.metric, small.records_at(range(small.metric.places))
-    sets = list(combinations_with_replacement(range(metric.places), 2))
-    tables = np.array([records[list(each)].sum(axis=0) for each in sets])
+    metric = small.metric
+    chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _PLACES)).astype(int)).tolist()
+    records = dict(zip(chosen, small.records_at(chosen), strict=True))
+    sets = list(combinations_with_replacement(chosen, 2))
+    tables = np.array([records[one] + records[two] for one, two in sets])
     outputs = small.outputs_for(tables, 20_000)
     if outputs is None:
         return "compared under the metric, on a small twin: nothing, there are too many outputs"
@@ -61,14 +66,12 @@ def _twin(mechanism: UnderMetric) -> str:
     far = np.array([[_nearest(metric, one, two) for two in sets] for one in sets])
     losses: Floats = np.stack([np.max(laws[i][None] - laws, axis=1) for i in range(len(sets))])
     _held(losses, far, small, "two data sets")
-    return (
-        f"compared under the metric, on a small twin of {metric.places} cells: all {len(sets) ** 2} pairs of data sets"
-    )
+    return f"compared under the metric, on a small twin of {len(chosen)} cells: all {len(sets) ** 2} pairs of data sets"
 
 
-def _small(mechanism: UnderMetric) -> UnderMetric:
+def _small(mechanism: PerUnit) -> PerUnit:
     """Return the twin of two records whose model has the fewest cells above two, of those that can be published so."""
-    found: list[UnderMetric] = []
+    found: list[PerUnit] = []
     for model in (*mechanism.model.parts(), mechanism.model):
         try:
             fields = next(iter(mechanism.twin_fields(model)))
@@ -84,7 +87,7 @@ def _nearest(metric: Metric, one: tuple[int, int], two: tuple[int, int]) -> floa
     return float(min(straight, metric.distance(one[0], two[1]) + metric.distance(one[1], two[0])))
 
 
-def _held(losses: Floats | Counts, far: Floats, mechanism: UnderMetric, of: str) -> None:
+def _held(losses: Floats | Counts, far: Floats, mechanism: PerUnit, of: str) -> None:
     """Refuse losses that are not what the metric says: more is a broken promise, less is another metric.
 
     Both the stated promise and the mechanism's own words are held against the likelihood: epsilon times the distance,

@@ -36,6 +36,7 @@ from discreet.mechanisms.joint_histograms import joint_refusal
 from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
 from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells
+from discreet.models.programs.program import Program
 from discreet.planning.regression_accuracy import expected_effect
 from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 
@@ -48,7 +49,7 @@ class Suggestion:
     reason: str
 
 
-def suggest(model: Model, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
+def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
     """Return the mechanism that suits a model with so many records under this guarantee, and why in words.
 
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
@@ -106,7 +107,7 @@ def _(model: Categories, size: int, epsilon_per_unit: Exact, **keys: Any) -> Sug
 
 
 @singledispatch
-def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+def _suggestion(model: Model | Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
     kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
     if not kinds:
@@ -134,6 +135,13 @@ def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Sug
 def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     why = "every cell gets the same noise, and the noise adds up to zero"
     return Suggestion(GeometricHistogram(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    found = _suggestion(model.table, size, epsilon, delta)
+    named = ", ".join(column.name for column in model.table.columns)
+    return Suggestion(found.mechanism, f"the model reads the table of {named}, crossed; {found.reason}")
 
 
 @_suggestion.register

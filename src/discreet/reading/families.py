@@ -9,11 +9,11 @@ The sum over totals is `RecordTotals`; theta is a number, so a fine grid holds t
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from discreet.arrays import Floats
 from discreet.errors import MisfitWarning
@@ -27,6 +27,7 @@ _KNOTS = 4_001
 _SEARCHED = 65
 _ROUNDS = 60
 _FAR = 45.0  # nats below the peak: e^-45 of the largest density
+_TINY, _NEARLY_ONE = 1e-200, 1 - 2.0**-50
 _CONTRADICTION = 7.0  # standard deviations of the total from what the family expects, beyond which readers are told
 
 
@@ -119,12 +120,8 @@ def _edges(totals: RecordTotals, kernel: DrawKernel, prior: Law) -> Floats:
 
     Found with a normal approximation of the total, which has no noise of its own far away from the peak.
     """
-    on_half_line = prior.support[0] is not None
-    lows, highs = (prior.guess(p) for p in (1e-15, 1 - 1e-15))
-    low, high = (np.log(max(lows, 1e-200)), np.log(highs)) if on_half_line else (lows, highs)
-
-    def scaled(places: Floats) -> Floats:
-        return np.exp(places) if on_half_line else places
+    on_line, scaled = _coordinates(prior)
+    low, high = (on_line(prior.guess(p)) for p in (1e-15, 1 - 1e-15))
 
     for _ in range(_ROUNDS):
         edges = np.linspace(low, high, _SEARCHED + 1)
@@ -135,3 +132,13 @@ def _edges(totals: RecordTotals, kernel: DrawKernel, prior: Law) -> Floats:
             break
         low, high = edges[max(inside[0] - 1, 0)], edges[min(inside[-1] + 2, _SEARCHED)]
     return np.asarray(scaled(np.linspace(low, high, CELLS + 1)))
+
+
+def _coordinates(prior: Law) -> tuple[Callable[[float], float], Callable[[Floats], Floats]]:
+    """Return how a parameter becomes a place on the whole line, and back: logit of a chance, logarithm, or itself."""
+    start, end = prior.support
+    if start is None:
+        return float, np.asarray
+    if end is None:
+        return lambda x: float(np.log(max(x, _TINY))), np.exp
+    return lambda x: float(logit(min(max(x, _TINY), _NEARLY_ONE))), expit

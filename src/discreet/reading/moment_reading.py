@@ -11,7 +11,7 @@ from discreet.mathematics.distributions.weighted import NormalMixture, WeightedD
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.moments import coefficients_given
+from discreet.reading.moments import coefficients_given, with_own
 
 _CHUNK = 4096  # states that are worked on together
 
@@ -55,7 +55,8 @@ class MomentReading:
         means, deviations = [], []
         for start in range(0, len(self.released), _CHUNK):
             here = slice(start, start + _CHUNK)
-            moments, variance = self.model.layout.unpack(self.released[here], self.size), self.variance[here]
+            released, variance = self.released[here], self.variance[here]
+            moments = with_own(self.model, self.model.layout.unpack(released, self.size))
             ridge = variance * float(self.model.prior_precision)
             inverse = np.linalg.inv(moments.squares + ridge[:, None, None] * np.eye(self.model.dimension))
             means.append(np.einsum("nij,nj->ni", inverse, moments.products))

@@ -10,6 +10,9 @@ InverseGamma(a, c) and is drawn from InverseGamma(a + (n - d)/2, c + q/2), by on
 y'y - b'(A + s l I)^-1 b is about what the coefficients' posterior mean leaves over, s a first guess of sigma^2. Noise
 is made of standard normal numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of
 the same records.
+
+A reader's own records (`models.informed`) add their moments to A, b and y'y wherever the coefficients are concerned, so
+L is then the chance of b given A and own records, and sigma^2 has one degree of freedom more for each of them.
 """
 
 from dataclasses import dataclass
@@ -147,19 +150,25 @@ class MomentTarget:
         if (prior := self.model.noise_prior) is None:
             return np.full(len(normals), self.model.typical_variance), np.zeros(len(normals))
         a, c, f = float(prior.shape), float(prior.scale), (self.size - self.model.dimension) / 2
-        rest, shape = moments.total - explained, a + f
-        guess = (c + rest / 2) / shape
-        scale = c + (moments.total - eliminated(self._firm(moments, guess), moments.products)[1]) / 2
+        more = 0.0 if self.model.own is None else self.model.own[1] / 2
+        total = with_own(self.model, moments).total
+        rest, shape = moments.total - explained, a + f + more
+        guess = (c + (total - explained) / 2) / shape
+        scale = c + (total - eliminated(self._firm(moments, guess), self._products(moments))[1]) / 2
         rank = np.clip(normals[:, -1], -_FARTHEST, _FARTHEST)
         tail = ndtr(-np.abs(rank))  # the smaller one, which keeps its digits
         variance = scale / np.where(rank > 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
-        logs = (f - 1) * np.log(rest) - f * log(2) - gammaln(f) + a * log(c) - gammaln(a) - (c + rest / 2) / variance
+        logs = (f - 1) * np.log(rest) - f * log(2) - gammaln(f) + a * log(c) - gammaln(a)
+        logs -= (c + (total - explained) / 2) / variance + more * log(2 * pi)
         return variance, np.asarray(logs - shape * np.log(scale) + gammaln(shape) + scale / variance)
 
     def _firm(self, moments: Moments, variance: Floats) -> Floats:
-        """Return A + sigma^2 l I."""
+        """Return A + sigma^2 l I, own records included."""
         ridge = variance * float(self.model.prior_precision)
-        return np.asarray(moments.squares + ridge[:, None, None] * np.eye(self.model.dimension))
+        return np.asarray(with_own(self.model, moments).squares + ridge[:, None, None] * np.eye(self.model.dimension))
+
+    def _products(self, moments: Moments) -> Floats:
+        return with_own(self.model, moments).products
 
     def _log_likelihood(
         self, moments: Moments, log_size: Floats, explained: Floats, normals: Floats, released: Floats
@@ -170,18 +179,26 @@ class MomentTarget:
         """
         d, precision = self.model.dimension, float(self.model.prior_precision)
         variance, logs = self._variance(moments, explained, normals)
-        log_firm, shrunk = eliminated(self._firm(moments, variance), moments.products)
+        log_firm, shrunk = eliminated(self._firm(moments, variance), self._products(moments))
         logs += d / 2 * log(precision / (2 * pi)) - 0.5 * (log_size + log_firm + (explained - shrunk) / variance)
         for other in self.weighed:
             logs = logs + other.noise.log_probability(other.values - released)
         return np.asarray(logs)
 
 
+def with_own(model: LinearRegression, moments: Moments) -> Moments:
+    """Return moments with those of a reader's own records added."""
+    if model.own is None:
+        return moments
+    own, _ = model.own
+    return Moments(moments.squares + own.squares, moments.products + own.products, moments.total + own.total)
+
+
 def coefficients_given(
     model: LinearRegression, size: int, released: Floats, variance: Floats
 ) -> tuple[Floats, NDArray[np.float64]]:
     """Return the mean of w given the moments, and a root of its covariance; where X'X is not positive, the prior's."""
-    moments = model.layout.unpack(released, size)
+    moments = with_own(model, model.layout.unpack(released, size))
     values, vectors = np.linalg.eigh(moments.squares)
     turned = np.einsum("...ji,...j->...i", vectors, moments.products)
     ridge = np.asarray(variance)[..., None] * float(model.prior_precision)

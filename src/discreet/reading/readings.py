@@ -68,11 +68,11 @@ class NetworkReading:
         place = [variable.name for variable in self.model.variables].index(name)
         if (split := self.counts.split(place, row, inside)) is None:
             return None
-        alpha = np.array(self.model.prior[place])
+        alpha = self.model.row_priors[place][row]
         return BetaMixture(split.chances, alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside)
 
     def shapes(self, count: int, generator: np.random.Generator) -> Tables:
         """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""
         drawn = self.draw(count, generator)
-        pairs = zip(self.model.variables, self.model.prior, strict=True)
-        return {variable.name: np.array(prior) + drawn[variable.name] for variable, prior in pairs}
+        pairs = zip(self.model.variables, self.model.row_priors, strict=True)
+        return {variable.name: prior + drawn[variable.name] for variable, prior in pairs}

@@ -18,6 +18,7 @@ from discreet.mechanisms import Mechanism
 from discreet.models.model import ModelT
 
 if TYPE_CHECKING:
+    from discreet.reading.cells.likelihood import Likelihood
     from discreet.releases.release import Release
 
 
@@ -67,6 +68,13 @@ class ReleaseFace(Generic[ModelT]):
     def counts(self) -> NDArray[np.int64]:
         """Return the noisy output as an array. It is not the truth: read it with `infer`."""
         return np.array(self.output, dtype=np.int64)
+
+    @property
+    def likelihood(self) -> "Likelihood":
+        """Return what this release says about the probabilities of its table's cells: evidence for any model."""
+        from discreet.reading.cells.likelihood import Likelihood  # which few readers need
+
+        return Likelihood(self)
 
     @property
     def digest(self) -> str:

@@ -1,58 +1,41 @@
 """A study file, read and checked: its columns, its questions, its ledger, and the way to publish."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.documents import canonical_json
 from discreet.errors import DeclarationError, PublishError
-from discreet.exact import positive, probability, whole
-from discreet.guarantees import Accountant, Ledger, Unit
+from discreet.guarantees import Ledger
 from discreet.guarantees.allowances import allowance_in_words, period_at, stated_allowance
 from discreet.guarantees.chain import Chain, digest_of, now
 from discreet.guarantees.metric import Metric
 from discreet.guarantees.metric_budget import same_metric
-from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
-from discreet.models.asked import Declared, Numbers
-from discreet.models.persons import ONE_PERSON
 from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.publish_plan import plan_document
 from discreet.releases.release import mechanism_document
-from discreet.study.file import DeclaredBudget, DeclaredColumn, DeclaredData, read_study
+from discreet.study.declarations import Declarations
+from discreet.study.file import read_study
 from discreet.study.metrics import metric_of
-from discreet.study.questions import Question, read_question, with_ones
+from discreet.study.queries import DeclaredAsk, Draws, read_query
+from discreet.study.questions import Question, with_ones
 
 
-class Study:
+class Study(Declarations):
     """A study file, read and checked. The data are opened only when they are asked for."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._declared = read_study(self.path)
-        self.unit = _unit(self._declared.data)
-        self.size = whole(self._declared.data.size, "data.size")
-        declared = self._declared.columns
-        self.numbers = {name: _numbers(name, each) for name, each in declared.items() if each.bounds is not None}
-        counted = {name: each for name, each in declared.items() if _is_counted(name, each)}
-        self.columns = {name: self._column(name, each) for name, each in counted.items()}
-        self.epsilon = _stated(self._declared.budget)
-        self.delta = probability(self._declared.budget.delta, "budget.delta")
-        self.accountant = self._accountant()
-        beside = Declared(
-            self.columns, self.numbers, self.path.parent, 1, 1, self._declared.data.unit_column, self.size
-        )
-        self.questions = {
-            name: read_question(name, each, beside, self.size, self.unit)
-            for name, each in self._declared.questions.items()
-        }
+        super().__init__(read_study(self.path), self.path.parent)
+        self.queries = {name: read_query(name, each, self.questions) for name, each in self._declared.queries.items()}
 
     @property
     def metric(self) -> Metric | None:
@@ -160,18 +143,52 @@ class Study:
 
     def publish(self, name: str) -> Release:
         """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
-        question, data = self.question(name), self._data_name
-        request = f"{name} of {data}{self._in_period()}"
+        question = self.question(name)
+        request = f"{name} of {self._data_name}{self._in_period()}"
         if self._is_paid(request, before := with_ones(question)):
             question = before
+        return self.publish_question(question, request)
+
+    def publish_question(self, question: Question, request: str) -> Release:
+        """Publish a question over this study's columns under a request's name: asked again, nothing is charged."""
         _refuse_claim(question)
         if not self._is_paid(request):
             _refuse_unreadable(question)
         secret = self._fitting(question, self.statistics(question))
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
-            unit=self.unit, request=request, data=data, reading=question.reading,
+            unit=self.unit, request=request, data=self._data_name, reading=question.reading,
         )  # fmt: skip
+
+    def query(self, name: str) -> DeclaredAsk:
+        """Return a query by its name."""
+        if name not in self.queries:
+            known, near = ", ".join(map(repr, self.queries)) or "none", meant(name, self.queries)
+            raise DeclarationError(f"{str(self.path)!r} has no query {name!r}. Queries are {known}.{near}")
+        return self.queries[name]
+
+    def draws(self, name: str) -> Draws:
+        """Return the numbered draws of a question: those that were paid for are free, a fresh one is charged."""
+        question = self.question(name)
+        _refuse_claim(question)
+        _refuse_unreadable(question)
+        return Draws(self, question, f"of {name} of {self._data_name}{self._in_period()}", self._data_name)
+
+    def ask(self, name: str, draw: int | None = None) -> Any:
+        """Answer a declared query from a fresh draw, which is charged, or from one that was made before, for free."""
+        asked = self.query(name)
+        draws = self.draws(asked.question)
+        found = draws.fresh()[1] if draw is None else draws.known(draw)
+        return found.answer(asked.query)
+
+    def fitting_statistics(self, question: Question) -> Statistics:
+        """Count what a question needs, and refuse data of another size. The result is secret."""
+        return self._fitting(question, self.statistics(question))
+
+    def asked_request(self, question: Question) -> str:
+        """Return the name under which a question from elsewhere is published: whatever its label, one release."""
+        asked = canonical_json([mechanism_document(question.mechanism), question.reading])
+        return f"asked {digest_of(asked)[:32]} of {self._data_name}{self._in_period()}"
 
     def _is_paid(self, request: str, question: Question | None = None) -> bool:
         """Tell whether a request was answered before: then its release is given again, whatever can be read today.
@@ -236,43 +253,10 @@ class Study:
             )
         return secret
 
-    def _accountant(self) -> Accountant:
-        if (rule := self._declared.budget.accountant) not in ("basic", "zcdp"):
-            raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.")
-        return Accountant(rule)
-
-    def _column(self, name: str, declared: DeclaredColumn) -> Column:
-        if declared.bands is not None:
-            return Column.banded(name, declared.bands, str(declared.outside), declared.names)
-        return Column(name, declared.levels or (), declared.outside)
-
-
-def _stated(budget: DeclaredBudget) -> Fraction:
-    """Return the limit as it is declared: for any change of a record, or for each unit of a metric."""
-    if (budget.epsilon is None) == (budget.epsilon_per_unit is None):
-        raise DeclarationError(
-            "[budget] has either epsilon, for any change of a record, or epsilon_per_unit, for each unit of a metric."
-        )
-    if budget.epsilon is None:
-        return positive(budget.epsilon_per_unit or 0, "budget.epsilon_per_unit")
-    return positive(budget.epsilon, "budget.epsilon")
-
 
 def _adds_up(metric: Metric | None) -> str:
     """Say what a ledger, or a study, adds up."""
     return "adds up epsilon for any change of a record" if metric is None else f"adds up epsilon per {metric.unit}"
-
-
-def _unit(data: DeclaredData) -> Unit:
-    """Return whom the guarantees of a study protect: one person, where their rows are put together by a column."""
-    if data.unit_column is None:
-        return Unit(data.unit, data.rows_per_unit)
-    if data.rows_per_unit != 1:
-        raise DeclarationError(
-            "data.unit_column puts all rows of a person together, so that nothing is multiplied by rows_per_unit: "
-            "leave rows_per_unit out."
-        )
-    return Unit(ONE_PERSON if data.unit == RECORD else data.unit)
 
 
 def _refuse_claim(question: Question) -> None:
@@ -292,29 +276,6 @@ def _refuse_unreadable(question: Question) -> None:
             "Nothing was published and nothing was charged. Change the question, its levels or the mechanism; or, to "
             f"publish it without a posterior, declare reading = 'none' in [questions.{question.name}]."
         )
-
-
-def _is_counted(name: str, declared: DeclaredColumn) -> bool:
-    """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
-    if declared.missing is not None and declared.bounds is None:
-        raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
-    if declared.whole and declared.bounds is None:
-        raise DeclarationError(f"columns.{name}.whole goes with bounds: it says that a number is a whole one.")
-    if declared.names is not None and declared.bands is None:
-        raise DeclarationError(f"columns.{name}.names are the names of bands; declare bands, such as [0, 18, 65].")
-    kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
-    if len(kinds) > 1 or (not kinds and declared.bounds is None):
-        raise DeclarationError(f"columns.{name} needs either levels or bands, or bounds if it is a column of numbers.")
-    return bool(kinds)
-
-
-def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
-    if declared.levels is not None:
-        raise DeclarationError(f"columns.{name} has levels and bounds: it is either categories or numbers.")
-    if declared.bounds is None or len(declared.bounds) != 2:
-        raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
-    low, high = declared.bounds
-    return Numbers(low, high, declared.missing, declared.whole)
 
 
 class _OnePass:

@@ -92,6 +92,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def reading_line(self) -> str:
         """Say in one line how means and intervals were read."""
         whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
+        whose = "the prior and own records" if self.own_records else whose
         together = "all cells read together, " + (
             f"under {whose}" if self.model.is_prior_declared else f"the strength of the prior learnt ({self._learnt})"
         )
@@ -165,7 +166,8 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def _prior_in_words(self) -> str:
         if self.model.is_prior_declared:
-            return f"The prior is a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}."
+            subject = "Prior and own records together are" if self.own_records else "The prior is"
+            return f"{subject} a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}."
         if len(self.model.cells) == 2:
             return "Beforehand both shares were uniform between 0 and 1."
         learnt = (

@@ -99,10 +99,12 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     def information(self) -> float:
         """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
-        for variable, prior in zip(self.model.variables, self.mean_prior, strict=True):
-            shapes = self.standard_shapes[variable.name]
+        tables = zip(*(reading.model.row_priors for reading in self.readings), strict=True)
+        for variable, own in zip(self.model.variables, tables, strict=True):
+            shapes, priors = self.standard_shapes[variable.name], np.tensordot(self.shares, np.array(own), 1)
             logs = (digamma(shapes) - digamma(shapes.sum(axis=-1, keepdims=True))).mean(axis=0)
-            total += sum(kullback_leibler(Dirichlet.with_mean_logs(row), Dirichlet(prior)) for row in logs)
+            pairs = zip(logs, priors, strict=True)
+            total += sum(kullback_leibler(Dirichlet.with_mean_logs(row), Dirichlet(prior)) for row, prior in pairs)
         return total
 
     def facts(self, level: float = 0.9) -> dict[str, object]:

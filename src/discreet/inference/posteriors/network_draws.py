@@ -52,9 +52,9 @@ class NetworkDraws(EventPosterior[Network]):
 
     def _with_prior(self, tables: Mapping[str, Counts], which: Counts) -> Tables:
         """Return the Dirichlet parameters of every row, under the prior of the reading that it was drawn from."""
-        priors = zip(*([np.array(row) for row in reading.model.prior] for reading in self.readings), strict=True)
+        priors = zip(*(reading.model.row_priors for reading in self.readings), strict=True)
         pairs = zip(self.model.variables, priors, strict=True)
-        return {v.name: np.array(own)[which][:, None] + tables[v.name] for v, own in pairs}
+        return {v.name: np.array(own)[which] + tables[v.name] for v, own in pairs}
 
     def _shapes(self, count: int, seed: int | None) -> tuple[Tables, np.random.Generator]:
         """Draw Dirichlet parameters."""

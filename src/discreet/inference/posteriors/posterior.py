@@ -22,7 +22,7 @@ from discreet.inference.posteriors.row import STAR, Row
 from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.travelling import likelihoods_of, travelling
-from discreet.inference.posteriors.trees import data_tree, write_netcdf
+from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
 from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
@@ -68,6 +68,8 @@ class Posterior(ABC, Generic[ModelT]):
     model: ModelT
     releases: tuple[Release[ModelT], ...]
     size: int
+    own_records = 0
+    """How many records of the reader's own the prior holds: then the posterior is as confidential as they are."""
 
     def __init_subclass__(cls, shows: type | None = None) -> None:
         super().__init_subclass__()
@@ -146,14 +148,25 @@ class Posterior(ABC, Generic[ModelT]):
 
     @property
     def combined(self) -> str:
-        """Say which releases were read together; nothing if there is one."""
+        """Say which releases were read together, and with how many own records; nothing if there is one alone."""
         if len(self.releases) == 1:
-            return ""
+            return self.own_line
         each = [
             f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in r.model.declared_columns)})"
             for r in self.releases
         ]
-        return f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
+        read = f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
+        return " ".join(filter(None, [read, self.own_line]))
+
+    @property
+    def own_line(self) -> str:
+        """Say that own records were read too, and that nothing protects them."""
+        if not self.own_records:
+            return ""
+        return (
+            f"Read with {self.own_records:,} records of the reader's own, taken for others of the same population; no "
+            "noise hides them, so what is read is as confidential as they are."
+        )
 
     def starred(self, rows: Sequence[Row]) -> str:
         """Say why means have a star: they lie outside of their intervals. Nothing if none of these rows has one."""
@@ -234,6 +247,10 @@ class Posterior(ABC, Generic[ModelT]):
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
         """Draw the parameters from the prior; refuse in words where there is none to draw from."""
         raise DeclarationError(f"no prior is drawn from for {self.subject}")
+
+    def further_groups(self, states: States) -> dict[str, Group]:
+        """Return further groups of numbers that travel with draws, by name."""
+        return {}
 
     def to_arviz(self, draws: int = _DRAWS, seed: int = 0) -> Any:
         """Return a data tree for ArviZ: draws by chain or independent, log likelihoods, predictive outputs, the prior.

@@ -121,7 +121,7 @@ class TablePosterior(EventPosterior[Categories]):
     def doubts(self) -> tuple[Warning, ...]:
         """Return the level of a column that the prior outweighs, if one does; a learnt one, if the strongest is it."""
         is_meant = self.model.is_prior_declared or float(self.joint.probabilities[-1]) > 0.5
-        return outweighed_level(self) if is_meant and not self.is_uniform_pair else ()
+        return outweighed_level(self) if is_meant and not (self.is_uniform_pair or self.own_records) else ()
 
 
 def levels_of(cell: Cell) -> tuple[Level, ...]:

@@ -14,10 +14,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts import couplings
 from discreet.reading.counts.cliques import Clique, Parents, cliques
+from discreet.reading.counts.row_sticks import RowSticks, stick_of
 from discreet.reading.counts.sticks import FAR, Stick
 
 
@@ -71,7 +73,7 @@ class _Block:
     """Where the coordinates of one clique stand: a slice for each stick, and one for each halving of each level."""
 
     clique: Clique
-    sticks: tuple[tuple[Stick, slice], ...]
+    sticks: tuple[tuple[Stick | RowSticks, slice], ...]
     spreads: tuple[tuple[slice, ...], ...]
     halvings: tuple[_Halving, ...]
 
@@ -87,16 +89,20 @@ class Tape:
 
 
 class Coordinates:
-    """Normal coordinates of all tables of a graph with `size` records and Dirichlet priors (`alphas`) of its rows."""
+    """Normal coordinates of all tables of a graph with `size` records and Dirichlet priors (`alphas`) of its rows.
 
-    def __init__(self, levels: tuple[int, ...], parents: Parents, alphas: Sequence[Sequence[float]], size: int) -> None:
+    Each is of one row, if all rows have the same, or has the axes (rows, levels).
+    """
+
+    def __init__(self, levels: tuple[int, ...], parents: Parents, alphas: Sequence[ArrayLike], size: int) -> None:
         self.size, self.blocks, first = size, [], 0
         for clique in cliques(levels, parents):
-            alpha, sticks, spreads = [float(value) for value in alphas[clique.variable]], [], []
+            alpha = np.atleast_2d(np.asarray(alphas[clique.variable], dtype=float)).tolist()
+            sticks: list[tuple[Stick | RowSticks, slice]] = []
+            spreads = []
             halvings = _halvings(clique.contexts)
             for level in range(clique.levels - 1):
-                stick = Stick(alpha[level], sum(alpha[level + 1 :]))
-                sticks.append((stick, slice(first, first + clique.rows)))
+                sticks.append((stick_of(alpha, level), slice(first, first + clique.rows)))
                 first += clique.rows
                 own = []
                 for halving in halvings:

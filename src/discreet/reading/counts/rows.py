@@ -81,10 +81,10 @@ class ApproximateCounts(TableCounts):
 
     def __init__(self, fitted: ConsistentTables, model: Network) -> None:
         self._rows: list[list[ApproximateRow]] = []
-        for family, prior in zip(model.families, model.prior, strict=True):
+        for family, priors in zip(model.families, model.row_priors, strict=True):
             table, deviation = fitted.table(*family), fitted.standard_error(*family)
-            rows = table.reshape(-1, table.shape[-1])
-            self._rows.append([ApproximateRow(row, deviation, np.array(prior), fitted.size) for row in rows])
+            pairs = zip(table.reshape(-1, table.shape[-1]), priors, strict=True)
+            self._rows.append([ApproximateRow(row, deviation, prior, fitted.size) for row, prior in pairs])
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable."""

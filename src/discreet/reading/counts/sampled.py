@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
-from discreet.mathematics.nested import Agreement, agreement
+from discreet.mathematics.nested import Agreement, agreement, in_order_of_starts
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.fits import Fit
@@ -74,7 +74,7 @@ class Target:
         """Return (prior + count) / (total of both) of every cell (cells, ...), from tables (rows, levels, ...)."""
         found = []
         for alpha, table in zip(self.alphas, tables, strict=True):
-            shapes = table + alpha.reshape(1, -1, *(1 for _ in table.shape[2:]))
+            shapes = table + alpha.reshape(-1, alpha.shape[-1], *(1 for _ in table.shape[2:]))
             found.append((shapes / shapes.sum(axis=1, keepdims=True)).reshape(-1, *table.shape[2:]))
         return np.concatenate(found)
 
@@ -96,6 +96,7 @@ class SampledTables(TableCounts):
         self._target, self._evidence = target, evidence
         nudges = target.nudges
         chains = target.begun(np.random.default_rng(seed))
+        starts = target.means(chains.tables)
         for number in range(WARM):
             if target.shares is None:
                 chains.power = min(1.0, ((number + 1) / 12) ** 2)
@@ -114,7 +115,7 @@ class SampledTables(TableCounts):
                     chains.nudge()
                 self._kept.append([table.astype(np.int32) for table in chains.tables])
             means = np.stack([target.means(tables) for tables in self._kept], axis=2)
-            self.agreement, self._apart = agreement(means), chains_apart(means)
+            self.agreement, self._apart = agreement(in_order_of_starts(means, starts)), chains_apart(means)
             if _is_good(self.agreement) and not self._apart:
                 break
         self.accepted, self.places = float(np.mean(shares)), chains.q

@@ -12,7 +12,8 @@ from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
-from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit
+from discreet.reading.counts.around_draws import around_draws
+from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit, NearFit
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
@@ -35,6 +36,7 @@ class CountsEngine(Engine, place=50):
     models = (Network,)
     exactness = Exactness.SAMPLED
     reads_margins = True
+    reads_own_rows = True
 
     def misfit(self, case: Case) -> str | None:
         """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""
@@ -70,11 +72,10 @@ class CountsEngine(Engine, place=50):
 def target_of(case: Case[Network]) -> Target:
     """Return what chains sample."""
     model = case.model
-    coordinates = Coordinates(*graph_of(model), model.prior, case.size)
+    coordinates = Coordinates(*graph_of(model), model.row_priors, case.size)
     names = [variable.name for variable in model.variables]
     maximal = [names.index(family[-1]) for family in model.maximal_families]
-    alphas = [np.array(row) for row in model.prior]
-    return Target(coordinates, fit_of(case), maximal, alphas, _Start.of(case))
+    return Target(coordinates, fit_of(case), maximal, model.row_priors, _Start.of(case) or around_draws(case))
 
 
 def fit_of(case: Case) -> Fit:
@@ -93,6 +94,8 @@ def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
     if isinstance(observed.evidence, Choice):
         choice = observed.evidence
+        if (near := choice.chooser.near_sums()) is not None:
+            return [NearFit(choice, near)]
         if not choice.chooser.has_smooth_normaliser:
             return [ChoiceFit(choice)]
         return [InterpolatedFit(choice, np.array(cast(Categories, model).concentration, dtype=np.float64), size)]

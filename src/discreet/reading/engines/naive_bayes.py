@@ -34,6 +34,7 @@ class NaiveBayesEngine(Engine, place=10):
 
     models = (Network,)
     shares_rows = True
+    reads_own_rows = True
 
     def reader(self) -> Callable[[Case], NetworkReading]:
         """Return what reads cases of the same outputs, each row once for every prior of it."""
@@ -97,31 +98,35 @@ def windowed(case: Case, known: KnownRows | None = None) -> NaiveBayesCounts:
     """Return class counts and features on windows around what was measured, rows that are known already taken over."""
     model, size, seen = case.model, case.size, seen_tables(case)
     target, *features = (variable.name for variable in model.variables)
-    alpha = [np.array(prior) for prior in model.prior]
-    rows = [[seen[name][y] for name in features] for y in range(len(alpha[0]))]
+    (class_alpha,), *alpha = model.row_priors
+    rows = [[seen[name][y] for name in features] for y in range(len(class_alpha))]
     windows = class_windows(rows, seen[target][0], size)
     memories = [RowMemory(own, size, {} if known is None else known, y) for y, own in enumerate(rows)]
-    classes = [WindowedClass(each, alpha[1:], window) for each, window in zip(memories, windows, strict=True)]
-    return NaiveBayesCounts(classes, own_factors(model.prior[0], seen[target][0]), size, log_constant(case))
+    classes = [
+        WindowedClass(each, [own[y] for own in alpha], window)
+        for y, (each, window) in enumerate(zip(memories, windows, strict=True))
+    ]
+    return NaiveBayesCounts(classes, own_factors(class_alpha.tolist(), seen[target][0]), size, log_constant(case))
 
 
 def whole(case: Case, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
     """Return class counts and features with the factors of every count 0, ..., n, as drawn tables need."""
     model, size = case.model, case.size
     noise, centres = log_noise(case), rough_margins(case, [each.margins() for each in drawn])
-    alpha = [np.array(prior) for prior in model.prior]
+    (class_alpha,), *alpha = model.row_priors
     target, features = model.variables[0].name, model.variables[1:]
-    priors = [log_prior_factors(a, size) for a in alpha[1:]]
 
     def factors(y: int) -> list[Floats]:
-        own = zip(priors, features, range(1, len(alpha)), strict=True)
+        own = zip((log_prior_factors(a[y], size) for a in alpha), features, range(1, 1 + len(alpha)), strict=True)
         return [p + noise[v.name][y] + sum(each.cells(place, y) for each in drawn) for p, v, place in own]
 
     middles = centres[target].tolist()
     log_class = np.asarray(noise[target][0] + sum(each.cells(0, 0) + each.totals() for each in drawn))
-    classes = [WholeClass(factors(y), alpha[1:], middle, log_class[y]) for y, middle in enumerate(middles)]
+    classes = [
+        WholeClass(factors(y), [own[y] for own in alpha], middle, log_class[y]) for y, middle in enumerate(middles)
+    ]
     constant = log_constant(case) + sum(each.log_constant() for each in drawn)
-    return NaiveBayesCounts(classes, [OwnFactor(float(a)) for a in alpha[0]], size, constant)
+    return NaiveBayesCounts(classes, [OwnFactor(float(a)) for a in class_alpha], size, constant)
 
 
 def _expected_cells(counts: NaiveBayesCounts) -> Floats:

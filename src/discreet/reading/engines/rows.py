@@ -13,6 +13,7 @@ class RowsEngine(Engine, place=60):
 
     models = (Network,)
     exactness = Exactness.APPROXIMATE
+    reads_own_rows = True
 
     def misfit(self, case: Case) -> str | None:
         """Refuse everything but measured tables, and measurements that leave a table of the network unknown."""

@@ -16,6 +16,7 @@ from discreet.errors import ConvergenceWarning
 from discreet.mechanisms.evidence import Choice
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
+from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.choice_fit import CHECKED, MOST_CELLS, NODES, InterpolatedFit
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
@@ -114,7 +115,7 @@ def target_of(case: Case[Categories]) -> tuple[Target, list[InterpolatedFit]]:
     alpha = np.array(case.model.concentration, dtype=float)
     fit = fit_of(case)
     interpolated = [part for part in fit.parts if isinstance(part, InterpolatedFit)]
-    start = _Start(alpha, interpolated[0].candidate) if interpolated else _Near.of(case)
+    start = _Start(alpha, interpolated[0].candidate) if interpolated else _Near.of(case) or around_draws(case)
     return Target(table_coordinates(case), fit, [0], [alpha], start), interpolated
 
 

@@ -34,7 +34,7 @@ class TablesEngine(Engine, place=10):
         """Refuse noise that is no product over cells, choices, and draws that are truncated or on a coarse grid."""
         if len(case.model.cells) == 2 and any(each.draw is not None for each in case.observed) and few_records(case):
             return "draws of two probabilities are read table by table"
-        return next((why for each in case.observed if (why := _misfit(each)) is not None), None)
+        return next((why for each in case.observed if (why := no_product(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
         """Return the size of the windows, and three transforms of each, or of many the product with few waves."""
@@ -135,7 +135,8 @@ def _kernels(case: Case, expected: Floats | None) -> list[_Kernel]:
     return [*drawn, *(MeasuredCells(measurement, cells, size) for measurement in case.measurements)]
 
 
-def _misfit(observed: Observed) -> str | None:
+def no_product(observed: Observed) -> str | None:
+    """Tell why the likelihood of an output is no product over cells, or nothing if it is."""
     if (draw := observed.draw) is not None:
         return coarse(draw.rows)
     if not observed.measurements:

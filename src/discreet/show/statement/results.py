@@ -120,7 +120,9 @@ def _together(posterior: Posterior) -> str:
 
 
 def _words_of_the_holder(posterior: Posterior) -> str:
-    """Say whether the holder declared a prior, and whether it is another one than the reader's."""
+    """Say whether the holder declared a prior, and whether it is another one than the reader's, or has own records."""
+    if posterior.own_records:
+        return f" {plain(posterior.own_line)}"
     published, read = posterior.releases[0].mechanism.model, posterior.model
     if not published.is_prior_declared:
         return " The holder declared none." if read.is_prior_declared else " It is this program's: none was declared."

@@ -1,0 +1,143 @@
+"""The commands of a server: serve both processes on one machine, or each of them, and make accounts."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.command_line.screen import complaints, helpful, say
+from discreet.errors import DeclarationError
+from discreet.guarantees.signatures import SigningKey
+
+MISSING = "A server needs more libraries: pip install 'discreet[serve]'. Nothing was started."
+_path = click.Path(path_type=Path)
+_queue = click.option("--queue", help="The queue: a file, or postgresql://...; by default STUDY.serve/queue.db.")
+_key = click.option("--key", type=_path, help="Your private key, to sign what is published.")
+
+
+def _reached(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a front is reached."""
+    options = (
+        click.option("--address", default="127.0.0.1:8000", show_default=True, help="Where the front listens."),
+        click.option("--public-address", "public", help="How the world calls it: https://data.example."),
+        click.option("--proxy", "proxies", multiple=True, help="The address or network of a trusted proxy."),
+        click.option("--user-header", help="The header in which the proxy says who somebody is."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _require_libraries() -> None:
+    try:
+        import argon2  # noqa: F401
+        import jinja2  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise DeclarationError(MISSING) from None
+
+
+def _signer(key: Path | None) -> SigningKey | None:
+    return None if key is None else SigningKey.open(key)
+
+
+@click.command()
+@click.argument("study", type=_path)
+@_queue
+@_key
+@_reached
+@click.option("--front-user", help="As root: the user that the front runs as.")
+@helpful
+def serve(
+    study: Path,
+    queue: str | None,
+    key: Path | None,
+    address: str,
+    public: str | None,
+    proxies: Sequence[str],
+    user_header: str | None,
+    front_user: str | None,
+) -> None:
+    """Serve a study: analysts ask, stewards decide, everybody sees the budget. Prints a one-time steward link.
+
+    Two processes are started: the front, which speaks HTTP and never holds records, and the publisher, which holds
+    records and ledger and speaks to nobody. [serve] in the study says who decides and when answers are shown.
+
+    \b
+    Example:  discreet serve study.toml
+              discreet serve study.toml --address 127.0.0.1:9000 --key office.key
+    """
+    _require_libraries()
+    from discreet.serve.start import Pair, Reached, default_queue
+    from discreet.study import Study
+
+    Study(study)  # refused at once, in words, if it cannot be read
+    _signer(key)
+    reached = Reached(address, public, tuple(proxies), user_header)
+    reached.settings(reached.place[1])
+    Pair(study.absolute(), queue or str(default_queue(study)), reached, key, front_user, say).run()
+
+
+@click.command("serve-publisher")
+@click.argument("study", type=_path)
+@_queue
+@_key
+@click.option("--front-role", help="On a server: the role of the front, which is given its few rights.")
+@helpful
+def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role: str | None) -> None:
+    """Run the publisher alone: it holds records and ledger, and answers what stands in the queue.
+
+    \b
+    Example:  discreet serve-publisher study.toml --queue postgresql://publisher@db/queue --front-role front
+    """
+    _require_libraries()
+    from discreet.serve.publisher import Publisher
+    from discreet.serve.schema import Queue
+    from discreet.serve.start import default_queue, make_folder
+
+    place = queue or str(default_queue(study))
+    make_folder(place)
+    publisher = Publisher(study, Queue(place), _signer(key), report=lambda words: complaints.print(words, markup=False))
+    publisher.prepare(front_role)
+    publisher.run()
+
+
+@click.command("serve-front")
+@click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
+@_reached
+@helpful
+def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[str], user_header: str | None) -> None:
+    """Run a front alone: it speaks HTTP, and knows a queue and nothing else.
+
+    \b
+    Example:  discreet serve-front --queue postgresql://front@db/queue --address 10.0.0.7:8000
+              --public-address https://data.example --proxy 10.0.0.5
+    """
+    _require_libraries()
+    from discreet.serve.start import Reached, run_front
+
+    run_front(queue, Reached(address, public, tuple(proxies), user_header), lambda words: complaints.print(words))
+
+
+@click.command("serve-account")
+@click.argument("name")
+@click.option("--role", required=True, type=click.Choice(["steward", "analyst", "auditor"]))
+@click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
+@click.option("--again", is_flag=True, help="Give a new link to an account that is there already.")
+@helpful
+def serve_account(name: str, role: str, queue: str, again: bool) -> None:
+    """Make an account, and print the path of its one-time link: for a first steward, or a lost password.
+
+    \b
+    Example:  discreet serve-account anna --role steward --queue study.serve/queue.db
+    """
+    _require_libraries()
+    from discreet.serve.people import People
+    from discreet.serve.schema import Queue
+
+    found = Queue(queue)
+    found.require()
+    link = People(found).invite(name, role, "(command line)", again)
+    say(f"This path works once, within a day, behind the front's address: /welcome/{link}")

@@ -1,0 +1,30 @@
+"""Read a release together with a reader's own records of the same population (see `models.informed`)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from discreet.errors import DeclarationError
+from discreet.reading import Case, read
+from discreet.reading.published import Reading
+from discreet.reading.strengths import NEGLIGIBLE
+
+
+def informed_readings(case: Case, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
+    """Return one reading for each strength of the prior, and how many own records there are.
+
+    How likely own records are under a strength is part of its evidence.
+    """
+    if strengths is not None:
+        raise DeclarationError(
+            "Own records are read under one prior, or where none was declared under strengths that are learnt from "
+            "them too; leave strengths out. Nothing was read."
+        )
+    informed = case.model.informed_by(own)
+    if len(informed.models) == 1:
+        return [read(replace(case, model=informed.models[0]))], informed.records
+    best = max(informed.log_weights)
+    kept = [pair for pair in zip(informed.models, informed.log_weights, strict=True) if pair[1] > best - NEGLIGIBLE]
+    readings: list[Any] = [read(replace(case, model=model)) for model, _ in kept]
+    pairs = zip(readings, kept, strict=True)
+    return [replace(each, log_evidence=each.log_evidence + log) for each, (_, log) in pairs], informed.records

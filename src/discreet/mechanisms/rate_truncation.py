@@ -1,0 +1,378 @@
+"""RateTruncation: draws from the posterior of a family, kept to parameters under which no record can say much.
+
+Of a family with ln p(x | theta) = eta(theta) t(x) + ... one record that is replaced by another changes the log
+likelihood by eta(theta) (t(x) - t(y)). If parameters are kept to an interval on which eta takes values from a to b,
+that differs between any two of them by at most R = (b - a) D, D the largest difference of t. So draws, with the
+likelihood raised to a power tau, are pure tau R-DP, and under the metric |t(x) - t(y)| they lose tau (b - a) for each
+unit. This is theorem 2(i) of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014) with the set of parameters that
+their assumption 1 asks for; they state twice as much, as they bound the two parts of the loss one by one.
+
+What is charged is less, and exact. Let S be the total of all t. The loss of neighbours S, S + d at theta is
+
+    tau integral_S^(S+d) (eta(theta) - E_u eta) du,    E_u the mean of eta in the truncated posterior given the total u,
+
+which rises with u. So no pair of neighbours loses more than the pair with the least totals at the largest eta, or the
+pair with the largest totals at the least eta.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, floor, inf
+from typing import ClassVar
+
+import numpy as np
+from flint import arb, ctx
+from scipy.special import logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.certificates import PrivacyLoss
+from discreet.certificates.posterior_composition import last_that_fits
+from discreet.certificates.posterior_draw import upper_float
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, ball, exact, exact_text, positive, rounded_up, whole
+from discreet.guarantees.column_metrics import Tree
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.guarantees.zcdp import pure_rho
+from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.parts import Cost
+from discreet.mechanisms.posterior_curves import short_decimal
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, coarser, grid_points
+from discreet.mechanisms.posterior_search import MOST_DRAWS, REMEDY, nearest
+from discreet.mechanisms.under_metric import PerUnit
+from discreet.models.bounded_family import Law
+from discreet.models.model import Model
+from discreet.models.readable_family import ReadableFamily
+from discreet.randomness import RandomBits
+
+GRID_BITS = 32
+_FIELDS = ("model", "size", "epsilon", "lowest", "highest", "power", "draws", "grid_bits")
+_OPERATIONS = 5e5  # of the certified mass of one cell
+_PRECISION = 192
+_STANDS_FOR = "two of its levels stand for the same number"
+_LEAST_POWER = 1e-9
+_LARGEST = 2 * 10**6  # of a shape, or of all shapes together: series of some ten thousand terms
+_HALVINGS = 24  # parts of the interval, halved towards each end, over which its mass is summed for readers
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
+    """Draws of a family's parameter from `lowest` to `highest`: pure epsilon-DP, and private under a metric.
+
+    `power` is the exponent of the likelihood; `tempered` finds the largest that fits, `at_rate` the widest interval
+    that needs none.
+
+    >>> from discreet.models import Exponential
+    >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8)
+    >>> RateTruncation(waits, size=50, epsilon=2, lowest="0.01", highest="0.2").guarantee.epsilon
+    Fraction(181199, 100000)
+    """
+
+    calibrated: ClassVar[tuple[str, ...]] = ("power",)
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "draws")
+    most_tables: ClassVar[int] = 40
+    loses_every_distance = False
+    model: ReadableFamily
+    size: int
+    epsilon: Fraction
+    lowest: Fraction
+    highest: Fraction
+    power: Fraction
+    draws: int
+    grid_bits: int
+
+    def __init__(
+        self,
+        model: ReadableFamily,
+        size: int,
+        epsilon: Exact,
+        lowest: Exact,
+        highest: Exact,
+        power: Exact = 1,
+        draws: int = 1,
+        grid_bits: int = GRID_BITS,
+    ) -> None:
+        if not isinstance(model, ReadableFamily):
+            raise DeclarationError(f"RateTruncation draws for a family; got a {type(model).__name__}.")
+        values = (
+            model,
+            whole(size, "size"),
+            positive(epsilon, "epsilon"),
+            exact(lowest, "lowest"),
+            exact(highest, "highest"),
+            positive(power, "power"),
+            whole(draws, "draws", most=MOST_DRAWS),
+            whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
+        )
+        for name, value in zip(_FIELDS, values, strict=True):
+            object.__setattr__(self, name, value)
+        if self.power > 1:
+            raise DeclarationError(f"power must be at most 1; got {exact_text(self.power)}.")
+        self._check_interval()
+        if self.loss > self.epsilon:
+            raise DeclarationError(
+                f"These draws cost epsilon = {float(self.loss):.9g}, above the stated {exact_text(self.epsilon)}."
+                f"{REMEDY}RateTruncation.tempered or .at_rate."
+            )
+
+    def _check_interval(self) -> None:
+        start, end = self.model.posterior_given_total(Fraction(0), 0).support
+        if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
+            inside = f"above {start}" if end is None else f"between {start} and {end}"
+            raise DeclarationError(f"lowest and highest must lie {inside}, where parameters of this family do.")
+        law = self._law(max(self.model.values) * self.size)
+        if max(getattr(law, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
+            raise DeclarationError(
+                f"The law of these draws has parameters above {_LARGEST:,}, whose tails take too long to certify. Use "
+                "fewer records or a smaller power of the likelihood."
+            )
+        if self.last < self.first:
+            raise DeclarationError(
+                f"No cell of a grid of {self.grid_bits} bits lies between lowest = {exact_text(self.lowest)} and "
+                f"highest = {exact_text(self.highest)}: name a wider interval, or use more grid_bits."
+            )
+
+    @classmethod
+    def tempered(
+        cls,
+        model: ReadableFamily,
+        *,
+        size: int,
+        epsilon: Exact,
+        lowest: Exact,
+        highest: Exact,
+        draws: int = 1,
+        grid_bits: int = GRID_BITS,
+    ) -> "RateTruncation":
+        """Return the draws within an interval with the largest power of the likelihood that fits epsilon."""
+
+        def build(power: float, epsilon: Exact = epsilon) -> RateTruncation:
+            rounded = short_decimal(power, -1)
+            return cls(model, size, epsilon, lowest, highest, rounded, draws, grid_bits)
+
+        def excess(power: float) -> float:
+            return float(np.log(float(build(power, 10**9).loss) / allowed))
+
+        allowed = float(positive(epsilon, "epsilon")) * (1 - 1e-12)
+        return nearest(build, last_that_fits(excess, _LEAST_POWER, 1.0), -1)
+
+    @classmethod
+    def at_rate(
+        cls, model: ReadableFamily, *, size: int, epsilon: Exact, draws: int = 1, grid_bits: int = GRID_BITS
+    ) -> "RateTruncation":
+        """Return the draws with a whole likelihood from the widest interval around the prior's median that fits.
+
+        On it the natural parameter eta takes values `rate` apart; where eta is -theta, it is all up to a rate.
+        """
+        middle = model.posterior_given_total(Fraction(0), 0).guess(0.5)
+        unit = 2.0 ** -whole(grid_bits, "grid_bits", most=MOST_GRID_BITS)
+
+        def build(rate: float, epsilon: Exact = epsilon) -> RateTruncation:
+            low, high = model.within_rate(middle, rate, unit)
+            return cls(model, size, epsilon, short_decimal(low, 1), short_decimal(high, -1), 1, draws, grid_bits)
+
+        def excess(rate: float) -> float:
+            return float(np.log(float(build(rate, 10**9).loss) / allowed))
+
+        allowed = float(positive(epsilon, "epsilon")) * (1 - 1e-12)
+        span = float(max(model.values) - min(model.values)) * whole(draws, "draws", most=MOST_DRAWS)
+        return nearest(build, last_that_fits(excess, allowed / span / 2, 64 * allowed / span), -1)
+
+    def recalibrated(self, **changed: object) -> "RateTruncation":
+        """Return the draws of another guarantee, size, model or number, with the power that it allows."""
+        facts = {name: changed.get(name, getattr(self, name)) for name in _FIELDS if name != "power"}
+        return self.tempered(**facts)  # type: ignore[arg-type]
+
+    @property
+    def first(self) -> int:
+        """Return the first cell of the grid that lies within the interval."""
+        return ceil(self.lowest * (1 << self.grid_bits))
+
+    @property
+    def last(self) -> int:
+        """Return the last cell of the grid that lies within the interval."""
+        return floor(self.highest * (1 << self.grid_bits)) - 1
+
+    @property
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        """Return where the first cell begins, and where the last one ends."""
+        unit = Fraction(1, 1 << self.grid_bits)
+        return self.first * unit, (self.last + 1) * unit
+
+    @property
+    def length(self) -> int:
+        """Return one number for each draw."""
+        return self.draws
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """Return the exact loss of all draws together, rounded up to six digits: see the module."""
+        values, ends = self.model.values, self._ends
+        least, most = min(values) * self.size, max(values) * self.size
+        step = max(values) - min(values)
+        with ctx.workprec(_PRECISION):
+            rising = self.model.natural(ball(ends[1])) > self.model.natural(ball(ends[0]))
+            high, low = (ends[1], ends[0]) if rising else ends
+            found = max(
+                upper_float(self._log_ratio(least + step, least, high)),
+                upper_float(self._log_ratio(most - step, most, low)),
+                0.0,
+            )
+        if found == inf:
+            raise DeclarationError("The loss of these draws is not known: name a narrower interval.")
+        return min(rounded_up(Fraction(found) * self.draws, 6), rounded_up(self.range, 6))
+
+    def _log_ratio(self, total: Fraction, other: Fraction, place: Fraction) -> arb:
+        """Return by how much the density given one total exceeds that given another, at a place, both truncated."""
+        one, two = (self._law(each) for each in (total, other))
+        x, masses = ball(place), [self._grid(law).mass(self.first, self.last + 1).log() for law in (one, two)]
+        return one.log_density(x) - masses[0] - two.log_density(x) + masses[1]
+
+    def _law(self, total: Fraction) -> Law:
+        return self.model.posterior_given_total(total, self.size, self.power)
+
+    def _grid(self, law: Law) -> GridLaw:
+        return GridLaw(law, self.grid_bits, self.first, self.last)
+
+    @cached_property
+    def rate(self) -> Fraction:
+        """Return tau (b - a) of all draws together, rounded up: what is lost for each unit of the metric."""
+        with ctx.workprec(_PRECISION):
+            low, high = (self.model.natural(ball(end)) for end in self._ends)
+            each = Fraction(upper_float(abs(high - low)))
+        return rounded_up(self.draws * self.power * each, 9)
+
+    @property
+    def range(self) -> Fraction:
+        """Return q tau R: the loss of all draws lies in an interval of this length."""
+        return self.rate * (max(self.model.values) - min(self.model.values))
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """Return the levels by what they stand for."""
+        return sorted(range(len(self.model.values)), key=lambda place: self.model.values[place])
+
+    @cached_property
+    def metric(self) -> Tree:
+        """Return the distance of what records stand for, levels in a row; refused where two stand for the same."""
+        values, names = self.model.values, [self.model.cells[place] for place in self._order]
+        lengths = [values[two] - values[one] for one, two in pairwise(self._order)]
+        return Tree(self.model.column.name, range(1, len(names)), lengths, names, self.model.column.outside)
+
+    @property
+    def epsilon_per_unit(self) -> Fraction:
+        """Return what is lost for each unit of what records stand for."""
+        return self.rate
+
+    def records_at(self, places: Sequence[int]) -> Counts:
+        """Return what a record at each of these places adds to the counts: one, to its level."""
+        return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(places)]])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return the exact pure epsilon for any change whatever, and what holds for each unit of the metric."""
+        reason = f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
+        if len(set(self.model.values)) < len(self.model.values):
+            words = f"1 of what {self.model.column.name} is counted as ({_STANDS_FOR})"
+            return Guarantee(self.loss, reason=reason, metric=MetricGuarantee(self.rate, metric=words))
+        held = MetricGuarantee(self.rate, metric=self.metric, most=self.loss)
+        return Guarantee(self.loss, reason=reason, metric=held)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return q (R/q)^2 / 8, as the loss of each draw lies in an interval of that length; or what epsilon costs."""
+        return self.draws * min((self.range / self.draws) ** 2 / 8, pure_rho(self.loss / self.draws))
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return randomised response, which dominates all that is pure."""
+        return PrivacyLoss.worst_case(self.loss)
+
+    def _laws(self, counts: Counts) -> Law:
+        return self.model.posterior(counts, self.power)
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(places.ravel()), self.draws), dtype=np.int64)
+        for number, row in enumerate(rows):
+            same = np.flatnonzero(places.ravel() == number)
+            drawn[same] = self._grid(self._laws(row)).sample(len(same) * self.draws, bits).reshape(len(same), -1)
+        return drawn.reshape(*table.shape[:-1], -1)
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either: a sum over draws of the share of a cell."""
+        outputs, tables = np.asarray(output), np.asarray(counts)
+        shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
+        outputs = np.broadcast_to(outputs, (*shape, self.draws)).reshape(-1, self.draws)
+        tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
+        sums = tables @ np.array([float(value) for value in self.model.values])
+        totals, places = np.unique(sums, return_inverse=True)
+        cells, drawn = np.unique(outputs, return_inverse=True)
+        masses = self._log_masses(totals)
+        shares = np.array([self._log_shares(cell, totals, masses) for cell in cells.tolist()])
+        found = shares[drawn.reshape(outputs.shape), places.reshape(-1, 1)].sum(axis=1)
+        return np.asarray(found.reshape(shape))
+
+    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+        """Return log P(output | total of the records' values), for several totals."""
+        masses = self._log_masses(totals)
+        return np.asarray(sum(self._log_shares(cell, totals, masses) for cell in np.asarray(output).tolist()))
+
+    def _log_shares(self, cell: int, totals: Floats, masses: Floats) -> Floats:
+        """Return the log of the share that a cell has of the interval's mass, given several totals."""
+        if not self.first <= cell <= self.last:
+            return np.full(len(totals), -inf)
+        unit = 2.0**-self.grid_bits
+        return self._log_mass((cell * unit, (cell + 1) * unit), totals) - masses
+
+    def _log_mass(self, cell: tuple[float, float], totals: Floats) -> Floats:
+        return self.model.draw_log_mass(totals, self.size, float(self.power), cell)
+
+    def _log_masses(self, totals: Floats) -> Floats:
+        """Return the log of the interval's mass, summed over parts that are halved towards both ends.
+
+        There the mass of a posterior lies whose own mode is far outside, and may be below all floats.
+        """
+        low, high = (float(end) for end in self._ends)
+        parts = (high - low) * 0.5 ** np.arange(_HALVINGS, 0, -1)
+        edges = np.concatenate([[low], low + parts, (high - parts[:-1])[::-1], [high]])
+        edges = edges[np.append(True, np.diff(edges) > 0)]
+        return np.asarray(logsumexp([self._log_mass(part, totals) for part in pairwise(edges.tolist())], axis=0))
+
+    def evidence(self, output: Counts) -> Draw:
+        """Return the cells of the grid that were drawn."""
+        return Draw(np.asarray(output), self)
+
+    def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
+        """Return nothing: no rows of probabilities are drawn."""
+        return ()
+
+    def first_draw(self, output: Counts) -> Floats:
+        """Return the parameter of the first draw."""
+        return (np.asarray(output, dtype=float)[:1] + 0.5) / 2.0**self.grid_bits
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return about a millisecond for each draw."""
+        return Cost(_OPERATIONS * self.draws, self.draws)
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all cells of the interval, for each draw; nothing if more than `most`."""
+        return grid_points([(self.first, self.last)] * self.draws, most)
+
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give what a twin may have instead: a coarser grid."""
+        return coarser(self.grid_bits, self.draws)
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        if output.shape != (self.draws,):
+            raise DocumentError(f"The output must have {self.draws} numbers; it has {output.size}.")
+        if (output < self.first).any() or (output > self.last).any():
+            raise DocumentError("The output holds parameters outside the declared interval.")

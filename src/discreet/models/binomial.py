@@ -1,0 +1,106 @@
+"""Successes among tries: binomial records with a Beta prior on the chance of success.
+
+With theta ~ Beta(alpha, beta) and x_i successes among `trials` tries of each record the posterior, its likelihood
+raised to `power`, is Beta(alpha + power sum x, beta + power (trials n - sum x)). Replacing a record moves at most
+`trials` tries from one side to the other, so a draw is as private as one of two cells of which one record moves so many
+counts. This is the family of lemma 5 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from flint import arb
+from scipy.special import expit, gammaln, logit, xlog1py, xlogy
+
+from discreet.arrays import Floats
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive, whole
+from discreet.models.bounded_family import BetaLaw, beta_log_mass
+from discreet.models.readable_family import ReadableFamily
+from discreet.records.columns import Column
+
+MOST_TRIALS = 100_000
+_FIELDS = ("name", "trials", "alpha", "beta", "outside")
+
+
+@dataclass(frozen=True, init=False)
+class Binomial(ReadableFamily, kind="Binomial"):
+    """The chance of success from a column of successes among `trials` tries each.
+
+    What is missing, or no whole number from 0 to `trials`, is counted as the level `outside`, 0 unless one is named.
+
+    >>> Binomial("caught", trials=3, alpha=2, beta=2).posterior((1, 0, 0, 2))
+    BetaLaw(a=Fraction(8, 1), b=Fraction(5, 1))
+    """
+
+    strength: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    name: str
+    trials: int
+    alpha: Fraction
+    beta: Fraction
+    outside: int
+
+    def __init__(self, name: str, trials: int, alpha: Exact = 1, beta: Exact = 1, outside: int = 0) -> None:
+        highest, home = whole(trials, "trials", most=MOST_TRIALS), whole(outside, "outside", least=0)
+        if home > highest:
+            raise DeclarationError(f"outside must be a level from 0 to {highest}; got {home}.")
+        values = (name, highest, positive(alpha, "alpha"), positive(beta, "beta"), home)
+        for field, value in zip(_FIELDS, values, strict=True):
+            object.__setattr__(self, field, value)
+        self.column  # noqa: B018 - refuses a name that is none
+
+    @cached_property
+    def column(self) -> Column:
+        """Return the column with the levels 0..trials."""
+        return Column(self.name, tuple(range(self.trials + 1)), self.outside)
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """Return what each level stands for: itself."""
+        return tuple(Fraction(number) for number in range(self.trials + 1))
+
+    def even_parameters(self) -> Floats:
+        """Return a chance of one half."""
+        return np.full(1, 0.5)
+
+    def tries(self) -> tuple[Fraction, Fraction, int]:
+        """Return alpha, beta and the tries of one record."""
+        return self.alpha, self.beta, self.trials
+
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> BetaLaw:
+        """Return Beta(alpha + power total, beta + power (trials n - total))."""
+        failed, most = size * self.trials - total, self.alpha + self.beta + power * size * self.trials
+        return BetaLaw(self.alpha + power * total, self.beta + power * failed, most)
+
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+        """Return log P(a draw falls into a cell | total), for each of several totals."""
+        failed = size * self.trials - totals
+        return beta_log_mass(float(self.alpha) + power * totals, float(self.beta) + power * failed, *cell)
+
+    def natural(self, parameter: arb) -> arb:
+        """Return ln(theta / (1 - theta)), which multiplies what a record stands for."""
+        return parameter.log() - (-parameter).log1p()
+
+    def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:
+        """Return the chances whose logit is rate / 2 below and above that of the middle."""
+        centre = float(logit(middle))
+        return float(expit(centre - rate / 2)), float(expit(centre + rate / 2))
+
+    def level_probabilities(self, parameters: Floats) -> Floats:
+        """Return C(trials, x) theta^x (1 - theta)^(trials - x) for x = 0..trials."""
+        chances, counts = np.asarray(parameters, dtype=float)[:, None], np.arange(self.trials + 1)
+        ways = gammaln(self.trials + 1) - gammaln(counts + 1) - gammaln(self.trials - counts + 1)
+        return np.asarray(np.exp(ways + xlogy(counts, chances) + xlog1py(self.trials - counts, -chances)))
+
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[BetaLaw, BetaLaw]]:
+        """Return the pair of one record among none, which dominates all others: more records only blur.
+
+        A smaller step lies between the two. Draws use `tries` instead, by which all totals of the other records are
+        compared; this pair is what holds whatever their number.
+        """
+        step = power * self.trials
+        yield BetaLaw(self.alpha, self.beta + step), BetaLaw(self.alpha + step, self.beta)

@@ -1,0 +1,66 @@
+"""Errors around a known centre: Laplace records with a Gamma prior on their inverse scale.
+
+With density theta/2 e^(-theta |x - centre|) the posterior, its likelihood raised to `power`, is
+Gamma(shape + power n, rate + power sum |x - centre|). Records are put into equal bands on both sides of the centre, up
+to `reach` away from it, and stand for the distance of the middle of their band. This is the family of lemma 4 of
+Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), in the reading that has a conjugate prior.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.exact import Exact, exact, positive, whole
+from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles, on_both_sides
+from discreet.records.columns import Column
+
+_FIELDS = ("name", "reach", "centre", "bands", "shape", "rate")
+
+
+@dataclass(frozen=True, init=False)
+class LaplaceScale(GammaRate, kind="LaplaceScale"):
+    """The inverse scale of a column of errors around `centre`, read in `bands` equal bands on each side, up to `reach`.
+
+    What is missing, no number, or farther away is a level of its own that stands for `reach`: large errors are clipped.
+
+    >>> [str(value) for value in LaplaceScale("error", reach=4, bands=2).values]
+    ['3', '1', '1', '3', '4']
+    """
+
+    name: str
+    reach: Fraction
+    centre: Fraction
+    bands: int
+    shape: Fraction
+    rate: Fraction
+
+    def __init__(
+        self, name: str, reach: Exact, centre: Exact = 0, bands: int = 50, shape: Exact = 1, rate: Exact = 1
+    ) -> None:
+        numbers = positive(reach, "reach"), exact(centre, "centre"), whole(bands, "bands", most=MOST_BANDS // 2)
+        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"))
+        for field, value in zip(_FIELDS, values, strict=True):
+            object.__setattr__(self, field, value)
+        self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
+
+    @cached_property
+    def column(self) -> Column:
+        """Return the column of bands on both sides of the centre."""
+        edges = band_edges(self.centre - self.reach, self.centre + self.reach, 2 * self.bands)
+        return Column.banded(self.name, [float(edge) for edge in edges])
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """Return how far the middle of every band is from the centre, and `reach` for what lies in none."""
+        away = band_middles(Fraction(0), self.reach, self.bands)
+        return (*reversed(away), *away, self.reach)
+
+    def level_probabilities(self, parameters: Floats) -> Floats:
+        """Return (e^(-theta a) - e^(-theta b)) / 2 for each band from a to b away, and e^(-theta reach) beyond."""
+        rates = np.asarray(parameters, dtype=float)[:, None]
+        edges = np.array([float(edge) for edge in band_edges(Fraction(0), self.reach, self.bands)])
+        inside = np.exp(-rates * edges[:-1]) * -np.expm1(-rates * np.diff(edges)) / 2
+        return np.concatenate([on_both_sides(inside), np.exp(-rates * edges[-1])], axis=1)

@@ -1,0 +1,208 @@
+"""The API for programs, /api/1: releases, questions, plans, budget and audit log, by tokens."""
+
+from starlette.responses import Response
+
+from discreet.documents import canonical_json
+from discreet.errors import DeclarationError
+from discreet.exact import exact_text
+from discreet.records.values import text_of
+from discreet.serve import audit
+from discreet.serve.front import Asking, Front, as_json
+from discreet.serve.guard import Rule
+from discreet.serve.problems import Problem
+from discreet.serve.questions import STATES, read_declaration, require_room
+from discreet.serve.roles import ASK, AUDIT, DECIDE, READ
+from discreet.serve.work import LEVEL
+
+LARGEST_RELEASE = 2 * 1024 * 1024
+
+
+def catalogue(front: Front) -> dict[str, object]:
+    """Return what the study declares: whom it protects, its columns and levels, and how questions are decided."""
+    declared, serving = front.declarations, front.declarations.serving
+    levels = [
+        {"name": name, "levels": [text_of(level) for level in column.levels]}
+        for name, column in declared.columns.items()
+    ]
+    numbers = [
+        {"name": name, "low": str(each.low), "high": str(each.high), "whole": each.is_whole}
+        for name, each in declared.numbers.items()
+    ]
+    return {
+        "population": declared.population,
+        "protects": declared.unit.description,
+        "size": declared.size,
+        "columns": levels,
+        "numbers": numbers,
+        "questions": declared.written_questions(),
+        "policy": "automatic" if serving.is_automatic else "steward",
+        "allowance": exact_text(serving.allowance) if serving.is_automatic else None,
+        "time_limit": serving.time_limit,
+        "visible_after": serving.visible_after,
+    }
+
+
+def planned(asking: Asking, keys: object) -> dict[str, object]:
+    """Return a plan beside what is left of the budget and of the allowance."""
+    asking.work()
+    front = asking.front
+    found = front.desk.ask("plan", front.study, keys)
+    budget = front.budget
+    left = budget.get("remaining")
+    name = str(budget.get("currency"))
+    remaining = {"name": name, "left": left.get(name)} if isinstance(left, dict) else None
+    beside = {"remaining": remaining, "allowance": front.allowance(asking.somebody)}
+    return (found if isinstance(found, dict) else {}) | beside
+
+
+def ask(asking: Asking, keys: object, key: str | None) -> tuple[dict[str, object], bool]:
+    """Put a question into the queue; tell which, and whether it is new."""
+    asking.work()
+    front = asking.front
+    front.desk.ask("plan", front.study, keys)  # read elsewhere first, under a time limit
+    read = read_declaration(front.declarations, keys)
+    require_room(read.cost, read.question.label, front.budget)
+    asked, is_new = front.questions.ask(asking.somebody, front.declarations, read, key)
+    return asked.document(), is_new
+
+
+def level_of(asking: Asking) -> float:
+    """Return the level of intervals that is asked for."""
+    try:
+        level = float(asking.query("level") or LEVEL)
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise Problem(400, "A level is a number between 0 and 1, such as 0.9.")
+    return level
+
+
+def reading_of(asking: Asking, text: str) -> dict[str, object]:
+    """Return the reading of a release, at the level and about the event and groups that are asked for."""
+    asking.work()
+    event, by = asking.query("event"), asking.query("by")
+    if len(event or "") > 500 or len(by or "") > 500:
+        raise Problem(400, "An event and a column are named in at most 500 characters.")
+    found = asking.front.desk.ask("reading", text, level_of(asking), event, by)
+    return found if isinstance(found, dict) else {}
+
+
+def number_of(asking: Asking, name: str) -> int | None:
+    """Return a whole number of the address line."""
+    text = asking.query(name)
+    if text is not None and not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise Problem(400, f"{name} is a whole number.")
+    return None if text is None else int(text)
+
+
+def _study(asking: Asking) -> Response:
+    return as_json(catalogue(asking.front))
+
+
+def _budget(asking: Asking) -> Response:
+    return as_json(asking.front.budget | {"allowance": asking.front.allowance(asking.somebody)})
+
+
+def _plan(asking: Asking) -> Response:
+    return as_json(planned(asking, asking.json))
+
+
+def _ask(asking: Asking) -> Response:
+    found, is_new = ask(asking, asking.json, asking.request.headers.get("idempotency-key"))
+    response = as_json(found, 201 if is_new else 200)
+    response.headers["Location"] = f"/api/1/questions/{found['id']}"
+    return response
+
+
+def _questions(asking: Asking) -> Response:
+    state = asking.query("state")
+    if state is not None and state not in STATES:
+        raise Problem(400, f"A state is one of {', '.join(STATES)}.")
+    found = asking.front.questions.seen_by(asking.somebody, state)
+    return as_json({"questions": [each.document() for each in found]})
+
+
+def _question(asking: Asking) -> Response:
+    return as_json(asking.front.questions.get(asking.path("id"), asking.somebody).document())
+
+
+def _decide(asking: Asking) -> Response:
+    given = asking.json
+    approve, words = given.get("approve"), given.get("words", "")
+    if set(given) - {"approve", "words"} or not isinstance(approve, bool) or not isinstance(words, str):
+        raise DeclarationError("A decision is {approve: true or false, words: TEXT}. Nothing was decided.")
+    return as_json(asking.front.questions.decide(asking.somebody, asking.path("id"), approve, words).document())
+
+
+def _withdraw(asking: Asking) -> Response:
+    return as_json(asking.front.questions.withdraw(asking.somebody, asking.path("id")).document())
+
+
+def _acknowledge(asking: Asking) -> Response:
+    return as_json(asking.front.questions.acknowledge(asking.somebody, asking.path("id")).document())
+
+
+def _releases(asking: Asking) -> Response:
+    return as_json({"releases": [each.document() for each in asking.front.published()]})
+
+
+def _release(asking: Asking) -> Response:
+    return Response(asking.front.release(asking.path("id")).text, media_type="application/json")
+
+
+def _reading(asking: Asking) -> Response:
+    return as_json(reading_of(asking, asking.front.release(asking.path("id")).text))
+
+
+def _table(asking: Asking) -> Response:
+    asking.work()
+    text = asking.front.release(asking.path("id")).text
+    return Response(str(asking.front.desk.ask("table", text, level_of(asking))), media_type="text/csv")
+
+
+def _verify(asking: Asking) -> Response:
+    asking.work()
+    return as_json(asking.front.desk.ask("verification", canonical_json(asking.json)))
+
+
+def _audit(asking: Asking) -> Response:
+    found = audit.lines(asking.front.queue, before=number_of(asking, "before"))
+    return as_json({"lines": [line.document() for line in found]})
+
+
+def _openapi(asking: Asking) -> Response:
+    from discreet.serve.openapi import openapi
+
+    return as_json(openapi(RULES))
+
+
+_QUESTION, _RELEASE = "/api/1/questions/{id}", "/api/1/releases/{id}"
+
+RULES: tuple[Rule, ...] = (
+    Rule("GET", "/api/1/openapi.json", None, _openapi, "This document.", "api"),
+    Rule("GET", "/api/1/study", READ, _study, "What the study declares: columns, levels, bounds, policy.", "api"),
+    Rule("GET", "/api/1/budget", READ, _budget, "What was spent, what is left, and for what.", "api"),
+    Rule("POST", "/api/1/plans", READ, _plan, "Plan a question: cost, mechanism, width. Nothing is spent.", "api",
+         body="Asked"),
+    Rule("POST", "/api/1/questions", ASK, _ask, "Ask. With an Idempotency-Key, safe to repeat.", "api",
+         parameters=("header:Idempotency-Key",), body="Asked", gives=(200, 201)),
+    Rule("GET", "/api/1/questions", READ, _questions, "The questions that you may see, newest first.", "api",
+         parameters=("query:state",)),
+    Rule("GET", _QUESTION, READ, _question, "One question, and what became of it.", "api"),
+    Rule("POST", f"{_QUESTION}/decision", DECIDE, _decide, "Approve or decline a waiting question.", "api",
+         body="Decision"),
+    Rule("POST", f"{_QUESTION}/withdrawal", ASK, _withdraw, "Take back a waiting question of your own.", "api"),
+    Rule("POST", f"{_QUESTION}/acknowledgement", DECIDE, _acknowledge,
+         "Note that a question took too long; then the next ones are taken.", "api"),
+    Rule("GET", "/api/1/releases", READ, _releases, "All releases, newest first.", "api"),
+    Rule("GET", _RELEASE, READ, _release, "A release: the document itself.", "api"),
+    Rule("GET", f"{_RELEASE}/reading", READ, _reading, "What a release says, with intervals.", "api",
+         parameters=("query:level", "query:event", "query:by")),
+    Rule("GET", f"{_RELEASE}/table", READ, _table, "The rows of a reading as CSV.", "api",
+         parameters=("query:level",)),
+    Rule("POST", "/api/1/verifications", READ, _verify, "Check a release, given as its document.", "api",
+         most=LARGEST_RELEASE, body="Release"),
+    Rule("GET", "/api/1/audit", AUDIT, _audit, "Lines of the audit log, newest first.", "api",
+         parameters=("query:before",)),
+)  # fmt: skip
+"""Every route for programs."""

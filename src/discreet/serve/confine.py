@@ -1,0 +1,89 @@
+"""The front takes rights away from itself: on Linux, by Landlock, before it listens to anybody.
+
+From then on this process and all that it starts can read its own programs, read and write the folder of the queue, and
+nothing else on the disk: neither records nor the ledger, whatever code a stranger may get to run in it. It can open no
+connection but to a queue on a server. Where the system has no Landlock the separation is that of users, or none, and
+the front says so.
+"""
+
+import ctypes
+import os
+import site
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446  # numbers of system calls, the same on all machines
+_VERSION, _BENEATH, _PORT = 1, 1, 2
+_NO_NEW_PRIVILEGES = 38
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+_BIND, _CONNECT = 1, 2
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
+"""What each version of Landlock can forbid on the disk."""
+_NETWORK_FROM = 4
+_SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ssl", "/etc/localtime", "/etc/ld.so.cache", "/proc/self", "/proc/cpuinfo")
+_DEVICES = ("/dev/null", "/dev/urandom", "/dev/random")
+
+
+def version() -> int:
+    """Return which Landlock the system has; 0 for none."""
+    if sys.platform != "linux":
+        return 0
+    return max(0, int(_call(_CREATE, None, 0, _VERSION)))
+
+
+def confine(folder: Path | None, connects_to: int | None = None) -> bool:
+    """Leave this process the queue's folder, or a connection to its port; tell whether that was possible."""
+    if (known := version()) == 0:
+        return False
+    on_disk = _RIGHTS[max(each for each in _RIGHTS if each <= known)]
+    network = _BIND | _CONNECT if known >= _NETWORK_FROM else 0
+    rules = struct.pack("QQ", on_disk, network) if network else struct.pack("Q", on_disk)
+    ruleset = _call(_CREATE, rules, len(rules), 0)
+    if ruleset < 0:
+        return False
+    try:
+        for place in {*map(Path, _SYSTEM), *_programs()}:
+            _allow(ruleset, place, _READ & on_disk)
+        _allow(ruleset, Path(__file__).resolve().parents[2], _READ_DIR)  # to find this library there by its name
+        for place in map(Path, _DEVICES):
+            _allow(ruleset, place, _READ_FILE | _WRITE_FILE)
+        if folder is not None:
+            _allow(ruleset, folder, on_disk)
+        if network and connects_to is not None:
+            _call(_ADD, ruleset, _PORT, struct.pack("QQ", _CONNECT, connects_to), 0)
+        if ctypes.CDLL(None, use_errno=True).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+            return False
+        return _call(_RESTRICT, ruleset, 0) == 0
+    finally:
+        os.close(ruleset)
+
+
+def _programs() -> Iterable[Path]:
+    """Return where Python and its libraries lie, and this library itself."""
+    named = sysconfig.get_paths()
+    found = {Path(named[each]) for each in ("stdlib", "platstdlib", "purelib", "platlib", "scripts")}
+    found |= {Path(each) for each in (*site.getsitepackages(), site.getusersitepackages())}
+    found |= {Path(sys.base_prefix) / "lib", Path(__file__).resolve().parents[1], Path(sys.executable).resolve()}
+    found.add(Path(sys.prefix) / "pyvenv.cfg")
+    return found
+
+
+def _allow(ruleset: int, place: Path, rights: int) -> None:
+    try:
+        opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no right
+    try:
+        files_alone = _EXECUTE | _WRITE_FILE | _READ_FILE | (1 << 14)
+        usable = rights if os.path.isdir(place) else rights & files_alone
+        _call(_ADD, ruleset, _BENEATH, struct.pack("=Qi", usable, opened), 0)
+    finally:
+        os.close(opened)
+
+
+def _call(number: int, *values: object) -> int:
+    return int(ctypes.CDLL(None, use_errno=True).syscall(number, *values))

@@ -1,0 +1,122 @@
+"""The desk: a process beside the front that works out plans and readings, one at a time and under a time limit.
+
+Such work takes seconds and is chosen by strangers. It must not stop the front from answering others, and it must end:
+a desk that is late is closed, and the next question gets a new one.
+"""
+
+import multiprocessing
+import threading
+from collections import OrderedDict
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Protocol
+
+from discreet import errors
+from discreet.documents import canonical_json
+from discreet.errors import DeclarationError, DiscreetError
+from discreet.serve.work import worked_out
+
+SECONDS = 20.0
+_KEPT = 200  # answers that are remembered
+_LINE = 8  # questions that may wait for the desk
+
+
+class BusyError(DiscreetError):
+    """Too many questions wait for the same desk."""
+
+
+class Working(Protocol):
+    """What works things out for the front."""
+
+    def ask(self, name: str, *arguments: object) -> object:
+        """Return what was worked out, or refuse in words."""
+
+
+class Direct:
+    """A desk in this process, without a time limit: for tests and for trusted questions."""
+
+    def ask(self, name: str, *arguments: object) -> object:
+        """Work it out here."""
+        return _answer(*worked_out(name, arguments))
+
+
+class Desk:
+    """A desk in a process of its own."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._lock, self._line = threading.Lock(), threading.BoundedSemaphore(_LINE)
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection | None = None
+        self._known: OrderedDict[str, tuple[str, object]] = OrderedDict()
+
+    def ask(self, name: str, *arguments: object) -> object:
+        """Let the desk work something out; the same question is worked out once."""
+        question = canonical_json([name, arguments])
+        if (known := self._known.get(question)) is not None:
+            return _answer(*known)
+        if not self._line.acquire(blocking=False):
+            raise BusyError("Too many plans and readings are being worked out. Nothing was done. Try again soon.")
+        try:
+            with self._lock:
+                found = self._known.get(question) or self._asked(name, arguments)
+        finally:
+            self._line.release()
+        if found[0] != "-":
+            self._known[question] = found
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return _answer(*found)
+
+    def _asked(self, name: str, arguments: tuple[object, ...]) -> tuple[str, object]:
+        if self._process is None or not self._process.is_alive():
+            self._open()
+        assert self._pipe is not None
+        try:
+            self._pipe.send((name, arguments))
+            if self._pipe.poll(self._seconds):
+                found: tuple[str, object] = self._pipe.recv()
+                return found
+        except (EOFError, OSError):
+            pass
+        self.close()
+        return "DeclarationError", (
+            f"This takes longer than the {self._seconds:g} seconds that a server spends on it, so it was stopped. "
+            "Nothing was charged. `discreet` on your own machine has more patience."
+        )
+
+    def _open(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_sit, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+
+def _sit(pipe: Connection) -> None:
+    """Work things out until nobody asks any more."""
+    while True:
+        try:
+            name, arguments = pipe.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        pipe.send(worked_out(name, arguments))
+
+
+def _answer(kind: str, found: object) -> object:
+    """Return what was worked out, or raise the refusal that stands for it."""
+    if not kind:
+        return found
+    refusal = getattr(errors, kind, DeclarationError)
+    if kind == "-":
+        raise DiscreetError(f"An unforeseen {found} stopped this. Nothing was charged.")
+    raise (refusal if issubclass(refusal, DiscreetError) else DeclarationError)(str(found))

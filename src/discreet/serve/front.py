@@ -1,0 +1,219 @@
+"""The front as an object: what every answer needs, and nothing that knows a record."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import cast
+from urllib.parse import parse_qs
+
+from argon2 import PasswordHasher
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from sqlalchemy import select
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discreet.documents import canonical_json, read_json
+from discreet.errors import DocumentError
+from discreet.exact import exact_text
+from discreet.serve.desk import Working
+from discreet.serve.facts import BUDGET, STUDY, Fact, Life, told
+from discreet.serve.keys import Keys
+from discreet.serve.limits import Buckets, Rates
+from discreet.serve.people import Clock, People
+from discreet.serve.problems import Problem
+from discreet.serve.questions import Questions
+from discreet.serve.roles import Person
+from discreet.serve.schema import Queue, releases
+from discreet.study.declarations import Declarations
+
+Networks = Sequence[IPv4Network | IPv6Network]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a front is reached: under which names, and through which proxies; whether a proxy says who somebody is."""
+
+    hosts: frozenset[str]
+    proxies: Networks = ()
+    user_header: str | None = None
+    is_secure: bool = False
+    rates: Rates = field(default_factory=Rates)
+
+    def is_proxy(self, address: str) -> bool:
+        """Tell whether an address is that of a declared proxy."""
+        try:
+            peer = ip_address(address)
+        except ValueError:
+            return False
+        return any(peer in network for network in self.proxies)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release that everybody who is signed in may see."""
+
+    id: str
+    label: str
+    mechanism: str
+    epsilon: str
+    delta: str
+    visible_at: float
+    text: str
+
+    def document(self) -> dict[str, object]:
+        """Return what a list shows of it."""
+        names = ("id", "label", "mechanism", "epsilon", "delta", "visible_at")
+        return {name: getattr(self, name) for name in names}
+
+
+class Front:
+    """Everything that the front has."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        desk: Working,
+        settings: Settings,
+        clock: Clock = time.time,
+        hasher: PasswordHasher | None = None,
+    ) -> None:
+        self.queue, self.desk, self.settings, self.clock = queue, desk, settings, clock
+        self.people, self.keys = People(queue, clock, hasher), Keys(queue, clock)
+        self.questions, self.buckets = Questions(queue, clock), Buckets(clock)
+        self._passwords = threading.BoundedSemaphore(4)  # each check takes much memory on purpose
+        self.templates = Environment(
+            loader=PackageLoader("discreet.serve"), autoescape=select_autoescape(default=True, default_for_string=True),
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        self._study: tuple[str, Declarations] | None = None
+
+    @contextmanager
+    def checking_a_password(self) -> Iterator[None]:
+        """Let few passwords be checked at once; whoever would wait long is sent away."""
+        if not self._passwords.acquire(timeout=5):
+            raise Problem(503, "Too many people sign in just now. Nothing was done. Try again soon.")
+        try:
+            yield
+        finally:
+            self._passwords.release()
+
+    @property
+    def study(self) -> Fact:
+        """Return the public declarations, as the publisher tells them."""
+        if not (found := told(self.queue, STUDY)):
+            raise Problem(503, "The publisher has not told yet what the study declares. Try again soon.")
+        return found
+
+    @property
+    def declarations(self) -> Declarations:
+        """Return the public declarations, read."""
+        document = self.study
+        text = canonical_json(document)
+        if self._study is None or self._study[0] != text:
+            self._study = (text, Declarations.from_document(document))
+        return self._study[1]
+
+    @property
+    def budget(self) -> Fact:
+        """Return the budget, as the publisher tells it."""
+        return told(self.queue, BUDGET)
+
+    @property
+    def is_alive(self) -> bool:
+        """Tell whether the publisher was heard of lately."""
+        return self.clock() - Life.seen(self.queue).at < self.declarations.serving.visible_after + 20
+
+    def allowance(self, person: Person) -> dict[str, str] | None:
+        """Return what an analyst may ask for without a steward, and how much of it is used."""
+        serving = self.declarations.serving
+        if not serving.is_automatic or person.role != "analyst":
+            return None
+        used = self.questions.used_by(person.name)
+        left = max(Fraction(0), serving.allowance - used)
+        return {"allowed": exact_text(serving.allowance), "used": exact_text(used), "left": exact_text(left)}
+
+    def published(self) -> list[Published]:
+        """Return the newest releases."""
+        wanted = select(releases).order_by(releases.c.visible_at.desc(), releases.c.number.desc()).limit(200)
+        with self.queue.reading() as connection:
+            return [_published(dict(row._mapping)) for row in connection.execute(wanted)]
+
+    def release(self, name: str) -> Published:
+        """Return a release by its id."""
+        with self.queue.reading() as connection:
+            row = connection.execute(select(releases).where(releases.c.id == name)).one_or_none()
+        if row is None:
+            raise Problem(404, "There is no such release.")
+        return _published(dict(row._mapping))
+
+
+def _published(row: dict[str, object]) -> Published:
+    row.pop("number")
+    return Published(text=str(row.pop("document")), **row)  # type: ignore[arg-type]  # a row of that table
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One request that has passed the guard: who asks, by which words, and what came along."""
+
+    front: Front
+    request: Request
+    person: Person | None
+    body: bytes
+    address: str
+
+    @property
+    def somebody(self) -> Person:
+        """Return who asks."""
+        if self.person is None:
+            raise Problem(401, "Sign in first.")
+        return self.person
+
+    def path(self, name: str) -> str:
+        """Return a part of the path."""
+        return str(self.request.path_params[name])
+
+    def query(self, name: str) -> str | None:
+        """Return a value of the address line, if it is there and not empty."""
+        return self.request.query_params.get(name) or None
+
+    @property
+    def form(self) -> dict[str, list[str]]:
+        """Return the fields of a form."""
+        return form_of(self.body)
+
+    def field(self, name: str, default: str = "") -> str:
+        """Return a field of a form."""
+        return self.form.get(name, [default])[0]
+
+    @property
+    def json(self) -> dict[str, object]:
+        """Return the object of JSON that came along."""
+        try:
+            found = read_json(self.body.decode("utf-8"))
+        except (DocumentError, UnicodeDecodeError):
+            raise Problem(400, "The body is not JSON in UTF-8, or repeats a key. Nothing was done.") from None
+        if not isinstance(found, dict):
+            raise Problem(400, "The body is an object of JSON. Nothing was done.")
+        return cast(dict[str, object], found)
+
+    def work(self) -> None:
+        """Count something that takes time to work out."""
+        self.front.buckets.take("work", self.somebody.name, self.front.settings.rates.work)
+
+
+def form_of(body: bytes) -> dict[str, list[str]]:
+    """Return the fields of a form; what is none is refused."""
+    try:
+        return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=200, errors="strict")
+    except ValueError:
+        raise Problem(400, "The form cannot be read. Nothing was done.") from None
+
+
+def as_json(document: object, status: int = 200) -> Response:
+    """Return a document as a response."""
+    return Response(canonical_json(document), status, media_type="application/json")

@@ -1,0 +1,166 @@
+"""The guard at every route: size, host, origin, rate, who it is, what they may, and that their own page sent it.
+
+Programs show a token and nothing else; browsers show a session cookie, and forms repeat the session's guard, which no
+other site can know. Nothing is looked up for a route before all of this has passed.
+"""
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from anyio import move_on_after
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from discreet.serve.front import Asking, Front, form_of
+from discreet.serve.problems import Problem
+from discreet.serve.roles import Person
+
+COOKIE = "__Host-discreet"
+GUARD, GUARD_HEADER = "guard", "x-guard"
+MOST, _PATIENCE = 64 * 1024, 30.0
+_SAFE = ("GET", "HEAD")
+_CONTENT = {"api": "application/json", "page": "application/x-www-form-urlencoded"}
+
+Does = Callable[[Asking], Response]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One route: how it is asked, the one right that it needs (None: everybody may), what it does, and in words.
+
+    `kind` is "api", for programs with tokens, or "page", for browsers with sessions.
+    """
+
+    method: str
+    path: str
+    right: str | None
+    does: Does
+    words: str
+    kind: str = "page"
+    most: int = MOST
+    is_sign_in: bool = False
+    parameters: tuple[str, ...] = ()
+    body: str | None = None
+    gives: tuple[int, ...] = field(default=(200,))
+
+
+async def guarded(front: Front, rule: Rule, request: Request) -> Response:
+    """Let a request through, or refuse it."""
+    address = require_known_way(front, request)
+    rates = front.settings.rates
+    front.buckets.take("address", address, rates.anything * 4)
+    if rule.is_sign_in:
+        front.buckets.take("sign-in", address, rates.sign_in)
+    body = await _body(request, rule)
+    if rule.kind == "page" and request.method not in _SAFE:
+        _require_own_origin(request)
+    return await run_in_threadpool(_let_in, front, rule, request, body, address)
+
+
+def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: str) -> Response:
+    fresh: str | None = None
+    person: Person | None = None
+    if rule.kind == "api":
+        person = _by_token(front, request) if rule.right is not None else None
+    else:
+        person, fresh = _by_session(front, request)
+    if rule.right is not None:
+        if person is None:
+            return _sign_in_first(rule, request)
+        front.buckets.take("account", person.name, front.settings.rates.anything)
+        if not person.may(rule.right):
+            raise Problem(403, f"This needs the right to {rule.right}, which you do not have here. Nothing was done.")
+        if rule.kind == "page" and request.method not in _SAFE:
+            _require_guard(person, request, body)
+    response = rule.does(Asking(front, request, person, body, address))
+    if fresh is not None:
+        keep_session(response, fresh)
+    return response
+
+
+def require_known_way(front: Front, request: Request) -> str:
+    """Return the address that a request comes from; refuse names that are not ours and headers of strangers."""
+    settings = front.settings
+    hosts = request.headers.getlist("host")
+    if len(hosts) != 1 or hosts[0].lower() not in settings.hosts:
+        raise Problem(400, "This server is not called that. Nothing was done.")
+    peer = request.client.host if request.client is not None else ""
+    if settings.is_proxy(peer):
+        forwarded = request.headers.get("x-forwarded-for", "").split(",")[-1].strip()
+        return forwarded[:64] or peer
+    if settings.user_header is not None and settings.user_header in request.headers:
+        raise Problem(400, "Only the declared proxy says who somebody is. Nothing was done.")
+    return peer
+
+
+async def _body(request: Request, rule: Rule) -> bytes:
+    """Read what came along, as far as a route takes anything, and no more than it takes."""
+    if request.method in _SAFE:
+        return b""
+    found = bytearray()
+    with move_on_after(_PATIENCE) as reading:
+        async for part in request.stream():
+            found += part
+            if len(found) > rule.most:
+                raise Problem(413, f"This route takes at most {rule.most} bytes. Nothing was done.")
+    if reading.cancelled_caught:
+        raise Problem(400, f"The request was not complete within {_PATIENCE:g} seconds. Nothing was done.")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if found and kind != _CONTENT[rule.kind]:
+        raise Problem(415, f"This route takes {_CONTENT[rule.kind]}. Nothing was done.")
+    return bytes(found)
+
+
+def _require_own_origin(request: Request) -> None:
+    """Refuse a form that another site sent: browsers say where a form comes from."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    host = request.headers["host"].lower()
+    if (origin is not None and urlsplit(origin).netloc.lower() != host) or site not in (None, "same-origin", "none"):
+        raise Problem(403, "This form was sent by another site. Nothing was done.")
+
+
+def _require_guard(person: Person, request: Request, body: bytes) -> None:
+    given = request.headers.get(GUARD_HEADER) or form_of(body).get(GUARD, [""])[0]
+    if person.guard is None or not hmac.compare_digest(given.encode(), person.guard.encode()):
+        raise Problem(403, "This form is not from your session: reload the page and try again. Nothing was done.")
+
+
+def _by_token(front: Front, request: Request) -> Person | None:
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    return front.keys.by_token(secret.strip()) if kind.lower() == "bearer" and secret else None
+
+
+def _by_session(front: Front, request: Request) -> tuple[Person | None, str | None]:
+    """Return who has the session; where a proxy says who it is, one is begun for them if need be."""
+    secret = request.cookies.get(COOKIE)
+    person = front.keys.by_session(secret) if secret else None
+    header = front.settings.user_header
+    if header is None:
+        return person, None
+    peer = request.client.host if request.client is not None else ""
+    name = request.headers.get(header, "") if front.settings.is_proxy(peer) else ""
+    if not name or not front.keys.named(name):
+        return None, None
+    if person is not None and person.name == name:
+        return person, None
+    fresh = front.keys.open_session(name, "by the proxy")
+    return front.keys.by_session(fresh), fresh
+
+
+def _sign_in_first(rule: Rule, request: Request) -> Response:
+    if rule.kind == "page" and request.method in _SAFE and "hx-request" not in request.headers:
+        return RedirectResponse("/sign-in", 303)
+    raise Problem(401, "Sign in first: there is no session or token here that may be used. Nothing was done.")
+
+
+def keep_session(response: Response, secret: str) -> None:
+    """Give a browser its session: over HTTPS alone, out of reach of scripts, and for no other site's links."""
+    response.set_cookie(COOKIE, secret, path="/", secure=True, httponly=True, samesite="strict")
+
+
+def forget_session(response: Response) -> None:
+    """Take a session away from a browser."""
+    response.delete_cookie(COOKIE, path="/", secure=True, httponly=True, samesite="strict")

@@ -1,0 +1,52 @@
+"""Rates: how often somebody may do something, by buckets that fill up again as time goes by.
+
+They are kept in the memory of one front: with several fronts each has its own. Locks after wrong passwords are in the
+queue and hold for all.
+"""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from discreet.errors import DiscreetError
+from discreet.serve.people import Clock
+
+_MOST_KEYS = 20_000
+
+
+class TooOftenError(DiscreetError):
+    """Somebody asks more often than they may."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = max(1, round(seconds))
+        super().__init__(f"This was asked too often. Nothing was done. Try again in {self.seconds} seconds.")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How many in a minute: attempts to sign in from an address, anything from an address or account, and work."""
+
+    sign_in: int = 10
+    anything: int = 600
+    work: int = 60
+
+
+class Buckets:
+    """One bucket for each key: it holds what may be done in a minute, and fills up within a minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        self._left: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
+
+    def take(self, what: str, who: str, per_minute: int) -> None:
+        """Take one from a bucket, or refuse if it is empty."""
+        now, speed = self._clock(), per_minute / 60
+        with self._lock:
+            left, at = self._left.pop((what, who), (float(per_minute), now))
+            left = min(float(per_minute), left + max(0.0, now - at) * speed)
+            enough = left >= 1
+            self._left[what, who] = (left - 1 if enough else left, now)
+            while len(self._left) > _MOST_KEYS:
+                self._left.popitem(last=False)
+        if not enough:
+            raise TooOftenError((1 - left) / speed)

@@ -1,0 +1,239 @@
+"""The pages for people: budget, catalogue, ask, questions, releases, verify, audit log. Accounts are in `own_pages`."""
+
+import secrets
+from importlib.resources import files
+
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from discreet.documents import canonical_json, read_json
+from discreet.errors import DeclarationError, DiscreetError, DocumentError
+from discreet.serve import audit, own_pages
+from discreet.serve.api import LARGEST_RELEASE, ask, catalogue, level_of, number_of, planned, reading_of
+from discreet.serve.front import Asking, as_json
+from discreet.serve.guard import Rule
+from discreet.serve.problems import Problem
+from discreet.serve.questions import WAITING
+from discreet.serve.rendering import bars, page, refused, stands_alone
+from discreet.serve.roles import ASK, AUDIT, DECIDE, READ
+
+__all__ = ["RULES", "refused"]
+
+_STATIC = {
+    "style.css": "text/css",
+    "charts.js": "text/javascript",
+    "pages.js": "text/javascript",
+    "vendor/htmx-2.0.11.min.js": "text/javascript",
+    "vendor/vega-6.4.0.min.js": "text/javascript",
+    "vendor/vega-lite-6.4.3.min.js": "text/javascript",
+    "vendor/vega-interpreter-2.3.2.js": "text/javascript",
+}
+"""Every file that is given out; a path is looked up here and never on the disk."""
+
+
+def _static(asking: Asking) -> Response:
+    name = asking.path("name")
+    if name not in _STATIC:
+        raise Problem(404, "There is no such file.")
+    content = files("discreet.serve").joinpath("static", *name.split("/")).read_bytes()
+    return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
+
+
+def _health(asking: Asking) -> Response:
+    asking.front.queue.require()
+    return PlainTextResponse("The front answers, and the queue is there.\n")
+
+
+def _home(asking: Asking) -> Response:
+    front, person = asking.front, asking.somebody
+    budget = front.budget
+    waiting = front.questions.seen_by(person, WAITING) if person.may(DECIDE) else []
+    known = {"budget": budget, "bar": bars(budget), "allowance": front.allowance(person), "waiting": len(waiting)}
+    overruns = front.questions.overruns() if person.may(DECIDE) else []
+    return page(asking, "home.html", **known, overruns=overruns, is_alive=front.is_alive, study=catalogue(front))
+
+
+def _catalogue(asking: Asking) -> Response:
+    return page(asking, "catalogue.html", study=catalogue(asking.front))
+
+
+def _ask_form(asking: Asking) -> Response:
+    study = catalogue(asking.front)
+    prepared = asking.front.declarations.written_questions()
+    name = asking.query("from")
+    keys = dict(prepared.get(name, {}) if name else {})
+    more = {key: keys[key] for key in keys if key not in ("label", "columns", "epsilon", "mechanism", "delta")}
+    known = {"keys": keys, "more": canonical_json(more) if more else "", "prepared": list(prepared), "name": name}
+    allowance = asking.front.allowance(asking.somebody)
+    return page(
+        asking, "ask.html", study=study, key=secrets.token_hex(16), allowance=allowance,
+        remaining=bars(asking.front.budget), **known,
+    )  # fmt: skip
+
+
+def keys_of(asking: Asking) -> dict[str, object]:
+    """Return the keys of the question that a form asks."""
+    question: dict[str, object] = {}
+    for name in ("label", "epsilon", "delta", "mechanism"):
+        if value := asking.field(name).strip():
+            question[name] = value
+    if columns := [each for each in asking.form.get("columns", []) if each]:
+        question["columns"] = columns
+    question |= _object(asking.field("more"), "More keys")
+    query = _object(asking.field("query"), "A query")
+    asked: dict[str, object] = {"question": question}
+    return asked | ({"query": query} if query else {})
+
+
+def _object(text: str, what: str) -> dict[str, object]:
+    if not text.strip():
+        return {}
+    try:
+        found = read_json(text)
+    except DocumentError as problem:
+        raise DeclarationError(f"{what}: {problem}") from None
+    if not isinstance(found, dict):
+        raise DeclarationError(f'{what} is an object of JSON, such as {{"model": "network"}}.')
+    return found
+
+
+def _live_plan(asking: Asking) -> Response:
+    if not any(asking.field(name).strip() for name in ("epsilon", "more")) or not asking.field("label").strip():
+        return page(asking, "plan.html", plan=None, words="Give a label, columns and an epsilon to see the plan.")
+    try:
+        return page(asking, "plan.html", plan=planned(asking, keys_of(asking)), words="")
+    except Problem:
+        raise
+    except DiscreetError as problem:
+        return page(asking, "plan.html", plan=None, words=Problem.of(problem).words)
+
+
+def _ask(asking: Asking) -> Response:
+    found, _ = ask(asking, keys_of(asking), asking.field("key") or None)
+    return RedirectResponse(f"/questions/{found['id']}", 303)
+
+
+def _questions(asking: Asking) -> Response:
+    return page(asking, "questions.html", questions=asking.front.questions.seen_by(asking.somebody))
+
+
+def _question(asking: Asking) -> Response:
+    found = asking.front.questions.get(asking.path("id"), asking.somebody)
+    return page(asking, "question.html", question=found, serving=asking.front.declarations.serving,
+                keys=_indented(found.keys), answer=found.answered)  # fmt: skip
+
+
+def _indented(keys: dict[str, object]) -> str:
+    lines = [f"{name} = {canonical_json(value)}" for part in keys.values() if isinstance(part, dict)
+             for name, value in part.items()]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _decide(asking: Asking) -> Response:
+    approve = {"approve": True, "decline": False}.get(asking.field("decision"))
+    if approve is None:
+        raise DeclarationError("A decision is to approve or to decline. Nothing was decided.")
+    asking.front.questions.decide(asking.somebody, asking.path("id"), approve, asking.field("words"))
+    return RedirectResponse("/questions", 303)
+
+
+def _withdraw(asking: Asking) -> Response:
+    asking.front.questions.withdraw(asking.somebody, asking.path("id"))
+    return RedirectResponse("/questions", 303)
+
+
+def _acknowledge(asking: Asking) -> Response:
+    asking.front.questions.acknowledge(asking.somebody, asking.path("id"))
+    return RedirectResponse("/", 303)
+
+
+def _releases(asking: Asking) -> Response:
+    return page(asking, "releases.html", releases=asking.front.published())
+
+
+def _release(asking: Asking) -> Response:
+    release = asking.front.release(asking.path("id"))
+    problem, found = "", {}
+    try:
+        found = reading_of(asking, release.text)
+    except Problem:
+        raise
+    except DiscreetError as error:
+        problem = Problem.of(error).words
+    columns = found.get("columns") or {}
+    event, by = asking.query("event") or "", asking.query("by") or ""
+    known = {"level": level_of(asking), "event": event, "by": by, "columns": columns, "problem": problem}
+    return page(asking, "release.html", release=release, reading=found, **known)
+
+
+def _chart(asking: Asking) -> Response:
+    release = asking.front.release(asking.path("id"))
+    return as_json(reading_of(asking, release.text).get("chart"))
+
+
+def _document(asking: Asking) -> Response:
+    release = asking.front.release(asking.path("id"))
+    name = f'attachment; filename="{release.id[:16]}.release.json"'
+    return Response(release.text + "\n", media_type="application/json", headers={"content-disposition": name})
+
+
+def _table(asking: Asking) -> Response:
+    asking.work()
+    release = asking.front.release(asking.path("id"))
+    text = str(asking.front.desk.ask("table", release.text, level_of(asking)))
+    name = f'attachment; filename="{release.id[:16]}.csv"'
+    return Response(text, media_type="text/csv", headers={"content-disposition": name})
+
+
+def _statement(asking: Asking) -> Response:
+    asking.work()
+    return stands_alone(str(asking.front.desk.ask("account", asking.front.release(asking.path("id")).text)))
+
+
+def _verify_form(asking: Asking) -> Response:
+    chosen = asking.query("release")
+    text = asking.front.release(chosen).text if chosen else ""
+    return page(asking, "verify.html", text=text, found=None, problem="")
+
+
+def _verify(asking: Asking) -> Response:
+    asking.work()
+    text, found, problem = asking.field("document").strip(), None, ""
+    try:
+        found = asking.front.desk.ask("verification", text)
+    except Problem:
+        raise
+    except DiscreetError as error:
+        problem = Problem.of(error).words
+    return page(asking, "verify.html", text=text, found=found, problem=problem)
+
+
+def _audit(asking: Asking) -> Response:
+    lines = audit.lines(asking.front.queue, 100, number_of(asking, "before"))
+    return page(asking, "audit.html", lines=lines)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("GET", "/static/{name:path}", None, _static, "Styles and scripts."),
+    Rule("GET", "/health", None, _health, "Tells whether the front answers."),
+    Rule("GET", "/", READ, _home, "The budget."),
+    Rule("GET", "/catalogue", READ, _catalogue, "Columns, levels and bounds."),
+    Rule("GET", "/ask", ASK, _ask_form, "A form for a question."),
+    Rule("POST", "/ask/plan", ASK, _live_plan, "The plan of a question while it is written."),
+    Rule("POST", "/ask", ASK, _ask, "Ask."),
+    Rule("GET", "/questions", READ, _questions, "The questions that you may see."),
+    Rule("GET", "/questions/{id}", READ, _question, "One question."),
+    Rule("POST", "/questions/{id}/decision", DECIDE, _decide, "Approve or decline."),
+    Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Take back a waiting question."),
+    Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
+    Rule("GET", "/releases", READ, _releases, "All releases."),
+    Rule("GET", "/releases/{id}", READ, _release, "One release, read."),
+    Rule("GET", "/releases/{id}/chart", READ, _chart, "Its picture, as Vega-Lite."),
+    Rule("GET", "/releases/{id}/document", READ, _document, "The release itself."),
+    Rule("GET", "/releases/{id}/table", READ, _table, "Its rows as CSV."),
+    Rule("GET", "/releases/{id}/statement", READ, _statement, "Its one-page statement."),
+    Rule("GET", "/verify", READ, _verify_form, "A form to check a release."),
+    Rule("POST", "/verify", READ, _verify, "Check a release.", most=LARGEST_RELEASE),
+    Rule("GET", "/audit", AUDIT, _audit, "The audit log."),
+    *own_pages.RULES,
+)
+"""Every route for people."""

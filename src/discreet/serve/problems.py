@@ -1,0 +1,71 @@
+"""Refusals as HTTP knows them: each kind of error has a status, and words that are fit for strangers.
+
+Programs get problem+json (RFC 9457). What nobody foresaw is named by nothing but its number.
+"""
+
+from starlette.responses import Response
+
+from discreet.documents import canonical_json
+from discreet.errors import BudgetError, DeclarationError, DiscreetError, DocumentError, VerificationError
+from discreet.serve.desk import BusyError
+from discreet.serve.limits import TooOftenError
+from discreet.serve.people import SignInError
+from discreet.serve.questions import ConflictError, MissingError
+from discreet.serve.schema import QueueError
+
+TITLES = {
+    400: "This request cannot be read",
+    401: "Sign in first",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    405: "This is not how it is asked",
+    409: "This does not go with what is there",
+    413: "This is too much",
+    415: "This is not the right kind of content",
+    422: "This was refused",
+    429: "Too often",
+    500: "Something unforeseen happened",
+    503: "Not now",
+}
+_KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
+    (TooOftenError, 429),
+    (SignInError, 401),
+    (MissingError, 404),
+    (ConflictError, 409),
+    (BudgetError, 409),
+    (BusyError, 503),
+    (QueueError, 503),
+    (DeclarationError, 422),
+    (DocumentError, 422),
+    (VerificationError, 422),
+)
+UNFORESEEN = "Something unforeseen happened here. It was noted, and nothing was charged by this request."
+
+
+class Problem(DiscreetError):  # noqa: N818 - that is what HTTP calls it
+    """A refusal with its status."""
+
+    def __init__(self, status: int, words: str) -> None:
+        self.status, self.words = status, words
+        super().__init__(words)
+
+    @property
+    def title(self) -> str:
+        """Return the status in words."""
+        return TITLES.get(self.status, "This was refused")
+
+    @classmethod
+    def of(cls, error: Exception) -> "Problem":
+        """Return what strangers are told about an error."""
+        if isinstance(error, Problem):
+            return error
+        found = [status for kind, status in _KINDS if isinstance(error, kind)]
+        return cls(found[0], str(error)) if found else cls(500, UNFORESEEN)
+
+    def as_json(self) -> Response:
+        """Return problem+json."""
+        body = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.words}
+        found = Response(canonical_json(body), self.status, media_type="application/problem+json")
+        if self.status == 401:
+            found.headers["WWW-Authenticate"] = "Bearer"
+        return found

@@ -1,0 +1,253 @@
+"""The publisher: takes questions from the queue one after the other and goes through `publish`.
+
+Every question has a slot of the same length, `visible_after`. Its records are counted and its output is drawn by a
+process of its own, which ends at the public `time_limit` whatever it is doing. What became of it is written into the
+queue when the slot ends, and the next slot begins then, so every moment that can be seen follows from public facts.
+What public facts refuse takes no slot. A question that runs over its time could be seen; then no further one is taken
+until a steward has noted it.
+
+A question is published under a name that is made of what it asks, so whatever dies in between, it is charged and
+answered once: what was running is taken again, and a release that is on record is given again. From here on the front
+is a stranger: what it wrote is read as what came from a stranger.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import insert, select, update
+
+from discreet.documents import canonical_json
+from discreet.errors import BudgetError, DeclarationError, DiscreetError, LedgerError, SourceError
+from discreet.exact import exact_text
+from discreet.guarantees import Accountant, Concentrated, Ledger, zcdp_cost
+from discreet.guarantees.chain import digest_of
+from discreet.guarantees.guarantee import cost_of
+from discreet.guarantees.ledger_book import shortfall
+from discreet.guarantees.signatures import SigningKey
+from discreet.releases import Release
+from discreet.serve.audit import PUBLISHER, note
+from discreet.serve.facts import ALIVE, BUDGET, STUDY, budget_of, tell, told
+from discreet.serve.people import Clock
+from discreet.serve.queries import answer_of
+from discreet.serve.questions import (
+    ANSWERED,
+    FAILED,
+    QUEUED,
+    REFUSED,
+    RUNNING,
+    WAITING,
+    Asked,
+    Read,
+    read_declaration,
+    used,
+)
+from discreet.serve.schema import Queue, questions, releases
+from discreet.serve.slot import Outcome, in_a_process
+from discreet.study import Study
+
+WITHHELD = "It could not be published. The reason is withheld: the steward finds it where the publisher runs."
+OVERRUN = "It took longer than the public time limit and was stopped. A steward has to look at it."
+_EVERY = 5.0  # seconds between signs of life
+
+Slot = Callable[[Callable[[], None], float], Outcome]
+
+
+class Publisher:
+    """What holds records and ledger, and answers the questions of a queue."""
+
+    def __init__(
+        self,
+        study: str | Path,
+        queue: Queue,
+        key: SigningKey | None = None,
+        clock: Clock = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+        slot: Slot = in_a_process,
+        report: Callable[[str], None] = lambda words: None,
+    ) -> None:
+        self.study, self.queue, self.key = Study(study), queue, key
+        self.clock, self._sleep, self._slot, self._report = clock, sleep, slot, report
+        self._told_at = 0.0
+
+    def prepare(self, front: str | None = None) -> None:
+        """Make the queue where there is none, open the ledger, and tell the front what the study declares."""
+        self.queue.create(front)
+        ledger = self.study.ledger()
+        with self.queue.writing() as connection:
+            tell(connection, STUDY, self.study.public_document())
+            tell(connection, BUDGET, budget_of(ledger))
+            tell(connection, ALIVE, {"at": self.clock()})
+            note(
+                connection, self.clock(), PUBLISHER, "publisher started", f"entry {ledger.head.sequence} of the ledger"
+            )
+
+    def run(self, poll: float = 0.2, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Answer questions until it is over."""
+        while not is_over():
+            if not self.step():
+                self._live()
+                self._sleep(poll)
+
+    def _live(self) -> None:
+        """Say now and then that the publisher is there, and what others have charged meanwhile."""
+        if self.clock() - self._told_at < _EVERY:
+            return
+        self._told_at, ledger = self.clock(), self.study.ledger()
+        head = told(self.queue, BUDGET).get("head")
+        moved = not isinstance(head, dict) or head.get("digest") != ledger.head.digest
+        with self.queue.writing() as connection:
+            tell(connection, ALIVE, {"at": self.clock()})
+            if moved:
+                tell(connection, BUDGET, budget_of(ledger))
+
+    def step(self) -> bool:
+        """Take one question, if there is one, and see it to its end; tell whether there was one."""
+        if (asked := self._next()) is None:
+            return False
+        try:
+            read = self._read(asked)
+            if self._is_beyond_allowance(asked, read):
+                self._wait_for_steward(asked)
+                return True
+            request = self._request(asked, read)
+            ledger = self.study.ledger()
+            if not ledger.is_answered(request):
+                self._require_room(ledger, read)
+            elif asked.state == QUEUED:
+                self._finish(asked, ANSWERED, read, request, "It was published before: nothing was charged.", free=True)
+                return True
+        except DiscreetError as problem:
+            self._finish(asked, REFUSED, None, "", self._words(problem))
+            return True
+        self._in_slot(asked, read, request)
+        return True
+
+    def _read(self, asked: Asked) -> Read:
+        """Read a question; one that takes too long, or fails without a word, is tried elsewhere first and refused."""
+        limit = self.study.serving.time_limit
+        tried = self._slot(lambda: _nothing(read_declaration(self.study, asked.keys)), limit)
+        if tried.problem is not None:
+            raise tried.problem
+        if tried.is_silent or tried.is_overrun:
+            raise DeclarationError("This question could not be read. Nothing was published and nothing was charged.")
+        return read_declaration(self.study, asked.keys)
+
+    def _in_slot(self, asked: Asked, read: Read, request: str) -> None:
+        """Give a question its slot: whatever happens in it, what can be seen of it is seen at its end."""
+        begun, serving = self.clock(), self.study.serving  # what was running before has a slot of its own again
+        with self.queue.writing() as connection:
+            mine = update(questions).where(questions.c.number == asked.number)
+            connection.execute(mine.values(state=RUNNING, begun_at=begun))
+            note(connection, begun, PUBLISHER, "begun", f"{asked.id}: {asked.label}")
+
+        def publish() -> None:
+            self.study.publish_question(read.question, request)
+
+        outcome = self._slot(publish, serving.time_limit)
+        self._sleep(max(0.0, begun + serving.visible_after - self.clock()))
+        ledger = self.study.ledger()
+        if ledger.is_answered(request):
+            self._finish(asked, ANSWERED, read, request, "")
+            return
+        charged = ledger.is_charged(request)
+        words = OVERRUN if outcome.is_overrun else self._words(outcome.problem)
+        state = REFUSED if isinstance(outcome.problem, BudgetError) else FAILED
+        self._finish(asked, state, read, request, words, charged=charged, overrun=outcome.is_overrun)
+
+    def _finish(
+        self, asked: Asked, state: str, read: Read | None, request: str, words: str,
+        *, charged: bool = False, overrun: bool = False, free: bool = False,
+    ) -> None:  # fmt: skip
+        """Write down what became of a question, in one transaction with the budget and the log."""
+        now, ledger = self.clock(), self.study.ledger()
+        values: dict[str, object] = {"state": state, "words": words, "visible_at": now, "is_overrun": int(overrun)}
+        values["is_charged"] = int(charged or (state == ANSWERED and not free))
+        release = None
+        if state == ANSWERED and read is not None:
+            release = self._recorded(ledger, request)
+            values["release"] = digest_of(release.unsigned())
+            if read.query is not None:
+                values["answer"] = canonical_json(answer_of(release, read.query))
+        with self.queue.writing() as connection:
+            if release is not None:
+                known = select(releases.c.id).where(releases.c.id == values["release"])
+                if connection.execute(known).one_or_none() is None:
+                    connection.execute(insert(releases).values(**self._row(release, asked, now)))
+            connection.execute(update(questions).where(questions.c.number == asked.number).values(**values))
+            tell(connection, BUDGET, budget_of(ledger))
+            tell(connection, ALIVE, {"at": now})
+            note(connection, now, PUBLISHER, state, f"{asked.id}: {asked.label}")
+        self._told_at = now
+
+    def _recorded(self, ledger: Ledger, request: str) -> Release:
+        """Return the release that the ledger holds under a name, signed if the holder has a key."""
+        entry = ledger.answered(request)
+        if entry is None:
+            raise LedgerError("A release that was on record is there no more.")
+        release = Release.from_json(ledger.releases(entry.sequence)[0])
+        return release if self.key is None else release.signed(self.key)
+
+    def _row(self, release: Release, asked: Asked, now: float) -> dict[str, object]:
+        return {
+            "id": digest_of(release.unsigned()), "number": asked.number, "label": release.label,
+            "mechanism": type(release.mechanism).__name__, "epsilon": exact_text(release.guarantee.epsilon),
+            "delta": exact_text(release.guarantee.delta), "visible_at": now, "document": release.to_json(),
+        }  # fmt: skip
+
+    def _request(self, asked: Asked, read: Read) -> str:
+        """Return the name under which a question is charged: that of what it asks, or of a fresh draw its own."""
+        return f"asked {asked.id}" if read.query is not None else self.study.asked_request(read.question)
+
+    def _next(self) -> Asked | None:
+        """Return what was running when the publisher ended, else the oldest question; none while one ran over."""
+        open_states = select(questions).where(questions.c.state.in_((RUNNING, QUEUED)))
+        first = open_states.order_by(questions.c.state.desc(), questions.c.number).limit(1)
+        with self.queue.reading() as connection:
+            overrun = connection.execute(select(questions.c.number).where(questions.c.is_overrun == 1).limit(1))
+            if overrun.one_or_none() is not None:
+                return None
+            row = connection.execute(first).one_or_none()
+        return None if row is None else Asked(**row._mapping)
+
+    def _is_beyond_allowance(self, asked: Asked, read: Read) -> bool:
+        """Tell whether a question that no steward decided needs one: the front's word is not enough."""
+        if asked.decided_by is not None:
+            return False
+        with self.queue.reading() as connection:
+            mine = select(questions).where(questions.c.account == asked.account)
+            own = [Asked(**row._mapping) for row in connection.execute(mine)]
+        serving = self.study.serving
+        before = used(own, asked.number)
+        return not serving.is_automatic or before + read.cost.epsilon > serving.allowance
+
+    def _wait_for_steward(self, asked: Asked) -> None:
+        with self.queue.writing() as connection:
+            connection.execute(update(questions).where(questions.c.number == asked.number).values(state=WAITING))
+            note(connection, self.clock(), PUBLISHER, "waits for a steward", f"{asked.id}: {asked.label}")
+
+    def _require_room(self, ledger: Ledger, read: Read) -> None:
+        """Refuse what the ledger has no room for, before any record is looked at; its own lock decides in the end."""
+        if ledger.accountant is Accountant.METRIC:
+            return
+        rows = self.study.unit.rows
+        concentrated = Concentrated(*zcdp_cost(read.question.mechanism, rows))
+        cost = cost_of(ledger.accountant, read.cost, concentrated)
+        spent, limit = ledger.spent, ledger.limit
+        if not limit.covers(spent + cost):
+            raise BudgetError(shortfall(read.question.label, cost, spent, limit, "the ledger", rows, None))
+
+    def _words(self, problem: object) -> str:
+        """Return what may be told about a problem; where files lie is no business of those who ask."""
+        if not isinstance(problem, DiscreetError) or isinstance(problem, SourceError | LedgerError):
+            self._report(str(problem) if isinstance(problem, DiscreetError) else "A question ended without a word.")
+            return WITHHELD
+        words = str(problem)
+        places = [self.study.ledger_place, self.study.path, *self.study.data_paths, self.study.path.parent]
+        for place in sorted(map(str, places), key=len, reverse=True):
+            words = words.replace(place, "(place withheld)") if len(place) > 1 else words
+        return words
+
+
+def _nothing(read: Read) -> None:
+    """Forget a question that was only tried."""

@@ -1,0 +1,96 @@
+"""How pages are made: templates that escape everything, with what each of them needs to know."""
+
+import base64
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from hashlib import sha256
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from discreet.serve.front import Asking, Front
+from discreet.serve.problems import Problem
+from discreet.serve.roles import ASK, AUDIT, DECIDE, PEOPLE, READ, Person
+
+_MENU = (
+    ("/", "Budget", READ),
+    ("/catalogue", "Catalogue", READ),
+    ("/ask", "Ask", ASK),
+    ("/questions", "Questions", READ),
+    ("/releases", "Releases", READ),
+    ("/verify", "Verify", READ),
+    ("/audit", "Audit log", AUDIT),
+    ("/people", "People", PEOPLE),
+)
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_MOST_BARS = 60
+
+
+def moment(at: float | None) -> str:
+    """Return a moment in words, to the second."""
+    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def page(asking: Asking, template: str, /, **known: object) -> Response:
+    """Return a page for whoever asks."""
+    return rendered(asking.front, asking.request, asking.person, template, known)
+
+
+def again(asking: Asking, status: int, template: str, /, **known: object) -> Response:
+    """Return a form once more, with the status of what was wrong with it."""
+    return rendered(asking.front, asking.request, asking.person, template, known, status)
+
+
+def rendered(
+    front: Front, request: Request, person: Person | None, template: str, known: Mapping[str, object], status: int = 200
+) -> Response:
+    """Return a template with what every page shows."""
+    menu = [(path, name) for path, name, right in _MENU if person is not None and person.may(right)]
+    text = front.templates.get_template(template).render(
+        **known, person=person, menu=menu, here=request.url.path, moment=moment,
+        may_decide=person is not None and person.may(DECIDE), may_ask=person is not None and person.may(ASK),
+    )  # fmt: skip
+    return HTMLResponse(text, status)
+
+
+def refused(front: Front, request: Request, problem: Problem, person: Person | None = None) -> Response:
+    """Return a refusal as a page, or as a part of one for a page that asks on its own."""
+    template = "refusal.html" if "hx-request" in request.headers else "problem.html"
+    status = 200 if "hx-request" in request.headers and problem.status in (409, 422) else problem.status
+    return rendered(front, request, person, template, {"problem": problem}, status)
+
+
+def stands_alone(text: str) -> Response:
+    """Return a page with one style of its own and no script, under a policy that allows just that."""
+    found = _STYLE.search(text)
+    own = base64.b64encode(sha256((found[1] if found else "").encode()).digest()).decode()
+    response = HTMLResponse(text)
+    response.headers["content-security-policy"] = (
+        f"default-src 'none'; style-src 'sha256-{own}'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
+    )
+    return response
+
+
+def bars(budget: dict[str, object]) -> dict[str, object]:
+    """Return the budget as parts of a bar, in percent: what each of the last charges took, and what is left."""
+    limit, spent, charges = budget.get("limit"), budget.get("spent"), budget.get("charges")
+    if not isinstance(limit, dict) or not isinstance(spent, dict) or not isinstance(charges, list):
+        return {"name": "epsilon", "parts": [], "spent": "0", "limit": "0", "left": "0", "share": 0.0}
+    name = str(budget["currency"])
+    most = max(Fraction(limit[name]), Fraction(spent[name]), Fraction(1, 10**9))
+    shown = charges[-_MOST_BARS:]
+    starts = [Fraction(each["spent"][name]) - Fraction(each["cost"][name]) for each in shown]
+    parts = [
+        {"left": float(100 * start / most), "width": float(100 * Fraction(each["cost"][name]) / most),
+         "label": each["label"], "cost": each["cost"][name], "outcome": each["outcome"]}
+        for start, each in zip(starts, shown, strict=True)
+    ]  # fmt: skip
+    if shown and starts[0] > 0:
+        first = {"left": 0.0, "width": float(100 * starts[0] / most), "label": "earlier charges", "outcome": ""}
+        parts.insert(0, first | {"cost": f"{float(starts[0]):g}"})
+    left = Fraction(limit[name]) - Fraction(spent[name])
+    share = float(100 * Fraction(spent[name]) / most)
+    words = {"spent": spent[name], "limit": limit[name], "left": f"{float(left):.6g}"}
+    return {"name": name, "parts": parts, "share": share, **words}

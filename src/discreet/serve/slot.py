@@ -1,0 +1,125 @@
+"""One question in a process of its own: it holds the records, and ends with its time.
+
+The publisher itself never opens the records. The child does, and says in one line how it ended: nothing, or the words
+of a refusal of this library, which carry no value of a record. Whatever else goes wrong there is not told.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discreet import errors
+from discreet.documents import canonical_json, read_json
+from discreet.errors import DiscreetError
+
+_PR_SET_PDEATHSIG = 1
+_MOST = 20_000  # bytes of a refusal
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a question ended: without a problem, with a refusal in words, with no word at all, or not in its time."""
+
+    problem: DiscreetError | None = None
+    is_silent: bool = False
+    is_overrun: bool = False
+
+
+def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
+    """Do some work in a process that ends, at the latest, after so many seconds; it ends with this process too."""
+    reader, writer = os.pipe()
+    parent, started = os.getpid(), time.monotonic()
+    child = fork()
+    if child == 0:
+        os.close(reader)
+        _child(work, writer, parent)
+    os.close(writer)
+    try:
+        written = _read(reader, started + seconds)
+        is_overrun = written is None or not _ended(child, started + seconds)
+    finally:
+        os.close(reader)
+        _end(child)
+    if is_overrun:
+        return Outcome(is_overrun=True)
+    return _outcome(written or b"")
+
+
+def fork() -> int:
+    """Fork. Python warns where other threads run; those of linear algebra, which there are, stand it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _child(work: Callable[[], None], writer: int, parent: int) -> None:
+    """Do the work, say how it went, and end without returning into what the parent was doing."""
+    said: list[str] = []
+    try:
+        _die_with(parent)
+        quiet = os.open(os.devnull, os.O_WRONLY)  # engines may print; what they print may be of records
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        work()
+        said = ["", ""]
+    except DiscreetError as problem:
+        said = [type(problem).__name__, str(problem)]
+    except BaseException:  # noqa: BLE001 - whatever it is, its words may hold records
+        said = ["-", ""]
+    finally:
+        os.write(writer, canonical_json(said).encode()[:_MOST])
+        os._exit(0)
+
+
+def _die_with(parent: int) -> None:
+    """Ask the system to end this process when its parent ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _read(reader: int, until: float) -> bytes | None:
+    """Return what the child says until it ends; None if its time is over."""
+    said = b""
+    while True:
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([reader], [], [], left)[0]:
+            return None
+        part = os.read(reader, _MOST)
+        if not part:
+            return said
+        said += part
+
+
+def _ended(child: int, until: float) -> bool:
+    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def _end(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _outcome(written: bytes) -> Outcome:
+    try:
+        found = read_json(written.decode())
+    except (DiscreetError, ValueError):
+        found = None
+    if not isinstance(found, list) or len(found) != 2:
+        return Outcome(is_silent=True)
+    name, words = map(str, found)
+    kind = getattr(errors, name, None) if name else None
+    if kind is None or not (isinstance(kind, type) and issubclass(kind, DiscreetError)):
+        return Outcome(is_silent=bool(name))
+    return Outcome(problem=kind(words))

@@ -1,0 +1,183 @@
+"""What a study declares in public: whom it protects, its columns and its limit, and the questions that fit them.
+
+Nothing here knows where records lie or how a ledger is opened, so whoever holds declarations alone can read questions
+and plan them, and cannot touch a record. A question that comes from elsewhere is read by the same parser as the study's
+own, over the same columns, levels and bounds; it names no file.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import msgspec
+
+from discreet.errors import DeclarationError
+from discreet.exact import positive, probability, whole
+from discreet.guarantees import Accountant, Unit
+from discreet.guarantees.unit import RECORD
+from discreet.models.asked import Declared, Numbers
+from discreet.models.persons import ONE_PERSON
+from discreet.records.columns import Column
+from discreet.study.file import (
+    DeclaredBudget,
+    DeclaredColumn,
+    DeclaredData,
+    DeclaredServe,
+    DeclaredStudy,
+    read_asked,
+    written_question,
+)
+from discreet.study.questions import Question, read_question
+
+ASKED = "asked"
+"""What a question is called that comes from elsewhere."""
+_ELSEWHERE = "withheld"
+_FILES = ("bif",)  # keys of questions that name files
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How questions from elsewhere are decided and answered: by a steward or within an allowance, and when.
+
+    A question is answered within `time_limit` seconds, or not at all; what became of it is shown `visible_after`
+    seconds after it was begun, whatever the records, and the next one begins then.
+    """
+
+    is_automatic: bool
+    allowance: Fraction
+    time_limit: float
+    visible_after: float
+
+    @classmethod
+    def of(cls, declared: DeclaredServe) -> "Serving":
+        """Read [serve]."""
+        automatic = declared.policy == "automatic"
+        if declared.policy not in ("automatic", "steward"):
+            raise DeclarationError(f"serve.policy is 'automatic' or 'steward'; got {declared.policy!r}.")
+        if automatic is (declared.allowance is None):
+            raise DeclarationError(
+                "serve.allowance is the epsilon that each analyst may use without a steward: it goes with "
+                "policy = 'automatic', and only with it."
+            )
+        limit, shown = declared.time_limit, declared.visible_after
+        if not 0 < limit < shown <= 86_400:
+            raise DeclarationError(
+                "serve.time_limit and serve.visible_after are seconds: the first above 0, the second larger than the "
+                f"first and at most a day; got {limit:g} and {shown:g}."
+            )
+        return cls(automatic, positive(declared.allowance or 1, "serve.allowance"), limit, shown)
+
+
+class Declarations:
+    """The public part of a study, and what reads questions over it. `folder` is where its files lie, if it has any."""
+
+    def __init__(self, declared: DeclaredStudy, folder: Path | None = None) -> None:
+        self._declared = declared
+        self.unit = _unit(declared.data)
+        self.size = whole(declared.data.size, "data.size")
+        columns = declared.columns
+        self.numbers = {name: _numbers(name, each) for name, each in columns.items() if each.bounds is not None}
+        counted = {name: each for name, each in columns.items() if _is_counted(name, each)}
+        self.columns = {name: _column(name, each) for name, each in counted.items()}
+        self.epsilon = _stated(declared.budget)
+        self.delta = probability(declared.budget.delta, "budget.delta")
+        self.accountant = _accountant(declared.budget.accountant)
+        self.serving = Serving.of(declared.serve)
+        self._beside = Declared(self.columns, self.numbers, folder, 1, 1, declared.data.unit_column, self.size)
+        self.questions = {
+            name: read_question(name, each, self._beside, self.size, self.unit)
+            for name, each in declared.questions.items()
+        }
+
+    @classmethod
+    def from_document(cls, document: object) -> "Declarations":
+        """Return the declarations that `public_document` wrote."""
+        return cls(msgspec.convert(document, DeclaredStudy))
+
+    def public_document(self) -> dict[str, object]:
+        """Return what may be known elsewhere: not where records and ledger lie, and no question that names a file."""
+        plain: dict[str, dict[str, object]] = msgspec.to_builtins(self._declared)
+        questions = {
+            name: each for name, each in self._declared.questions.items() if not set(_FILES) & set(each.further)
+        }
+        data = plain["data"] | {"path": _ELSEWHERE, "table": None, "separator": None}
+        budget = plain["budget"] | {"ledger": _ELSEWHERE}
+        return plain | {"data": data, "budget": budget, "questions": msgspec.to_builtins(questions)}
+
+    @property
+    def population(self) -> str:
+        """Return who these people are."""
+        return self._declared.budget.population
+
+    def written_questions(self) -> dict[str, dict[str, object]]:
+        """Return the study's own questions by their keys, as they would be asked."""
+        return {name: written_question(each) for name, each in self._declared.questions.items()}
+
+    def asked(self, keys: object) -> Question:
+        """Return the question of these keys, which came from elsewhere, or refuse it in words.
+
+        It needs a label, as readers see it, and is given no files to read.
+        """
+        declared = read_asked(keys)
+        if declared.label is None:
+            raise DeclarationError("A question needs a label: a few words that readers will see.")
+        alone = Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self.size)
+        return read_question(ASKED, declared, alone, self.size, self.unit)
+
+
+def _accountant(rule: str) -> Accountant:
+    if rule not in ("basic", "zcdp"):
+        raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.")
+    return Accountant(rule)
+
+
+def _column(name: str, declared: DeclaredColumn) -> Column:
+    if declared.bands is not None:
+        return Column.banded(name, declared.bands, str(declared.outside), declared.names)
+    return Column(name, declared.levels or (), declared.outside)
+
+
+def _stated(budget: DeclaredBudget) -> Fraction:
+    """Return the limit as it is declared: for any change of a record, or for each unit of a metric."""
+    if (budget.epsilon is None) == (budget.epsilon_per_unit is None):
+        raise DeclarationError(
+            "[budget] has either epsilon, for any change of a record, or epsilon_per_unit, for each unit of a metric."
+        )
+    if budget.epsilon is None:
+        return positive(budget.epsilon_per_unit or 0, "budget.epsilon_per_unit")
+    return positive(budget.epsilon, "budget.epsilon")
+
+
+def _unit(data: DeclaredData) -> Unit:
+    """Return whom the guarantees of a study protect: one person, where their rows are put together by a column."""
+    if data.unit_column is None:
+        return Unit(data.unit, data.rows_per_unit)
+    if data.rows_per_unit != 1:
+        raise DeclarationError(
+            "data.unit_column puts all rows of a person together, so that nothing is multiplied by rows_per_unit: "
+            "leave rows_per_unit out."
+        )
+    return Unit(ONE_PERSON if data.unit == RECORD else data.unit)
+
+
+def _is_counted(name: str, declared: DeclaredColumn) -> bool:
+    """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
+    if declared.missing is not None and declared.bounds is None:
+        raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
+    if declared.whole and declared.bounds is None:
+        raise DeclarationError(f"columns.{name}.whole goes with bounds: it says that a number is a whole one.")
+    if declared.names is not None and declared.bands is None:
+        raise DeclarationError(f"columns.{name}.names are the names of bands; declare bands, such as [0, 18, 65].")
+    kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
+    if len(kinds) > 1 or (not kinds and declared.bounds is None):
+        raise DeclarationError(f"columns.{name} needs either levels or bands, or bounds if it is a column of numbers.")
+    return bool(kinds)
+
+
+def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
+    if declared.levels is not None:
+        raise DeclarationError(f"columns.{name} has levels and bounds: it is either categories or numbers.")
+    if declared.bounds is None or len(declared.bounds) != 2:
+        raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
+    low, high = declared.bounds
+    return Numbers(low, high, declared.missing, declared.whole)
