@@ -50,7 +50,7 @@ SETTINGS: dict[str, Make] = {
     **dict.fromkeys(("TreeTable", "PathTable", "TwoStepMedian"), plain(NUMBERS)),
     "GroupPaths": plain(GROUPED),
     "TotalVariationChoice": plain(PAIR),
-    "RateTruncation": plain(COUNTED, lowest=1, highest=5),
+    "RateTruncation": lambda kind: kind.tempered(COUNTED, size=SIZE, epsilon=1, lowest=1, highest=5),
     "TreeLevels": plain(CELLS, parents=(1, 2), lengths=(1, 1)),
     **dict.fromkeys(("CubeCounts", "JointHistograms", "FamilyHistograms", "LaplaceUpdates"), plain(NETWORK)),
     **dict.fromkeys(("FourierUpdates", "FourierCounts", "NetworkMaximum"), plain(NETWORK)),
