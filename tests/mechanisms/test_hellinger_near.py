@@ -9,7 +9,8 @@ import pytest
 import discreet as dc
 from discreet.certificates.enumeration import compositions
 from discreet.certificates.hellinger_moments import hellinger_moments
-from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth
+from discreet.certificates.pair_bound import pair_bound
+from discreet.mechanisms import HellingerCalibrated, HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_near import NearSums, log_near, rough_log_near
 from discreet.reading import why_unreadable
 
@@ -67,3 +68,21 @@ def test_a_choice_that_tells_nothing_is_read_as_the_prior() -> None:
     assert posterior.log_evidence == pytest.approx(-log(comb(100_009, 9)), abs=0.05)
     assert posterior.mean[0] == pytest.approx(0.1, abs=0.01)
     assert "weighted draws" in posterior.method
+
+
+@pytest.mark.parametrize(("cells", "size", "smoothing"), [(4, 600, "0.05"), (4, 600, 0), (10, 100_000, "0.001")])
+def test_a_calibrated_choice_beyond_comparison_has_a_proved_scale(cells: int, size: int, smoothing: object) -> None:
+    """For random neighbours the bound of one pair stays below epsilon; twice the scale is refused."""
+    mechanism = HellingerCalibrated(categories(cells), size, 1, smoothing=smoothing)  # type: ignore[arg-type]
+    assert mechanism.guarantee.evidence.value == "proved"
+    assert mechanism.pure_epsilon == 1
+    generator = np.random.default_rng(5)
+    for concentration in (0.2, 1.0, 50.0):
+        table = generator.multinomial(size, generator.dirichlet(np.full(cells, concentration)))
+        moved = table.copy()
+        moved[[int(table.argmax()), int(table.argmin())]] += [-1, 1]
+        scales = mechanism.scales(np.stack([table, moved]))
+        distance = float(mechanism.distances(table[None], moved[None])[0])
+        assert pair_bound(*scales.tolist(), distance) <= 1
+    with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
+        HellingerCalibrated(categories(cells), size, 1, smoothing=smoothing, scale=2 * mechanism.scale)  # type: ignore[arg-type]
