@@ -27,7 +27,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning", "session"),
-    ("study", "show", "sklearn", "as_published"),
+    ("study", "show", "sklearn", "as_published", "client"),
     ("serve",),
     ("command_line",),
 )

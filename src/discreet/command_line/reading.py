@@ -26,6 +26,7 @@ from discreet.guarantees import Ledger
 from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.models.programs.written import program_written
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
 from discreet.planning.distinguish import ERROR, distinguish
@@ -66,6 +67,7 @@ _file = click.Path(path_type=Path)
 @click.option("--margin", "margin", multiple=True, help="Show and write this column alone, whatever the others are.")
 @click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
 @click.option("--own", type=_file, help="Read with records of your own too, from a file with the same columns.")
+@click.option("--model", "program", help="Read a table by a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
@@ -88,6 +90,7 @@ def infer(
     margin: Sequence[str],
     prior: str | None,
     own: Path | None,
+    program: str | None,
     plot: Path | None,
     table: Path | None,
     arviz: Path | None,
@@ -116,19 +119,28 @@ def infer(
               discreet infer wards.release.json --margin ward --plot wards.png --csv wards.csv
               discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
               discreet infer risks.release.json --own our-patients.csv
+              discreet infer wards.release.json --model "fall ~ age + ward"
+              discreet infer stays.release.json --model "log-normal; mean = Normal(1, 1); sd = HalfNormal(1)"
     """
     _check_options(event, given, by, pool or differ, synthesize, out, account)
+    if program is not None and prior is not None:
+        raise DeclarationError("--prior is of a plain table; the priors of a model are written with it: --model '...'.")
     files = [path for path in (plot, table, arviz, bif, out, account) if path is not None]
     for path in files:
         require_folder(path)
     documents = [read_document(path) for path in releases]
-    is_stated_alone = files == [account] and len(documents) == 1 and not (statements or event or margin)
+    is_stated_alone = (
+        program is None and files == [account] and len(documents) == 1 and not (statements or event or margin)
+    )
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         for kind in TOLD:
             warnings.simplefilter("always", kind)
-        whole: Posterior = read_release(*documents, prior=prior_of(prior), own=records_of(own), patience=patience)
+        model = None if program is None else program_written(program)
+        whole: Posterior = read_release(
+            *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
+        )
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": margin}
         answer = _answering(whole, [option for option, value in asked.items() if value])

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -12,7 +12,7 @@ from discreet.records.bands import CATCH_ALL
 from discreet.records.nearest import meant
 
 Number = str | int | float
-Prior = float | list[float] | dict[str, float | list[float]] | Literal["none"]
+Prior = float | list[float] | dict[str, float | list[float]] | str
 
 
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
