@@ -1,4 +1,4 @@
-"""Are draws of the further families, and draws within a rate, read right on average over the prior?
+"""Are draws of the further families, and draws within a rate, read right on average over the prior? Ranks say so.
 
 Truth, records and release are drawn anew 60 times for each setting; where the true parameter lies in its posterior must
 be uniform (Kolmogorov and Smirnov, p above 1e-4), and 90 % intervals hold it about nine times in ten.
