@@ -32,7 +32,7 @@ ON_A_GRID, BY_DRAWS = "grid", "draws"
 
 _COARSE, _FINE = {1: 65, 2: 25}, {1: 2001, 2: 241}  # points along each axis, before and after the spline
 _FIRST_REACH, _FALL, _WIDENED = 7.0, 22.0, 8  # in standard deviations; nats at the rim below the peak; rounds
-_DEGREES = 7.0  # of freedom of the proposal
+_SMALL, _DEGREES = 8, (4.0, 7.0)  # degrees of freedom of the proposal, up to so many dimensions and beyond
 _ROUNDS, _GOOD_SHAPE, _GOOD_SHARE = 4, 0.6, 0.15  # moves of a proposal, and draws that need none
 _STEP = 1e-4
 _ALONG = (-4.5, 2.5, 15)  # logarithms of a spread, from .01 to 12
@@ -66,19 +66,24 @@ class Peak:
     place: Floats
     factor: Floats
 
+    @property
+    def degrees(self) -> float:
+        """Return the degrees of freedom of the t law."""
+        return _DEGREES[len(self.place) > _SMALL]
+
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw from the t law."""
         units = generator.standard_normal((count, len(self.place)))
-        units *= np.sqrt(_DEGREES / generator.chisquare(_DEGREES, count))[:, None]
+        units *= np.sqrt(self.degrees / generator.chisquare(self.degrees, count))[:, None]
         return np.asarray(self.place + units @ self.factor.T)
 
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of the t law."""
-        dimension = len(self.place)
+        dimension, degrees = len(self.place), self.degrees
         units = np.linalg.solve(self.factor, (points - self.place).T)
-        constant = lgamma((_DEGREES + dimension) / 2) - lgamma(_DEGREES / 2) - dimension / 2 * log(_DEGREES * pi)
+        constant = lgamma((degrees + dimension) / 2) - lgamma(degrees / 2) - dimension / 2 * log(degrees * pi)
         constant -= float(np.log(np.diag(self.factor)).sum())
-        return np.asarray(constant - (_DEGREES + dimension) / 2 * np.log1p(np.square(units).sum(axis=0) / _DEGREES))
+        return np.asarray(constant - (degrees + dimension) / 2 * np.log1p(np.square(units).sum(axis=0) / degrees))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +207,7 @@ def _between(axes: Sequence[Floats], logs: Floats, fine: Sequence[Floats]) -> Fl
 
     if len(axes) == 1:
         return np.asarray(CubicSpline(axes[0], logs)(fine[0]))
-    return np.asarray(RectBivariateSpline(*axes, logs, s=0)(*fine)).ravel()
+    return np.asarray(RectBivariateSpline(axes[0], axes[1], logs, s=0)(fine[0], fine[1])).ravel()
 
 
 def by_draws(
@@ -267,4 +272,4 @@ def _moved(last: _Weighed) -> Peak:
     mean = weights @ points
     centred = points - mean
     covariance = (weights[:, None] * centred).T @ centred + 1e-6 * np.eye(points.shape[1])
-    return Peak(mean, last.width * np.linalg.cholesky(covariance))
+    return Peak(mean, np.asarray(last.width * np.linalg.cholesky(covariance), dtype=np.float64))
