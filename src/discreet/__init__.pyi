@@ -27,6 +27,7 @@ from discreet.as_published import plug_in_regression as plug_in_regression
 from discreet.as_published import projected_reading as projected_reading
 from discreet.as_published import truncated_reading as truncated_reading
 from discreet.certificates.posterior_draw import posterior_draw_delta as posterior_draw_delta
+from discreet.client import Client
 from discreet.errors import (
     BudgetError,
     DeclarationError,
@@ -87,6 +88,7 @@ from discreet.mechanisms import FourierCounts as FourierCounts
 from discreet.mechanisms import GaussianMoments as GaussianMoments
 from discreet.mechanisms import GeometricHistogram, Mechanism, Plan
 from discreet.mechanisms import GeometricSums as GeometricSums
+from discreet.mechanisms import GroupPaths as GroupPaths
 from discreet.mechanisms import HellingerCalibrated as HellingerCalibrated
 from discreet.mechanisms import HellingerGlobal as HellingerGlobal
 from discreet.mechanisms import HellingerReciprocal as HellingerReciprocal
@@ -159,6 +161,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "Categories",
+    "Client",
     "Column",
     "DeclarationError",
     "DiscreetError",

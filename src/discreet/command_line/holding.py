@@ -326,12 +326,13 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     if stated.numbers[0] != declared.epsilon:
         say(f"Note: the ledger's limit is {_first(stated)}, whatever the study declares.")
     published = f"Published {release.label!r} as {target}."
+    whose = "" if release.change.endswith(release.unit.description) else f", {release.unit.description}"
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
-        f"{release.change}, {release.unit.description} ({release.guarantee.evidence.value}).",
+        f"{release.change}{whose} ({release.guarantee.evidence.value}).",
         *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"

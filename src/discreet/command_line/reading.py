@@ -5,6 +5,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from discreet.inference import infer as read_release
 from discreet.models.programs.written import program_written
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
+from discreet.planning.distinguish import ERROR, distinguish
 from discreet.reading import why_unreadable
 from discreet.records import read
 from discreet.records.values import text_of
@@ -278,6 +280,14 @@ def read_document(path: Path) -> Release:
 @click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
 @click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
+@click.option(
+    "--distinguish",
+    "error",
+    type=float,
+    is_flag=False,
+    flag_value=ERROR,
+    help="Say how many releases like this an adversary needs, with both errors at most this; 0.05 if left out.",
+)
 @patient
 @as_json
 @helpful
@@ -288,6 +298,7 @@ def verify(
     mechanism: Path | None,
     draws: int,
     plot: Path | None,
+    error: float | None,
     patience: float,
     as_json: bool,
 ) -> None:
@@ -300,9 +311,12 @@ def verify(
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
               discreet verify smoking-2026.release.json --key office.pub
+              discreet verify smoking-2026.release.json --distinguish 0.01
               discreet verify --mechanism smoking-2026.release.json --plot audit.png
     """
     require_folder(plot)
+    if error is not None and release is None:
+        raise DeclarationError("--distinguish goes with a release.")
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
@@ -314,12 +328,13 @@ def verify(
     document = read_document(release)
     holder = None if key is None else PublicKey.open(key)
     certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
+    apart = None if error is None else distinguish(document, error)
     if as_json:
         return show_json(
             {
                 "label": document.label,
                 "simulated": document.simulated,
-                "epsilon": certificate.epsilon,
+                "epsilon": certificate.epsilon if isfinite(certificate.epsilon) else None,  # no pure one
                 "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
@@ -330,8 +345,11 @@ def verify(
                 "checks": certificate.checks,
                 "issuer": None if holder is None else holder.owner,
                 "signed": bool(document.signatures),
+                "distinguish": None if apart is None else apart.document(),
             }
         )
     console.print("[bold green]The promise holds.[/]")
     lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
-    return say(*lines, *([] if key is not None else [issuers(document.signatures)]))
+    return say(
+        *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])
+    )

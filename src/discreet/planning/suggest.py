@@ -21,6 +21,7 @@ from discreet.mechanisms import (
     GaussianMoments,
     GeometricHistogram,
     GeometricSums,
+    GroupPaths,
     JointHistograms,
     Mechanism,
     MetricSums,
@@ -79,8 +80,12 @@ def _per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: Any) -> 
 
 
 @_per_unit.register
-def _(model: NumberTable, size: int, epsilon_per_unit: Exact) -> Suggestion:
+def _(model: NumberTable, size: int, epsilon_per_unit: Exact, **keys: Exact) -> Suggestion:
     why = f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
+    if model.by is not None:
+        return Suggestion(GroupPaths.per_unit(model, size, epsilon_per_unit, **keys), why)
+    if keys:
+        raise DeclarationError("between is the distance of two groups: it goes with `by`.")
     return Suggestion(PathTable.per_unit(model, size, epsilon_per_unit), why)
 
 
