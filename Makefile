@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate validate-full check bench house peers clean
+.PHONY: demo test validate validate-full check bench release house peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -54,6 +54,11 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/ledger.py --server
 	$(BIN)/python benchmarks/serve.py
+
+# Wheel and source distribution, tried outside of the project: alone, with each extra, on every interpreter that is
+# found, with the oldest and the newest libraries that are allowed.
+release:
+	$(PYTHON) release/try_release.py --keep dist
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py
