@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 
 FOLDER = Path(__file__).parent.parent / "examples" / "papers"
-SLOW_TO_READ = {("001", "smooth")}  # read in validation/test_paper_studies.py
+SLOW_TO_READ = {("001", "smooth")}  # read in validation/test_paper_roads.py
 
 
 @pytest.fixture(scope="module")
