@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 import discreet as dc
 from discreet.documents import canonical_json
 from discreet.guarantees import chain
+from discreet.guarantees.signatures import SigningKey
 from discreet.serve import audit
 from discreet.serve.publisher import WITHHELD, Publisher
 from discreet.serve.queries import read_query
@@ -438,3 +439,13 @@ def test_a_study_says_how_it_is_served_and_nonsense_is_refused(tmp_path: Path) -
     assert "survey.csv" not in canonical_json(document)
     assert "study.db" not in canonical_json(document)
     assert SURVEY
+
+
+def test_a_holder_with_a_key_signs_what_is_released(server: Served) -> None:
+    key = SigningKey.new("the office")
+    server.publisher.key = key
+    ask(server.program("analyst"))
+    server.publish_all()
+    release = dc.Release.from_json(server.front.published()[0].text)
+    assert key.public.signed(release.unsigned(), release.signatures)
+    assert dc.verify(release, server.publisher.study.ledger()).epsilon == 0.25
