@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate validate-full check bench house peers clean
+.PHONY: demo test validate validate-full check docs bench house peers clean
 
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
@@ -30,6 +30,11 @@ check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site, in build/site: warnings are errors, every link inside it leads somewhere, and nothing is loaded from elsewhere.
+docs: .venv/installed-docs
+	$(BIN)/sphinx-build -W --keep-going --quiet --fresh-env -c docs/site docs build/site
+	$(BIN)/python docs/site/check_links.py build/site
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/start.py
@@ -72,10 +77,14 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/pip install --quiet --editable ".[dev]" --editable papers
 	touch $@ .venv/installed
 
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[docs]"
+	touch $@
+
 .venv-peers/installed:
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/pip install --quiet "scikit-learn<1.9" diffprivlib mbi
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers build docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis
