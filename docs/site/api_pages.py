@@ -43,6 +43,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Mechanisms and what they promise": ("GeometricHistogram", "Guarantee", "Mechanism", "Plan", "compose"),
     "Keep account": ("Accountant", "Budget", "Ledger"),
     "Publish": ("QuerySession", "Question", "Release", "SeededBits", "Study", "publish", "publish_plan", "simulate"),
+    "Ask a server": ("Client",),
     "Read and check": ("audit", "infer", "verify"),
     "Errors": (
         "BudgetError",
@@ -81,9 +82,10 @@ def public_names(room: ModuleType) -> tuple[str, ...]:
 def front_door() -> dict[str, tuple[str, ...]]:
     """Return the names of the front door by group, each once."""
     names = [name for name in discreet.__all__ if not name.startswith("_")]
-    grouped = {name for group in GROUPS.values() for name in group}
+    groups = {group: tuple(name for name in given if name in names) for group, given in GROUPS.items()}
+    grouped = {name for group in groups.values() for name in group}
     others = tuple(name for name in names if name not in grouped)
-    return {**GROUPS, **({OTHERS: others} if others else {})}
+    return {**groups, **({OTHERS: others} if others else {})}
 
 
 def pages() -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent
+DOCS = HERE.parent.resolve()
 sys.path.insert(0, str(HERE))
 
 from api_pages import pages  # noqa: E402 - this folder must be known first
@@ -48,9 +48,10 @@ autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
 
-_SHOWN = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
-"""Pages of the site that show a file at the root of the repository."""
+_SHOWN = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+"""Pages at the root of the repository, and the pages of the site that show them."""
 _LINK = re.compile(r"\]\(([^)#\s]+)")
+_LINK_TO_PAGE = re.compile(r"\[([^\]]+)\]\(([^)#\s:]+\.md)(#[^)\s]*)?\)")
 _SECTION = re.compile(r"^### (.+?)\n(.*?)(?=^##)", re.MULTILINE | re.DOTALL)
 
 
@@ -67,13 +68,14 @@ def write_reference(app: Sphinx) -> None:
 
 
 def read_page(app: Sphinx, page: str, source: list[str]) -> None:
-    """Complete a page as it is read: contents of the index, files of the root, links to them."""
-    if page in _SHOWN:
-        source[0] = _LINK.sub(_link_from_root, (DOCS.parent / _SHOWN[page]).read_text("utf-8"))
+    """Complete a page as it is read: contents of the index, pages of the root, links to these."""
+    folder = (DOCS / page).parent
+    for file, place in _SHOWN.items():
+        if f"{page}.md" == place:
+            source[0] = _LINK.sub(_link_from_root, (DOCS.parent / file).read_text("utf-8"))
+    source[0] = _LINK_TO_PAGE.sub(lambda link: _link_within_the_site(folder, link), source[0])
     if page == "index":
         source[0] += "\n\n" + contents(source[0])
-    for place, file in _SHOWN.items():
-        source[0] = source[0].replace(f"](../{file}", f"]({place}.md").replace(f"](../../{file}", f"](../{place}.md")
 
 
 def _link_from_root(link: re.Match[str]) -> str:
@@ -83,15 +85,22 @@ def _link_from_root(link: re.Match[str]) -> str:
     return f"]({target.removeprefix('docs/')}" if target.startswith("docs/") else f"](../{target}"
 
 
+def _link_within_the_site(folder: Path, link: re.Match[str]) -> str:
+    """Return a link to a page of the site; a page of the repository that is not on the site is named in words."""
+    text, target, place = link[1], (folder / link[2]).resolve(), link[3] or ""
+    if target.is_relative_to(DOCS):
+        return link[0]
+    in_repository = target.relative_to(DOCS.parent).as_posix()
+    if in_repository in _SHOWN:
+        return f"[{text}]({'../' * len(folder.relative_to(DOCS).parts)}{_SHOWN[in_repository]}{place})"
+    return f"{text} (`{in_repository}` in the repository)"
+
+
 def contents(index: str) -> str:
     """Return a hidden table of contents for each heading of the third level, of the pages linked below it."""
     found = []
     for title, text in _SECTION.findall(index):
-        linked = dict.fromkeys(
-            target.replace("../CONTRIBUTING.md", "contributing.md") for target in _LINK.findall(text)
-        )
-        linked = dict.fromkeys(target.replace("../CHANGELOG.md", "changelog.md") for target in linked)
-        places = [target.removesuffix(".md") for target in linked if "://" not in target]
+        places = [target.removesuffix(".md") for target in dict.fromkeys(_LINK.findall(text)) if "://" not in target]
         extra = ["reference/index"] if title == "Look up" else []
         found.append("\n".join(["```{toctree}", ":hidden:", f":caption: {title}", "", *places, *extra, "```"]))
     return "\n\n".join(found)
@@ -104,7 +113,7 @@ def write_docstring(app: Sphinx, what: str, name: str, thing: object, options: o
 
 
 def setup(app: Sphinx) -> None:
-    """Hang the four steps above into the build."""
+    """Hang the steps above into the build."""
     app.connect("builder-inited", write_reference)
     app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", write_docstring)

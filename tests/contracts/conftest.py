@@ -128,6 +128,7 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "NetworkMaximum": [of(ONE, 1, 2, 60, resolution=3), of(ARROW, 2, 1, 61, resolution=4)],
     "MaximumPosterior": [of(COIN, 1, 2, 62, resolution=3), of(THREE, 4, 1, 63, resolution=6)],
+    "TotalVariationChoice": [of(COIN, 1, "0.3", 80), of(SKEWED, 9, "2.5", 81), of(COIN, 6, 1, 82)],
     "BoxMoments": [of(COARSE, 2, 1, 64), of(LINE, 2, 128, 69)],
     "ConeMoments": [of(COARSE, 2, 2, 72), of(COARSE, 3, "1.6", 73)],
     "LaplaceMoments": [of(COARSE, 2, 1, 65), of(LINE, 2, 256, 70)],
@@ -141,6 +142,7 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "TwoStepMedian": [of(THREE_CELLS, 2, 8, 80), of(TWO_CELLS_FILLED, 3, 4, 81)],
     "PathTable": [of(FOUR_CELLS, 2, 6, 78), of(UNEVEN, 2, 9, 79)],
+    "GroupPaths": [of(GROUPED, 1, 8, 88, between=1), of(GROUPED, 1, 6, 89)],
     "TreeLevels": [
         of(THREE, 2, 4, 84, parents=(2, 2), lengths=(1, "1/2")),
         of(COIN, 3, 1, 85, parents=(1,), lengths=(2,)),

@@ -82,7 +82,9 @@ def test_what_decides_about_a_charge_looks_at_no_output() -> None:
 
 def hellinger_question() -> dc.HellingerReciprocal:
     """600 records in 9 levels: 4e17 candidates, which can be drawn from and not be read."""
-    return dc.HellingerReciprocal(dc.Categories("x", levels=tuple("abcdefghi"), outside="a"), size=600, epsilon=6)
+    return dc.HellingerReciprocal(
+        dc.Categories("x", levels=tuple("abcdefghijklmnop"), outside="a"), size=600, epsilon=6
+    )
 
 
 def test_a_hellinger_question_that_nobody_could_read_is_refused_before_the_charge(tmp_path: Path) -> None:

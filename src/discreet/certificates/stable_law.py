@@ -55,6 +55,11 @@ def log_probabilities(scale: float, numbers: Counts) -> Floats:
     return np.concatenate([_log_probabilities_small(scale)[numbers[:few]], large])
 
 
+def log_densities(scale: float, numbers: Floats) -> Floats:
+    """Return ln p_k by its closed form for any real k from 128 on, between whole numbers too."""
+    return _log_probabilities_large(scale, numbers)
+
+
 def _log_probabilities_small(scale: float) -> Floats:
     """Return ln p_k for k = 0, ..., 127: ratios of neighbours by the recurrence."""
     square, ratio, ratios = scale * scale / 4, scale / 2, [1.0]

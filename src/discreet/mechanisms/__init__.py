@@ -14,6 +14,7 @@ from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
 from discreet.mechanisms.geometric_sums import GeometricSums
+from discreet.mechanisms.group_paths import GroupPaths
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerReciprocal,
@@ -35,6 +36,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.mechanisms.rate_truncation import RateTruncation
+from discreet.mechanisms.total_variation import TotalVariationChoice
 from discreet.mechanisms.tree_levels import TreeLevels
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.mechanisms.two_step_median import TwoStepMedian
@@ -54,6 +56,7 @@ __all__ = [
     "GaussianMoments",
     "GeometricHistogram",
     "GeometricSums",
+    "GroupPaths",
     "HellingerCalibrated",
     "HellingerGlobal",
     "HellingerMechanism",
@@ -74,6 +77,7 @@ __all__ = [
     "Plan",
     "PosteriorSampling",
     "RateTruncation",
+    "TotalVariationChoice",
     "TreeLevels",
     "TreeTable",
     "TwoStepMedian",

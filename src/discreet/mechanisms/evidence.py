@@ -89,6 +89,22 @@ def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, high
     return np.where((values >= 0) & (values <= highest), ends, -np.inf)
 
 
+class Normalised(Protocol):
+    """P(candidate | counts) for many counts, whose normaliser is known roughly until it is refined."""
+
+    def log_likelihood(self, candidate: Counts, tables: Counts) -> Floats:
+        """Return log P(candidate | k) for rows of counts."""
+
+    def shares(self, tables: Counts) -> Floats:
+        """Return where it matters that it is refined, from 0 to 1, for rows of counts."""
+
+    def refine(self, tables: Counts) -> None:
+        """Work the normaliser out for some tables, and go by these."""
+
+    def errors(self, tables: Counts) -> Floats:
+        """Return by how much the log normaliser of some tables is too small."""
+
+
 class Chooser(ABC):
     """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
 
@@ -104,6 +120,10 @@ class Chooser(ABC):
     def is_summed(self) -> bool:
         """Tell whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
         return False
+
+    def near_sums(self) -> Normalised | None:
+        """Return what knows likelihoods for many counts roughly, where there is no other way; else nothing."""
+        return None
 
     def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
         """Return the log weight of an output before it is normalised, for rows of counts."""

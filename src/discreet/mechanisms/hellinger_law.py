@@ -30,10 +30,11 @@ from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mathematics.divergences import log_affinities
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.hellinger_affinities import affinity_balls
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
+from discreet.mechanisms.hellinger_near import NEAR_OPERATIONS, NearlySummed
 from discreet.mechanisms.hellinger_sensitivity import (
     RELATIVE_ERROR,
     Decay,
@@ -43,7 +44,6 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity_ball,
 )
 from discreet.mechanisms.hellinger_sums import can_sum, log_normalisers, operations_of_sum
-from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -56,7 +56,7 @@ _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds ar
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerMechanism(Mechanism[Categories], Chooser):
+class HellingerMechanism(NearlySummed):
     """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
@@ -79,7 +79,7 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 
     def _check_candidates(self) -> None:
         """Refuse more candidates than can be drawn from."""
-        if not self._listed and not self._mixed:
+        if not self.is_listed and not self._mixed:
             raise DeclarationError(
                 f"{self.size} records in {self.length} cells at epsilon = {exact_text(self.epsilon)} give more "
                 f"candidate posteriors than {type(self).__name__} draws from: {MOST_CANDIDATES} of any kind, or about "
@@ -131,13 +131,13 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 
     def listed_candidates(self) -> Counts:
         """Return all candidates, if they are few enough to list."""
-        if not self._listed:
+        if not self.is_listed:
             there = f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} are listed."
             raise DeclarationError(f"{there} Use fewer cells or records.")
         return self.tables.all
 
     @property
-    def _listed(self) -> bool:
+    def is_listed(self) -> bool:
         """Tell whether there are few enough candidates to list them."""
         return number_of_tables(self.size, len(self.model.cells), MOST_CANDIDATES) <= MOST_CANDIDATES
 
@@ -179,7 +179,7 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 
     def sensitivities(self, tables: Counts) -> Floats:
         """Return S(k) for rows of counts."""
-        if not self._listed:
+        if not self.is_listed:
             return np.array([self._sensitivity(table) for table in tables])
         if len(self.model.cells) == 2:
             return self._sensitivities[tables[:, 0]]
@@ -203,7 +203,7 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
         """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts."""
         if len(tables) > _FEW and self.is_summed:
             return log_normalisers(self.model.concentration, tables, self.scales(tables))
-        if not self._listed:
+        if not self.is_listed:
             return np.array([self.moments(table).log_normaliser.middle for table in tables])
         if len(self.model.cells) == 2:
             return self._log_normalisers[tables[:, 0]]
@@ -219,12 +219,13 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
     @property
     def likelihood_cost(self) -> Cost:
         """Return that of the distances to all candidates, or of sums that stand for them."""
-        return Cost(operations_of_sum(self.size, self.length) if self.is_summed else 30.0 * self.candidates)
+        sums = NEAR_OPERATIONS if self.has_near_sums else 30.0 * self.candidates
+        return Cost(operations_of_sum(self.size, self.length) if self.is_summed else sums)
 
     @property
     def is_summed(self) -> bool:
         """Tell whether normalisers of many tables are worked out together, as candidates are too many to list."""
-        return not self._listed and can_sum(self.size, self.length)
+        return not self.is_listed and can_sum(self.size, self.length)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
@@ -236,10 +237,10 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
         kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
         scales, normalisers = (each(kinds)[inverse.ravel()] for each in (self.scales, self.log_normalisers))
-        distances = self._distances(np.where(possible[:, None], outputs, tables), tables)
+        distances = self.distances(np.where(possible[:, None], outputs, tables), tables)
         return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
 
-    def _distances(self, outputs: Counts, tables: Counts) -> Floats:
+    def distances(self, outputs: Counts, tables: Counts) -> Floats:
         """Return H between rows, with each pair of counts of a cell worked out once."""
         logs = np.zeros(len(outputs))
         for cell, alpha in enumerate(self.model.concentration):
@@ -255,7 +256,7 @@ class HellingerMechanism(Mechanism[Categories], Chooser):
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all candidates, or nothing if there are more than `most`."""
-        return self.tables.all if self._listed and self.candidates <= most else None
+        return self.tables.all if self.is_listed and self.candidates <= most else None
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""

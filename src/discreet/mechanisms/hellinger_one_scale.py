@@ -19,12 +19,12 @@ class OneScale(HellingerMechanism):
     @property
     def has_smooth_normaliser(self) -> bool:
         """Return True, but where sums are worked out for many tables at once."""
-        return not self.is_summed
+        return not (self.is_summed or self.has_near_sums)
 
     def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
         """Return -c H(k, r)."""
         scale = float(self.scales(np.asarray(counts)[:1])[0])
-        return -scale * self._distances(np.broadcast_to(output, counts.shape), counts)
+        return -scale * self.distances(np.broadcast_to(output, counts.shape), counts)
 
     def series_epsilon(self, scale: Fraction) -> float:
         """Return an upper bound of epsilon under c = scale / GS, by `certificates.hellinger_series`."""

@@ -1,8 +1,13 @@
 """Evidence for what the poster claims."""
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
 
 import discreet as dc
+from discreet.mathematics.divergences import hellinger, kullback_leibler
 from discreet.mechanisms.hellinger_sensitivity import local_sensitivity
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.hellinger import by_definition
@@ -14,8 +19,63 @@ NO_SENTENCE = "the plotted values are not printed and no sentence is about this 
 
 
 def k_divergence() -> Finding:
-    """Say that the words stand in brackets, without a definition."""
-    return Finding(Basis.NOT_GIVEN, "the divergence is named in brackets, and neither defined nor used")
+    """Ask of several distances whether one record changes them by more than neighbours are apart.
+
+    The poster defines no K-divergence; Lin's is KL(p, (p + q)/2), the directed half of Jensen and Shannon's.
+    """
+    posteriors = [(1.0 + count, 9.0 - count) for count in range(9)]
+    densities = _densities(posteriors)
+    found = {
+        "hellinger": np.array([[hellinger(p, q) for q in posteriors] for p in posteriors]),
+        "total variation": _between(densities, lambda p, q: abs(p - q) / 2),
+        "lin": _between(densities, lambda p, q: p * np.log(2 * p / (p + q))),
+    }
+    changes = {name: np.abs(np.diff(table, axis=0)).max(axis=1) for name, table in found.items()}
+    apart = {name: np.maximum(np.diagonal(table, 1), np.diagonal(table, -1)) for name, table in found.items()}
+    keeps = {name: bool((changes[name] <= apart[name] * (1 + 1e-6)).all()) for name in found}
+    worst = int(np.argmax(changes["lin"] / apart["lin"]))
+    growing = [_largest_change_of_kullback_leibler(size) for size in (10, 100, 1_000)]
+    return Finding(
+        Basis.COMPUTED,
+        "all posteriors of eight records; Kullback-Leibler for 10, 100 and 1,000",
+        {
+            "the Hellinger distance changes by no more than neighbours are apart": keeps["hellinger"],
+            "the K-divergence changes by no more than neighbours are apart": keeps["lin"],
+        },
+        {
+            "the total variation changes by no more than neighbours are apart": keeps["total variation"],
+            "the total variation is at most 1": bool(found["total variation"].max() <= 1),
+            "the K-divergence is at most ln 2": bool(found["lin"].max() <= np.log(2)),
+            "the change of Kullback-Leibler grows with the records": growing[0] < growing[1] / 2 < growing[2] / 4,
+        },
+        {
+            "change": float(changes["lin"][worst]),
+            "apart": float(apart["lin"][worst]),
+            "ten": growing[0],
+            "thousand": growing[2],
+        },
+    )
+
+
+def _densities(posteriors: list[tuple[float, float]]) -> NDArray[np.float64]:
+    """Return densities of Betas at the middles of many equal steps, each with a mean of 1."""
+    x = (np.arange(20_000) + 0.5) / 20_000
+    logs = np.array([(a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b) for a, b in posteriors])
+    return np.asarray(np.exp(logs))
+
+
+def _between(
+    densities: NDArray[np.float64], integrand: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the integral of a function of two densities, for all pairs."""
+    return np.array([[float(integrand(p, q).mean()) for q in densities] for p in densities])
+
+
+def _largest_change_of_kullback_leibler(size: int) -> float:
+    """Return the most that one record changes KL(k, r) by, over all r, seen from no record of the first level."""
+    candidates = [(1.0 + count, 1.0 + size - count) for count in range(size + 1)]
+    none, one = ([kullback_leibler(known, each) for each in candidates] for known in candidates[:2])
+    return float(np.abs(np.array(one) - np.array(none)).max())
 
 
 def baseline_noise() -> Finding:

@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.evidence import Choice
+from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.reading.counts.fits import Fit
 
 NODES, CHECKED = 30, 40
@@ -41,6 +41,19 @@ class ChoiceFit(Fit):
     def directions(self, counts: Floats) -> tuple[Floats, Floats]:
         """Return no direction."""
         return np.zeros((0, len(counts))), np.zeros(0)
+
+
+class NearFit(ChoiceFit):
+    """A candidate whose chance is known roughly, and better after `normalised` was refined."""
+
+    def __init__(self, choice: Choice, normalised: Normalised) -> None:
+        super().__init__(choice)
+        self.normalised = normalised
+
+    def log_likelihood(self, counts: Counts) -> Floats:
+        """Return the log chance of the candidate."""
+        kinds, places = np.unique(counts.T, axis=0, return_inverse=True)
+        return self.normalised.log_likelihood(self._choice.candidate, kinds)[places.ravel()]
 
 
 class InterpolatedFit(ChoiceFit):

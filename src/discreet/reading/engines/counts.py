@@ -13,7 +13,7 @@ from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.around_draws import around_draws
-from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit
+from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit, NearFit
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
@@ -94,6 +94,8 @@ def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
     if isinstance(observed.evidence, Choice):
         choice = observed.evidence
+        if (near := choice.chooser.near_sums()) is not None:
+            return [NearFit(choice, near)]
         if not choice.chooser.has_smooth_normaliser:
             return [ChoiceFit(choice)]
         return [InterpolatedFit(choice, np.array(cast(Categories, model).concentration, dtype=np.float64), size)]

@@ -15,9 +15,10 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
-from discreet.mechanisms.evidence import Choice
+from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Work
+from discreet.reading.case import Case, Engine, Observed, Work
+from discreet.reading.counts.choice_fit import NearFit
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import Target
@@ -26,7 +27,7 @@ from discreet.reading.engines.sampled_tables import table_coordinates
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 
-MOST_CELLS = 8
+MOST_CELLS = 12
 """Weights of draws are good for so many cells at most."""
 
 _TRIALS, _DRAWS, _MOST_BLOCKS = 2_000, 4_000, 3
@@ -36,7 +37,15 @@ _WIDTHS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)  # of the covariances around a candi
 _LEAST_SHARE, _LEAST_PRIOR = 0.04, 0.2  # of a part of the mixture, so that none is lost
 _WIDER = 1.3  # what covariances that are fitted are multiplied by
 _AROUND = 400  # draws that say where a candidate lies
+_NARROWEST, _PROBES = -12, 24  # powers of 4 that widths are sought from, and draws of each
+_INSIDE = 6.0  # normal numbers beyond belong to empty cells
+_FALLEN = 1.0  # nats for each coordinate: where likelihoods have fallen by as much, a width is too large
+_AROUND_NARROW = (1 / 64, 1 / 16, 1 / 4, 1.0)
 _WANTED_SIZE, _BAD_SIZE = 400.0, 100.0
+_AT, _CHECKED = 48, 8  # tables at which sums are refined, and checked afterwards
+_REFINED = 3e8  # operations of one of them
+_NO_SHARE, _FEWEST = 1e-4, 5  # below, what is refined does not matter; so many tables must be above
+_MOST_OFF = 0.05
 
 
 class WeightedTablesEngine(Engine, place=25):
@@ -51,8 +60,11 @@ class WeightedTablesEngine(Engine, place=25):
         choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
         if any(choice.chooser.has_smooth_normaliser for choice in choices):
             return "one of the choices has sums that are interpolated"
-        if not any(choice.chooser.is_summed for choice in choices):
+        near = [each.is_margin for each in case.observed if _near_sums(each) is not None]
+        if not near and not any(choice.chooser.is_summed for choice in choices):
             return "weighted draws are for choices among more tables than can be listed"
+        if any(near):
+            return "a choice among so many tables is read alone, or with others of the same table"
         if (cells := len(case.model.cells)) > MOST_CELLS:
             return f"weighted draws are good for at most {MOST_CELLS} cells; this table has {cells}"
         return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
@@ -61,8 +73,11 @@ class WeightedTablesEngine(Engine, place=25):
         """Return the likelihoods of as many draws as are made at most."""
         draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
         each = sum(map(operations_of, case.observed)) + 1e4 * cells
-        numbers = 2.0 * draws * (len(_WIDTHS) + cells) + 8.0 * (case.size + 1) ** 2
-        return Work(f"weighing {draws} draws of {cells} cells", draws * each, numbers)
+        is_near = any(_near_sums(observed) is not None for observed in case.observed)
+        held = cells * (case.size + 1.0) if is_near else 8.0 * (case.size + 1) ** 2
+        refined = _REFINED * (_AT + 2 * _CHECKED) if is_near else 0.0
+        words = f"weighing {draws} draws of {cells} cells"
+        return Work(words, draws * each + refined, 2.0 * draws * (len(_WIDTHS) + cells) + held)
 
     def read(self, case: Case[Categories]) -> TableReading:
         """Return weighted draws of the table."""
@@ -70,11 +85,16 @@ class WeightedTablesEngine(Engine, place=25):
         target = Target(
             table_coordinates(case), fit_of(case), [0], [np.array(case.model.concentration, dtype=float)], None
         )
+        near = [part.normalised for part in target.fit.parts if isinstance(part, NearFit)]
         mixture = _Mixture.around(case, target, generator)
         for number in range(_MOST_ROUNDS):
             q = mixture.draw(_TRIALS, generator)
-            found = smoothed(_logs(target, q, generator)[1] - mixture.log_density(q))
+            drawn, log_target = _logs(target, q, generator)
+            found = smoothed(log_target - mixture.log_density(q))
             mixture = mixture.fitted(q, found.weights)
+            if number + 1 == _LEAST_ROUNDS:
+                for each in near:
+                    _refine(each, drawn, found.weights, generator)
             if number + 1 >= _LEAST_ROUNDS and found.effective_size >= _ENOUGH * _TRIALS:
                 break
         tables, logs = list[Counts](), list[Floats]()
@@ -86,11 +106,12 @@ class WeightedTablesEngine(Engine, place=25):
             found = smoothed(np.concatenate(logs))
             if found.effective_size >= _WANTED_SIZE:
                 break
-        _warn(case, found)
         every = np.concatenate(tables)
+        off = max((_checked(each, every, found.weights, generator) for each in near), default=0.0)
+        _warn(case, found, off)
         counts = DrawnCounts(every, found.weights, found.log_mean)
         errors = _errors(found, every) / (case.size + float(case.model.concentration.sum()))
-        return TableReading(case.model, counts, found.log_mean, _method(found, errors), tuple(errors.tolist()))
+        return TableReading(case.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
 
 
 def _logs(target: Target, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
@@ -116,13 +137,17 @@ class _Mixture:
         length = target.coordinates.length
         means, roots = [np.zeros(length)], [np.eye(length)]
         for observed in case.observed:
-            if isinstance(observed.evidence, Choice) and observed.evidence.chooser.is_summed and not observed.is_margin:
-                alpha = np.array(case.model.concentration, dtype=float) + observed.evidence.candidate
+            if not observed.is_margin and _has_many_candidates(observed):
+                alpha = np.array(case.model.concentration, dtype=float) + _candidate(observed)
                 shares = generator.dirichlet(alpha, size=_AROUND).T[None]
                 q = target.coordinates.start([shares], generator)
-                root = np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length))
+                root = np.asarray(np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length)), dtype=float)
                 means += [q.mean(axis=1)] * len(_WIDTHS)
                 roots += [np.sqrt(width) * root for width in _WIDTHS]
+                itself = _place(target, _candidate(observed), q.mean(axis=1), generator)
+                narrow = _narrow(target, itself, root, generator)
+                means += [itself] * len(narrow)
+                roots += [np.sqrt(width) * root for width in narrow]
         if len(means) == 1:
             means += [np.zeros(length)] * len(_WIDTHS)
             roots += [np.sqrt(width) * np.eye(length) for width in _WIDTHS]
@@ -169,16 +194,82 @@ def _errors(found: Smoothed, tables: Counts) -> Floats:
     return np.asarray(np.sqrt((np.square(found.weights)[:, None] * away**2).sum(axis=0)))
 
 
-def _method(found: Smoothed, errors: Floats) -> str:
-    """Say how good the weights are."""
+def _method(found: Smoothed, errors: Floats, off: float) -> str:
+    """Say how good the weights are, and how far off sums over candidates are where they were checked."""
+    sums = f"; sums over all candidates off by at most {off:.1g} of themselves where checked" if off else ""
     return (
         f"read by {len(found.weights):,} weighted draws (effective size {found.effective_size:,.0f}, Pareto k-hat "
         f"{found.shape:.2f}; Monte Carlo errors of means at most {errors.max():.2g}, of the log evidence "
-        f"{found.log_mean_error:.2g})"
+        f"{found.log_mean_error:.2g}){sums}"
     )
 
 
-def _warn(case: Case, found: Smoothed) -> None:
+def _place(target: Target, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
+    """Return the coordinates of a candidate itself, but where a cell is empty: there those of draws around it."""
+    shares = (candidate / candidate.sum())[None, :, None]
+    q = target.coordinates.start([shares], generator)[:, 0]
+    return np.asarray(np.where(np.abs(q) < _INSIDE, q, mean))
+
+
+def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Generator) -> tuple[float, ...]:
+    """Return widths around the one at which likelihoods begin to fall: a sharp choice is far narrower than others."""
+    length, least = len(mean), -np.inf
+    for power in range(_NARROWEST, 1):
+        width = 4.0**power
+        q = mean[:, None] + np.sqrt(width) * root @ generator.standard_normal((length, _PROBES))
+        chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
+        middle = float(np.median(chains.fits))
+        if middle < least:
+            return tuple(4 * width * factor for factor in _AROUND_NARROW) if power > _NARROWEST else ()
+        least = max(least, middle - _FALLEN * length)
+    return ()
+
+
+def _candidate(observed: Observed) -> Counts:
+    assert isinstance(observed.evidence, Choice)
+    return observed.evidence.candidate
+
+
+def _has_many_candidates(observed: Observed) -> bool:
+    """Tell whether an output is a choice among more tables than can be listed."""
+    if not isinstance(observed.evidence, Choice):
+        return False
+    return observed.evidence.chooser.is_summed or _near_sums(observed) is not None
+
+
+def _near_sums(observed: Observed) -> Normalised | None:
+    """Return what knows the likelihood of a choice roughly, if there is no other way."""
+    return observed.evidence.chooser.near_sums() if isinstance(observed.evidence, Choice) else None
+
+
+def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Generator) -> Counts:
+    """Return some tables, about as often as their weights say, none twice."""
+    own = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+    return np.asarray(np.unique(tables[generator.choice(len(tables), size=count, p=own)], axis=0))
+
+
+def _refine(near: Normalised, tables: Counts, weights: Floats, generator: np.random.Generator) -> None:
+    """Work sums out where they matter: half of the tables where the posterior is, half where draws went."""
+    shares = near.shares(tables)
+    if (shares > _NO_SHARE).sum() < _FEWEST:
+        return  # the part that is known is all there is
+    chosen = [_picked(tables, own * shares, _AT // 2, generator) for own in (weights, np.ones(len(weights)))]
+    near.refine(np.unique(np.concatenate(chosen), axis=0))
+
+
+def _checked(near: Normalised, tables: Counts, weights: Floats, generator: np.random.Generator) -> float:
+    """Return the largest error of a log sum at some draws of the posterior."""
+    return float(np.abs(near.errors(_picked(tables, weights, _CHECKED, generator))).max())
+
+
+def _warn(case: Case, found: Smoothed, off: float) -> None:
+    if off > _MOST_OFF:
+        warnings.warn(
+            f"{case.label!r}: sums over candidates are off by up to {off:.2g} of themselves. Take intervals for rough "
+            "ones.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     if found.shape > MOST_SHAPE or found.effective_size < _BAD_SIZE:
         warnings.warn(
             f"{case.label!r}: {_DRAWS * _MOST_BLOCKS} weighted draws are worth {found.effective_size:.0f} "

@@ -1,0 +1,206 @@
+"""TotalVariationChoice: a posterior of two levels, chosen by its total variation distance from the true one.
+
+P(r | k) ~ e^(-scale TV(k, r)). The total variation is a metric and at most 1, so it carries the exponential mechanism
+as the Hellinger distance does: max_r |TV(x, r) - TV(y, r)| = TV(x, y), and between neighbours
+
+    TV = D(s, t; 0) = I_x(s, t + 1) - I_x(s + 1, t),   x = s / (s + t),
+
+the privacy curve of a posterior draw at epsilon 0 (`certificates.posterior_draw`), s and t the parameters without the
+record that moves. Beta(a, b) and Beta(a + d, b - d) have densities of the ratio (theta / (1 - theta))^d times a
+constant, which cross once, at logit x = ln(B(a + d, b - d) / B(a, b)) / d, so TV = I_x(a, b) - I_x(a + d, b - d). Of
+three or more levels densities cross along a surface and no such sum is known: there it is not offered.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import ClassVar
+
+import numpy as np
+from flint import arb
+from scipy.special import betainc, betaln, expit, logsumexp
+
+from discreet.arrays import Counts, Floats
+from discreet.certificates import PrivacyLoss
+from discreet.certificates.choice_scale import ScoreChanges
+from discreet.certificates.posterior_draw import posterior_draw_delta
+from discreet.errors import DeclarationError, DocumentError
+from discreet.exact import Exact, ball, exact_text, positive, rounded_down, rounded_up, whole
+from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet.guarantees.zcdp import pure_rho
+from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.parts import Cost
+from discreet.models import Categories
+from discreet.models.model import Model
+from discreet.randomness import FiniteLaw, RandomBits
+
+MOST_RECORDS = 1_000
+_ERROR = 1e-11  # of a distance in floats; tested against balls
+_MARGIN = 1 + 1e-9  # of the sensitivity, which is known to eleven digits
+_LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationChoice"):
+    """A posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
+
+    The scale is a public field and is found if it is left out: the largest that keeps epsilon over all neighbours.
+
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> float(TotalVariationChoice(coin, size=10, epsilon=1).scale)
+    2.13481
+    """
+
+    calibrated: ClassVar[tuple[str, ...]] = ("scale",)
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon")
+    model: Categories
+    size: int
+    epsilon: Fraction
+    scale: Fraction
+
+    def __init__(self, model: Categories, size: int, epsilon: Exact, scale: Exact | None = None) -> None:
+        if not isinstance(model, Categories) or len(model.cells) != 2:
+            raise DeclarationError(
+                "TotalVariationChoice is for Categories of two levels: of more, the total variation of two posteriors "
+                "has no closed form. Use HellingerGlobal, or noisy counts."
+            )
+        number = positive(epsilon, "epsilon")
+        if not _LEAST_EPSILON <= number <= _MOST_EPSILON:
+            raise DeclarationError(f"epsilon must lie between 1e-6 and 1000; got {exact_text(number)}.")
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size", most=MOST_RECORDS))
+        object.__setattr__(self, "epsilon", number)
+        found = self._changes.largest_scale(number, self.proved_scale) if scale is None else positive(scale, "scale")
+        object.__setattr__(self, "scale", found)
+        if found > self.proved_scale and self._changes.epsilon(float(found)) > number:
+            raise DeclarationError(
+                f"A scale of {exact_text(found)} does not give epsilon = {exact_text(number)}. Leave the scale out to "
+                "have the largest one found."
+            )
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+        """Give nothing: `HellingerGlobal` stands in rankings for choices by a distance, and is a little better."""
+        return iter(())
+
+    @property
+    def _changes(self) -> ScoreChanges:
+        return _score_changes(*self.model.concentration.tolist(), self.size)
+
+    @property
+    def sensitivity(self) -> float:
+        """Return the largest total variation between neighbours, rounded up: over all n pairs."""
+        first, second = self.model.concentration.tolist()
+        moved = np.arange(self.size)
+        return float(np.max(posterior_draw_delta(0.0, first + moved, second + self.size - 1 - moved))) * _MARGIN
+
+    @property
+    def proved_scale(self) -> Fraction:
+        """Return epsilon / (2 GS): score and normaliser each cost a half."""
+        return rounded_down(self.epsilon / (2 * Fraction(self.sensitivity)), 6)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return pure epsilon, by comparing all neighbours."""
+        reason = f"all neighbours of {self.size} records compared on all {self.size + 1} candidates"
+        return Guarantee(self.epsilon, evidence=Evidence.ENUMERATED, reason=reason)
+
+    @property
+    def rho(self) -> Fraction:
+        """Return (scale w)^2 / 8, as the log ratio of a pair lies in an interval of length scale w; or epsilon's."""
+        width = self.scale * Fraction(self._changes.range)
+        return min(rounded_up(width**2 / 8, 9), pure_rho(self.epsilon))
+
+    def privacy_loss(self) -> PrivacyLoss:
+        """Return the loss that dominates every pure epsilon mechanism."""
+        return PrivacyLoss.worst_case(self.epsilon)
+
+    @property
+    def length(self) -> int:
+        """Return two: the counts of both levels."""
+        return 2
+
+    def listed_candidates(self) -> Counts:
+        """Return all tables of so many records, one row each."""
+        first = np.arange(self.size + 1)
+        return np.stack([first, self.size - first], axis=1)
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all candidates, or nothing if there are more than `most`."""
+        return self.listed_candidates() if self.size < most else None
+
+    def evidence(self, output: Counts) -> Choice:
+        """Return the candidate that was chosen."""
+        return Choice(np.asarray(output), self)
+
+    @property
+    def likelihood_cost(self) -> Cost:
+        """Return that of one entry of a table of all laws."""
+        return Cost(30.0 * (self.size + 1))
+
+    @cached_property
+    def _log_laws(self) -> Floats:
+        logs = float(self.scale) * self._changes.scores
+        return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
+        possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)
+        chosen = np.where(possible, outputs[..., 0], 0)
+        return np.where(possible, self._log_laws[tables[..., 0], chosen], -np.inf)
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        table = self.model.counts(counts)
+        if (table.sum(axis=-1) != self.size).any():
+            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+        firsts = table[..., 0].ravel()
+        drawn = np.empty(len(firsts), dtype=np.int64)
+        for first in np.unique(firsts).tolist():
+            same = np.flatnonzero(firsts == first)
+            law = FiniteLaw(lambda first=first: self.weights(first))  # type: ignore[misc]
+            drawn[same] = law.sample(len(same), bits)
+        return np.stack([drawn, self.size - drawn], axis=-1).reshape(table.shape)
+
+    def weights(self, first: int) -> list[arb]:
+        """Return enclosures of e^(-scale TV(k, r)) for all candidates, k having so many records of the first level."""
+        scale = ball(self.scale)
+        return [(-scale * self.distance_ball(first, other)).exp() for other in range(self.size + 1)]
+
+    def distance_ball(self, first: int, other: int) -> arb:
+        """Return an enclosure of the total variation between two posteriors, given by counts of the first level."""
+        if first == other:
+            return arb(0)
+        low, high = sorted((first, other))
+        alpha, beta = (arb(float(value)) for value in self.model.concentration)
+        shapes = [(alpha + count, beta + self.size - count) for count in (low, high)]
+        one, two = (a.lgamma() + b.lgamma() for a, b in shapes)  # of one total
+        x = 1 / (1 + ((one - two) / (high - low)).exp())
+        below, above = (x.beta_lower(a, b, regularized=True) for a, b in shapes)
+        return below - above
+
+    def check_output(self, output: Counts) -> None:
+        """Refuse an output that this mechanism cannot have given."""
+        if output.shape != (2,) or any(int(value) < 0 for value in output) or int(output.sum()) != self.size:
+            raise DocumentError(f"The output must be two counts >= 0 that sum to the size {self.size}.")
+
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give a twin that finds its own scale."""
+        yield {"scale": None}
+
+
+@lru_cache(maxsize=8)
+def _score_changes(alpha: float, beta: float, size: int) -> ScoreChanges:
+    """Return 1 - TV between all posteriors of so many records, and which of them are neighbours."""
+    counts = np.arange(size + 1)
+    a, b = alpha + counts, beta + size - counts
+    logs = betaln(a, b)
+    steps = counts[None] - counts[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = expit((logs[None] - logs[:, None]) / steps)
+    distances = np.abs(betainc(a[:, None], b[:, None], x) - betainc(a[None], b[None], x))
+    np.fill_diagonal(distances, 0.0)
+    return ScoreChanges(1 - distances, np.stack([counts[:-1], counts[1:]], axis=1), _ERROR)
