@@ -2,23 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate validate-full check bench house peers clean
+.PHONY: demo test validate validate-full check bench release house peers clean
 
+# `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
 	$(BIN)/python examples/hospital.py
+ifdef SERVE
+	$(BIN)/pip install --quiet --editable ".[plots,serve]"
+	$(BIN)/python examples/served_hospital.py
+endif
 
 # Two workers on two cores: linear algebra stays on one thread in each, as threads would only wait for each other.
 test: .venv/installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
-validate: .venv/installed-dev
+validate: .venv/installed-dev .venv/schemathesis
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 
 # As validate, with many more repeats; it may be interrupted, and goes on where it stopped. Results are kept as JSON,
 # stamped with the commit, in validation/results; the last four lines make the figures of docs/calibration.md of them.
-validate-full: .venv/installed-dev
+validate-full: .venv/installed-dev .venv/schemathesis
 	DISCREET_VALIDATION=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
 	$(BIN)/python validation/calibration_page.py collect
@@ -48,6 +53,12 @@ bench: .venv/installed-dev
 	$(BIN)/python benchmarks/hellinger_draws.py
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/ledger.py --server
+	$(BIN)/python benchmarks/serve.py
+
+# Wheel and source distribution, tried outside of the project: alone, with each extra, on every interpreter that is
+# found, with the oldest and the newest libraries that are allowed.
+release:
+	$(PYTHON) release/try_release.py --keep dist
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py
@@ -71,6 +82,10 @@ peers: .venv/installed-dev .venv-peers/installed
 .venv/installed-dev: pyproject.toml papers/pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --editable ".[dev]" --editable papers
 	touch $@ .venv/installed
+
+# Apart from all else, as it is a plug-in of pytest too.
+.venv/schemathesis: | .venv/installed-dev
+	$(BIN)/pip install --quiet --target $@ "schemathesis>=4" || rm -rf $@
 
 .venv-peers/installed:
 	$(PYTHON) -m venv .venv-peers

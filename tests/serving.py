@@ -1,9 +1,11 @@
 """A served survey for tests: a queue, a publisher that takes no time, a front, and people of every role."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import uvicorn
 from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 
@@ -15,6 +17,7 @@ from discreet.serve.publisher import Publisher
 from discreet.serve.roles import RIGHTS, SCOPES, Person
 from discreet.serve.schema import Queue
 from discreet.serve.slot import Outcome
+from discreet.serve.start import listen
 from survey import STUDY, SURVEY
 
 HOST, PASSWORD = "data.example", "a long enough password"
@@ -146,3 +149,21 @@ def served(folder: Path, **how: object) -> Iterator[Served]:
         yield found
     finally:
         found.queue.engine.dispose()
+
+
+@contextmanager
+def listening(server: Served) -> Iterator[str]:
+    """Let the front of a served survey answer on this machine, as long as it is needed."""
+    place = listen(("127.0.0.1", 0))
+    host = f"127.0.0.1:{place.getsockname()[1]}"
+    server.front.settings = Settings(frozenset({host}), rates=MANY)
+    config = uvicorn.Config(server.app, log_level="critical", lifespan="off", ws="none")
+    front = uvicorn.Server(config)
+    thread = threading.Thread(target=front.run, kwargs={"sockets": [place]})
+    thread.start()
+    try:
+        yield f"http://{host}"
+    finally:
+        front.should_exit = True
+        thread.join(30)
+        place.close()

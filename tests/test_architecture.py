@@ -26,8 +26,8 @@ ORDER = (
     ("reading",),
     ("releases",),
     ("inference",),
-    ("planning",),
-    ("study", "show", "sklearn", "session", "as_published"),
+    ("planning", "session"),
+    ("study", "show", "sklearn", "as_published", "client"),
     ("serve",),
     ("command_line",),
 )

@@ -101,6 +101,7 @@ ASKED: dict[str, list[tuple[str, ...]]] = {
     "GeometricSums": [(SUMS,), (SUMS, 'by = "a"', 'squares = "1/2"')],
     "TreeTable": [(CELLS, "cells = 4"), (CELLS, "cells = 4", 'share = "0.3"', "blocks = 2", 'by = "a"')],
     "PathTable": [(WHOLE,)],
+    "GroupPaths": [(WHOLE, 'by = "a"', "between = 3")],
     "TwoStepMedian": [(WHOLE,)],
     "MetricSums": [('model = "number"\ncolumn = "z"\nask = ["mean", "sum"]',)],
     "TreeLevels": [(TABLE, "parents = [1]", "lengths = [2]")],

@@ -28,6 +28,7 @@ NETWORK = dc.Network.naive_bayes(
 )
 LINE = dc.LinearRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
 SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
+GROUPED = dc.NumberTable("x", (0, 1), 8, missing=0, by=dc.Column("w", ("a", "b"), outside="a"))
 COUNTED = dc.Poisson("x", most=6, shape=30, rate=10)
 Make = Callable[[Any], Any]
 
@@ -47,6 +48,7 @@ SETTINGS: dict[str, Make] = {
     "PublishedHellingerSmooth": plain(PAIR, **DELTA),
     **dict.fromkeys(("GeometricSums", "MetricSums"), plain(SUMS)),
     **dict.fromkeys(("TreeTable", "PathTable", "TwoStepMedian"), plain(NUMBERS)),
+    "GroupPaths": plain(GROUPED),
     "TreeLevels": plain(CELLS, parents=(1, 2), lengths=(1, 1)),
     **dict.fromkeys(("CubeCounts", "JointHistograms", "FamilyHistograms", "LaplaceUpdates"), plain(NETWORK)),
     **dict.fromkeys(("FourierUpdates", "FourierCounts", "NetworkMaximum"), plain(NETWORK)),
@@ -75,7 +77,10 @@ def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:
     if isinstance(model, dc.LinearRegression | dc.NumberSums | dc.NumberTable):
         spread = [number / SIZE for number in range(SIZE)]
         names = "xwy" if isinstance(model, dc.LinearRegression) else "x"
-        return {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}
+        found = {name: [0.0] * first + (spread if rest == "spread" else [1.0] * SIZE)[first:] for name in names}
+        return found | (
+            {} if getattr(model, "by", None) is None else {"w": ["ab"[number % 2] for number in range(SIZE)]}
+        )
     columns = getattr(model, "columns", None) or getattr(model, "variables", None) or [model.column]
     found = {}
     for column in columns:

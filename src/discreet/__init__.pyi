@@ -27,6 +27,7 @@ from discreet.as_published import plug_in_regression as plug_in_regression
 from discreet.as_published import projected_reading as projected_reading
 from discreet.as_published import truncated_reading as truncated_reading
 from discreet.certificates.posterior_draw import posterior_draw_delta as posterior_draw_delta
+from discreet.client import Client
 from discreet.errors import (
     BudgetError,
     DeclarationError,
@@ -53,6 +54,7 @@ from discreet.inference import ConsistentTables as ConsistentTables
 from discreet.inference import FamilyPosterior as FamilyPosterior
 from discreet.inference import Likelihood as Likelihood
 from discreet.inference import Likelihoods as Likelihoods
+from discreet.inference import ModelPosterior as ModelPosterior
 from discreet.inference import NetworkPosterior as NetworkPosterior
 from discreet.inference import NumberSumsPosterior as NumberSumsPosterior
 from discreet.inference import NumberTablePosterior as NumberTablePosterior
@@ -86,6 +88,7 @@ from discreet.mechanisms import FourierCounts as FourierCounts
 from discreet.mechanisms import GaussianMoments as GaussianMoments
 from discreet.mechanisms import GeometricHistogram, Mechanism, Plan
 from discreet.mechanisms import GeometricSums as GeometricSums
+from discreet.mechanisms import GroupPaths as GroupPaths
 from discreet.mechanisms import HellingerCalibrated as HellingerCalibrated
 from discreet.mechanisms import HellingerGlobal as HellingerGlobal
 from discreet.mechanisms import HellingerReciprocal as HellingerReciprocal
@@ -117,8 +120,13 @@ from discreet.models import (
     Source,
     Statistics,
 )
+from discreet.models import CellModel as CellModel
 from discreet.models import InverseGamma as InverseGamma
 from discreet.models import LaplaceScale as LaplaceScale
+from discreet.models import Logistic as Logistic
+from discreet.models import LogLinear as LogLinear
+from discreet.models import ModelledTable as ModelledTable
+from discreet.models import Multinomial as Multinomial
 from discreet.models import NormalPrecision as NormalPrecision
 from discreet.models import NumberSums as NumberSums
 from discreet.models import NumberTable as NumberTable
@@ -126,6 +134,8 @@ from discreet.models import PersonRows as PersonRows
 from discreet.models import Persons as Persons
 from discreet.models import WeightedSums as WeightedSums
 from discreet.models import Weights as Weights
+from discreet.models import priors as priors
+from discreet.models import programs as programs
 from discreet.models import read_bif as read_bif
 from discreet.planning import Audit as Audit
 from discreet.planning import Certificate as Certificate
@@ -151,6 +161,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "Categories",
+    "Client",
     "Column",
     "DeclarationError",
     "DiscreetError",

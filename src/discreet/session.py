@@ -175,9 +175,13 @@ class QuerySession:
         """Answer one declared question from a fresh draw. A question that makes no sense is refused uncharged."""
         if not isinstance(query, Query):
             raise QueryError("A fresh draw answers declared questions, such as Probability('fall=yes').")
-        model = self.mechanism.model
-        _answered(query, model, model.even_parameters())
+        check_query(query, self.mechanism.model)
         return self.draw(request).answer(query)
+
+
+def check_query(query: Query, model: Model) -> None:
+    """Refuse a question that makes no sense, by asking it of parameters that depend on no record."""
+    _answered(query, model, model.even_parameters())
 
 
 def _answered(query: object, model: Model, theta: Parameters) -> object:

@@ -13,7 +13,7 @@ from discreet.command_line import commands, main
 
 CONTEXT = click.Context(main)
 OURS = ["check", "completion", "criticise", "infer", "init", "key", "ledger", "plan", "predict", "publish", "rehearse"]
-OURS += ["verify"]
+OURS += ["serve", "serve-account", "serve-front", "serve-publisher", "verify"]
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:

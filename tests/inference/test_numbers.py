@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.posteriors import number_table
-from discreet.inference.posteriors.number_table import NumberTableReading
 from discreet.models.number_table import suitable_cells
 from discreet.noise import ZeroSumBlocks
 from discreet.noise.averaged import Averaged
+from discreet.reading import number_tables
+from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import DrawnTests, ExactTests
 from discreet.reading.ratios import PairNoise, Quantiles, pair_noise
 
@@ -262,14 +262,14 @@ def test_noise_that_is_too_wide_for_laws_of_all_cuts_is_read_by_rank(monkeypatch
         return dc.TreeTable(dc.NumberTable("x", (0, 100), cells, missing=0, quantiles=("0.5",)), 1000, epsilon)
 
     assert (
-        table(256, "0.1").noise.cut_operations < number_table._MOST_FOR_CUTS < table(256, "0.01").noise.cut_operations
+        table(256, "0.1").noise.cut_operations < number_tables.MOST_FOR_CUTS < table(256, "0.01").noise.cut_operations
     )
     mechanism = table(16, "0.2")
     release = dc.simulate(mechanism, mechanism.model.rehearse({"x": [20, 40, 60, 80, 41] * 200}), dc.SeededBits(5), "x")
     exact = dc.infer(release)
     assert "exact tests" in exact.method
     wanted = exact.rows(0.9)
-    monkeypatch.setattr(number_table, "_MOST_FOR_CUTS", 1.0)
+    monkeypatch.setattr(number_tables, "MOST_FOR_CUTS", 1.0)
     drawn = dc.infer(release)
     assert "by rank" in drawn.method
     for one, two in zip(wanted, drawn.rows(0.9), strict=True):

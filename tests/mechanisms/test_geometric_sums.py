@@ -114,7 +114,7 @@ def test_a_fifth_is_the_largest_share_that_costs_the_places_nothing() -> None:
 @pytest.mark.parametrize(
     ("facts", "parts", "words"),
     [
-        ({}, ("9/10", "1/10"), "values get 90 % of epsilon, and how far they spread 10 %"),
+        ({}, ("17/20", "3/20"), "values get 85 % of epsilon, and how far they spread 15 %"),
         (
             {"missing": 0},
             ("1", "1/4"),

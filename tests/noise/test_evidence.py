@@ -30,6 +30,7 @@ GROUPS = dc.Column("g", ("a", "b"), outside="a")
 SUMS = dc.NumberSums("x", (0, 1), by=GROUPS, unit=2)
 CELLS = dc.NumberTable("x", (0, 4), 4, by=GROUPS)
 ORDERED = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
+BY_GROUP = dc.NumberTable("x", (0, 2), 2, missing=0, by=dc.Column("g", ("a", "b"), outside="a"))
 SIZE = 4
 MEASURED: dict[str, Additive] = {
     "GeometricHistogram": dc.GeometricHistogram(TABLE, SIZE, 1),
@@ -50,6 +51,7 @@ MEASURED: dict[str, Additive] = {
     "GeometricSums": dc.GeometricSums(SUMS, SIZE, 1, squares="1/2"),
     "TreeTable": dc.TreeTable(CELLS, SIZE, 1, blocks=2),
     "PathTable": dc.PathTable(ORDERED, SIZE, 1),
+    "GroupPaths": dc.GroupPaths(BY_GROUP, SIZE, 1),
     "TreeLevels": dc.TreeLevels(TABLE, SIZE, 1, (2, 2), (1, 2)),
     "MetricSums": dc.MetricSums(dc.NumberSums("x", (0, 1), missing=0, unit=2), SIZE, 1),
 }

@@ -94,6 +94,61 @@ def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums(unit: int) ->
     assert max(losses[pair] for pair in one_apart) == pytest.approx(float(mechanism.guarantee.epsilon), abs=1e-9)
 
 
+WARDS = dc.Column("ward", ("A", "B"), outside="B")
+IN_WARDS = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0, by=WARDS)
+
+
+def test_every_pair_of_data_sets_in_groups_loses_its_distance_and_no_more() -> None:
+    """Rows of three cells at 0, 1 and 3 hang by their middle cells, 5 apart: all pairs of data sets of two records."""
+    mechanism = dc.GroupPaths.per_unit(IN_WARDS, 2, "0.7", between=5)
+    positions = [0, 1, 3]
+
+    def distance(a: int, b: int) -> int:
+        one, two = positions[a % 3], positions[b % 3]
+        return abs(one - two) if a // 3 == b // 3 else abs(one - 1) + 5 + abs(two - 1)
+
+    assert mechanism.metric.diameter == max(distance(a, b) for a in range(6) for b in range(6)) == 9
+    assert mechanism.guarantee.epsilon == Fraction("6.3")
+    sets = list(combinations_with_replacement(range(6), 2))
+    tables = np.array([np.bincount(each, minlength=6) for each in sets])
+    outputs = np.array(list(product(range(-2, 4), repeat=6)))
+    logs = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    for one, two in product(range(len(sets)), repeat=2):
+        far = apart(distance, sets[one], sets[two])
+        assert float(np.max(logs[one] - logs[two])) == pytest.approx(0.7 * float(far), abs=1e-9)
+
+
+def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums_in_groups() -> None:
+    model = dc.NumberSums("x", (0, 8), missing=0, unit=2, by=WARDS)
+    mechanism = dc.MetricSums.per_unit(model, 2, "0.3")
+    records = [model.rehearse({"x": [value], "ward": [ward]}) for ward in "AB" for value in (0, 4, 8)]
+    assert np.array_equal(records, mechanism.records_at(range(6)))
+    sets = list(combinations_with_replacement(range(6), 2))
+    tables = np.array([records[a] + records[b] for a, b in sets])
+    logs = np.stack([mechanism.log_likelihood(tables, table) for table in tables])  # outputs without noise lose most
+    for one, two in product(range(len(sets)), repeat=2):
+        far = apart(mechanism.metric.distance, sets[one], sets[two])
+        assert logs[one, one] - logs[two, one] <= 0.3 * float(far) + 1e-9
+    assert mechanism.metric.distance(0, 4) * Fraction("0.3") == mechanism.guarantee.epsilon
+
+
+def test_the_noise_of_rows_that_hang_together_is_drawn_by_its_law() -> None:
+    law = dc.GroupPaths.per_unit(IN_WARDS, 2, "0.7", between=5).noise
+    drawn = law.sample(4000, dc.SeededBits(27)).reshape(4000, 2, 3)
+    rates = 0.7 * np.array([1, 2.5, 2])
+    carried = np.stack([drawn[:, :, 0], drawn.sum(axis=2), drawn[:, :, 2]], axis=2)
+    for place, rate in product(range(2), range(3)):
+        chance = np.tanh(rates[rate] / 2)
+        share = np.mean(carried[:, place, rate] == 0)
+        assert abs(share - chance) < 4.5 * np.sqrt(chance * (1 - chance) / 4000)  # p about 1e-5 for each of six
+    slow = -np.abs(carried) @ rates
+    assert law.log_kernel(drawn.reshape(4000, 6)) == pytest.approx(slow.sum(axis=1))
+    assert drawn.reshape(4000, 6).var(axis=0) == pytest.approx(law.variance, rel=0.25)
+    places = 1000.0 * drawn.reshape(4000, 6)[:5] + 250  # far from all kinks, where slopes are made smooth
+    steps = np.array([law.log_kernel(places + unit) - law.log_kernel(places) for unit in np.eye(6)]).T
+    assert law.slope(places) == pytest.approx(steps, abs=1e-6)
+
+
 def test_the_noise_of_a_tree_is_drawn_by_its_law() -> None:
     law = dc.TreeLevels(TREE, 1, 3, *HANGS).noise
     drawn = law.sample(4000, dc.SeededBits(26))
@@ -310,6 +365,8 @@ def test_a_study_asks_per_unit(tmp_path: Path) -> None:
         ('ask = "quantiles"\nepsilon_per_unit = "0.1"\nepsilon = 1', "instead of epsilon"),
         ('ask = "mean"\nby = "age"\nepsilon_per_unit = "0.1"', "levels or bands"),
         ('ask = "quantiles"', "epsilon is missing"),
+        ('ask = "quantiles"\nepsilon_per_unit = "0.1"\nbetween = 3', "goes with `by`"),
+        ('ask = "mean"\nepsilon_per_unit = "0.1"\nbetween = 3', "follows from epsilon"),
     ):
         path.write_text(STUDY + keys + "\n")
         with pytest.raises(dc.DeclarationError, match=words):

@@ -294,6 +294,30 @@ def test_nothing_can_be_seen_in_the_queue_before_its_moment(server: Served) -> N
     assert '"spent":{"delta":"0","epsilon":"0"}' in seen[0]
 
 
+def test_a_front_that_lies_about_the_beginning_of_a_slot_gains_no_moment(server: Served) -> None:
+    found = ask(server.program("analyst"))
+    with server.queue.writing() as connection:
+        connection.execute(update(questions).values(state="running", begun_at=server.time.now - 1000))
+    now = server.time.now
+    server.publish_all()
+    done = server.front.questions.get(str(found["id"]), server.person("steward"))
+    assert (done.state, done.visible_at) == ("answered", now + 12)
+
+
+def test_what_others_wrote_is_text_on_every_page_and_nothing_else(server: Served) -> None:
+    label = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'"
+    found = ask(server.program("analyst"), asked(label=label))
+    server.publish_all()
+    release = server.front.published()[0].id
+    analyst, steward = server.browser("analyst"), server.browser("steward")
+    pages = [analyst.get(path) for path in ("/", "/questions", f"/questions/{found['id']}", f"/releases/{release}")]
+    pages += [steward.get(path) for path in ("/audit", f"/releases/{release}/statement", f"/verify?release={release}")]
+    for text in pages:
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+    assert "script-src" not in analyst.client.get(f"/releases/{release}/statement").headers["content-security-policy"]
+
+
 def test_a_question_that_runs_over_its_time_stops_all_others_until_a_steward_has_noted_it(server: Served) -> None:
     program, steward = server.program("analyst"), server.browser("steward")
     slow, other = ask(program), ask(program, asked("0.5"))

@@ -21,6 +21,9 @@ from scipy.special import digamma
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.mathematics.digits import log_gamma_ratio
+from discreet.models.bounded_family import GammaLaw, Law, NormalLaw
+
+_MANY = 100_000  # counts that are all compared; of more, those near both ends are
 
 
 def neighbour_divergence(alpha: ArrayLike, beta: ArrayLike, power: float = 1.0) -> float:
@@ -37,28 +40,63 @@ def _divergence(s: Floats, t: Floats, tau: float) -> Floats:
     return np.asarray(log_gamma_ratio(s, tau) - tau * digamma(s) - log_gamma_ratio(t, tau) + tau * digamma(t + tau))
 
 
-def largest_divergence(prior: Sequence[float], size: int, power: float = 1.0) -> float:
+def largest_divergence(prior: Sequence[float], size: int, power: float = 1.0, tries: int = 1) -> float:
     """Return the largest divergence between neighbouring posteriors of `size` records.
 
-    For two cells all counts are compared; for more, the two smallest priors with empty cells are the worst, as a
-    divergence can only shrink when a draw is coarsened.
+    For two cells all counts are compared, where a record may hold several `tries`; for more, the two smallest priors
+    with empty cells are the worst, as a divergence can only shrink when a draw is coarsened.
     """
     first, second = sorted(float(value) for value in prior)[:2]
     if len(prior) > 2:
         return neighbour_divergence(first, second, power)
-    counts = np.arange(size)
-    return neighbour_divergence(first + counts * power, second + (size - 1 - counts) * power, power)
+    rest = (size - 1) * tries
+    counts = np.arange(rest + 1) if rest < _MANY else np.unique(np.geomspace(1, rest + 1, _MANY).astype(np.int64)) - 1
+    counts = np.unique([*counts, *(rest - counts)])
+    return neighbour_divergence(first + counts * power, second + (rest - counts) * power, tries * power)
 
 
-def draws_needed(divergence: float, error: float) -> int:
+def law_divergence(one: Law, two: Law) -> float:
+    """Return the larger Kullback-Leibler divergence, both ways, of two Gamma laws, or two normal laws of one variance.
+
+    Gamma: (a - c) psi(a) - ln Gamma(a)/Gamma(c) + c ln(b/d) + a (d - b) / b for shapes a, c and rates b, d. Normal:
+    half the squared distance of the means, in standard deviations.
+    """
+    if isinstance(one, NormalLaw) and isinstance(two, NormalLaw) and one.variance == two.variance:
+        return float((one.mean - two.mean) ** 2 / one.variance) / 2
+    if not (isinstance(one, GammaLaw) and isinstance(two, GammaLaw)):
+        raise DeclarationError("The divergence is known of two Gamma laws, or two normal laws of one variance.")
+    return max(_gamma_divergence(one, two), _gamma_divergence(two, one))
+
+
+def _gamma_divergence(one: GammaLaw, two: GammaLaw) -> float:
+    a, c = float(one.shape), float(two.shape)
+    shapes = float(log_gamma_ratio(np.asarray(a), c - a)) if c >= a else -float(log_gamma_ratio(np.asarray(c), a - c))
+    gap = float((two.rate - one.rate) / one.rate)
+    return float((a - c) * digamma(a) + shapes - c * np.log1p(gap) + a * gap)
+
+
+def draws_needed(divergence: float, error: float, beyond: float = 0.0) -> int:
     """Return how many draws, at least, give both errors of the best test at most `error`.
+
+    If the divergence holds but for an event of probability `beyond` in each draw, n draws have none of these but for
+    n `beyond`, and the errors of the test on those draws are larger by no more than that.
 
     >>> draws_needed(2.0e-6, 0.05)
     1324998
     """
     if not 0 < error < 0.5 or divergence <= 0:
         raise DeclarationError("The error must lie between 0 and 1/2, and the divergence must be above 0.")
-    return ceil((1 - 2 * error) * log((1 - error) / error) / divergence)
+
+    def suffices(draws: int) -> bool:
+        chance = error + draws * beyond
+        return chance >= 0.5 or draws * divergence >= (1 - 2 * chance) * log((1 - chance) / chance)
+
+    high = max(1, ceil((1 - 2 * error) * log((1 - error) / error) / divergence))
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
 
 
 def published_distance(constant: float, draws: int, error: float) -> float:

@@ -151,6 +151,11 @@ class PrivacyLoss:
             starts, ends = cuts[:-1].ravel(), cuts[1:].ravel()
         return rounded_up(Fraction(best) * (1 + Fraction(_SHARP) + Fraction(1, 10**9)), 9)
 
+    @property
+    def divergence(self) -> float:
+        """Return the Kullback-Leibler divergence of what is not beyond, at least."""
+        return max(self._mean_loss, 0.0) * (1 + _ROUNDING)
+
     @cached_property
     def _mean_loss(self) -> float:
         """Return E[L], the Kullback-Leibler divergence."""

@@ -15,6 +15,7 @@ from discreet.mechanisms import Mechanism
 from discreet.planning import Certificate, Ranking, audit, compare, verify
 from discreet.planning.compare import floor_in_words
 from discreet.planning.compare_numbers import NumberRanking
+from discreet.planning.compare_programs import ProgramRanking
 from discreet.planning.planned_reading import planned_reading
 from discreet.releases.release import read_mechanism
 from discreet.show import charts
@@ -30,9 +31,9 @@ def compare_mechanisms(question: Question, level: float, plot: Path | None, as_j
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:
         return show_json({"question": question.name, **ranking.document()})
-    if isinstance(ranking, NumberRanking):
+    if isinstance(ranking, NumberRanking | ProgramRanking):
         stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
-        title = f"{question.label}: {ranking.size} records at {stated}, the narrowest intervals first"
+        title = f"{question.label}: {ranking.size} records at {stated}, the most telling first"
         show_table(title, ranking.headings, ranking.rows())
         return say(*ranking.remarks())
     _show_ranking(ranking, question.label)

@@ -20,6 +20,7 @@ from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, no_posterior, plan_network
 from discreet.command_line.numbers import plan_number
+from discreet.command_line.programs import plan_program
 from discreet.command_line.readings import show_reading
 from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import (
@@ -177,6 +178,8 @@ def plan(
         return compare_mechanisms(question, level, plot, as_json)
     values = [exact(text, "--epsilon") for text in epsilons.split(",")]
     is_measured = Case.before(mechanism).is_measured
+    if question.model.program is not None:
+        return plan_program(question, values, records, as_json)
     if isinstance(question.model, BoundedNumber):
         return plan_number(question, values, records, level, width, plot, as_json)
     if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
@@ -323,12 +326,13 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     if stated.numbers[0] != declared.epsilon:
         say(f"Note: the ledger's limit is {_first(stated)}, whatever the study declares.")
     published = f"Published {release.label!r} as {target}."
+    whose = "" if release.change.endswith(release.unit.description) else f", {release.unit.description}"
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
         *no_posterior(question),
         f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
-        f"{release.change}, {release.unit.description} ({release.guarantee.evidence.value}).",
+        f"{release.change}{whose} ({release.guarantee.evidence.value}).",
         *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"

@@ -148,7 +148,8 @@ def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str
 def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) -> None:
     created, spent, limits = opened.created, opened.spent.document(), opened.limit.document()
     population = created["population"] or "not named"
-    say(f"{opened.place}: {opened.change}, {created['unit']}, population {population!r}")
+    whose = "" if opened.change.endswith(created["unit"]) else f", {created['unit']}"
+    say(f"{opened.place}: {opened.change}{whose}, population {population!r}")
     rows = [
         (
             str(line.sequence), line.label, *(line.cost.document()[name] for name in limits), line.group or "everyone",

@@ -22,6 +22,11 @@ class _Commands(CommandsOnDemand):
         "publish": Command(
             _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."
         ),
+        "ask": Command(
+            "discreet.command_line.asking",
+            "ask",
+            "Answer a declared query from a draw: a fresh one is charged, others are free.",
+        ),
         "infer": Command(
             _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
         ),
@@ -59,7 +64,7 @@ def main() -> None:
     """Publish what sensitive records say, under differential privacy, and read it back honestly.
 
     \b
-    The data holder's road:   init  check  plan  rehearse  publish  ledger
+    The data holder's road:   init  check  plan  rehearse  publish  ask  ledger
     The reader's road:        infer  criticise  predict  verify
     A server for both:        serve
     The papers' results:      reproduce, from the distribution discreet-papers

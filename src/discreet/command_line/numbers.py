@@ -23,6 +23,7 @@ def plan_number(
 ) -> None:
     """Show the widths of both rows for several epsilons or sizes, what a bound costs, and what a wished width needs."""
     mechanism, model = question.mechanism, question.model
+    who = model.protects.removeprefix("one ") + "s"
     others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
     others += [with_fields(mechanism, size=size) for size in sizes]
     with working("reading made-up studies", as_json):
@@ -38,7 +39,7 @@ def plan_number(
             {"epsilon": r.epsilon, "width": r.population, "non_private": r.exact_population}
             for r in rows[: len(epsilons)]
         ]
-        title = f"{question.label}: in the population, {mechanism.size} records"
+        title = f"{question.label}: in the population, {mechanism.size} {who}"
         charts.render(charts.width_chart(points, title, stated.unit), plot)
     if as_json:
         facts: dict[str, object] = {"question": question.name, "mechanism": type(mechanism).__name__}
@@ -53,18 +54,18 @@ def plan_number(
         )
     show_table(
         f"{question.label}: expected {level:.0%} widths in {stated.unit}",
-        ("epsilon", "records", "these records", "population", "with exact numbers"),
+        ("epsilon", who, f"these {who}", "population", "with exact numbers"),
         [_figures(row) for row in rows],
     )
     low, high = float(model.bounds.low), float(model.bounds.high)
     ends = f"{model.shown(low)} to {model.shown(high)}"
     say(
-        "Averages over made-up records that are spread between the bounds; the first width is due to privacy alone.",
+        f"Averages over made-up {who} that are spread between the bounds; the first width is due to privacy alone.",
         f"Noise is proportional to how far the bounds are apart ({ends}): bounds half as far apart would "
         "make it half as wide, and cut off what lies beyond.",
-        *_wish(stated, width, needed, exact_text(mechanism.guarantee.epsilon)),
-        *_wish_of_population(stated, width, sampled),
-        *_poor(stated, high - low),
+        *_wish(stated, width, needed, exact_text(mechanism.guarantee.epsilon), who),
+        *_wish_of_population(stated, width, sampled, who),
+        *_poor(stated, high - low, who),
         *chosen_by(question),
         *([] if plot is None else [f"Wrote {plot}."]),
     )
@@ -76,17 +77,17 @@ def _figures(row: NumberWidths) -> tuple[str, ...]:
     return (f"{row.epsilon:g}", str(row.size), *(f"{width:.4g}" for width in widths))
 
 
-def _wish(stated: NumberWidths, width: float | None, needed: float | None, epsilon: str) -> list[str]:
+def _wish(stated: NumberWidths, width: float | None, needed: float | None, epsilon: str, who: str) -> list[str]:
     """Say which epsilon, or which bounds, give a wished width for the records."""
     if width is None:
         return []
     first = f"about epsilon = {needed:.2g}" if needed else "no epsilon up to 100, as cells limit it; ask for more cells"
     share = width / stated.records if stated.records > 0 else 1.0
     second = f"bounds {share:.2g} times as far apart" if share < 1 else "the declared bounds"
-    return [f"A width of {width:g} for these records needs {first}; at epsilon = {epsilon}, {second}."]
+    return [f"A width of {width:g} for these {who} needs {first}; at epsilon = {epsilon}, {second}."]
 
 
-def _wish_of_population(stated: NumberWidths, width: float | None, needed: float | None) -> list[str]:
+def _wish_of_population(stated: NumberWidths, width: float | None, needed: float | None, who: str) -> list[str]:
     """Say which epsilon, or how many records, give a wished width for the population."""
     if width is None:
         return []
@@ -95,14 +96,14 @@ def _wish_of_population(stated: NumberWidths, width: float | None, needed: float
     more = stated.size * (stated.exact_population / width) ** 2
     return [
         f"For the population no epsilon gives it: sampling alone leaves {stated.exact_population:.4g}. It needs about "
-        f"{more:,.0f} records."
+        f"{more:,.0f} {who}."
         if more > stated.size
         else "For the population no epsilon up to 100 gives it, as cells limit it; ask for more cells."
     ]
 
 
-def _poor(stated: NumberWidths, span: float) -> list[str]:
+def _poor(stated: NumberWidths, span: float, who: str) -> list[str]:
     """Warn if intervals will be most of the range."""
     if stated.unit == "probability" or stated.records < 0.5 * span:
         return []
-    return ["These intervals will hold most of what the bounds allow: more records or a larger epsilon are needed."]
+    return [f"These intervals will hold most of what the bounds allow: more {who} or a larger epsilon are needed."]

@@ -5,6 +5,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,10 @@ from discreet.guarantees import Ledger
 from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.models.programs.written import program_written
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
+from discreet.planning.distinguish import ERROR, distinguish
 from discreet.reading import why_unreadable
 from discreet.records import read
 from discreet.records.values import text_of
@@ -64,6 +67,7 @@ _file = click.Path(path_type=Path)
 @click.option("--margin", "margin", multiple=True, help="Show and write this column alone, whatever the others are.")
 @click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
 @click.option("--own", type=_file, help="Read with records of your own too, from a file with the same columns.")
+@click.option("--model", "program", help="Read a table by a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
@@ -86,6 +90,7 @@ def infer(
     margin: Sequence[str],
     prior: str | None,
     own: Path | None,
+    program: str | None,
     plot: Path | None,
     table: Path | None,
     arviz: Path | None,
@@ -114,19 +119,28 @@ def infer(
               discreet infer wards.release.json --margin ward --plot wards.png --csv wards.csv
               discreet infer risks.release.json --event cancer=yes --given smoker=yes --bif risks.bif
               discreet infer risks.release.json --own our-patients.csv
+              discreet infer wards.release.json --model "fall ~ age + ward"
+              discreet infer stays.release.json --model "log-normal; mean = Normal(1, 1); sd = HalfNormal(1)"
     """
     _check_options(event, given, by, pool or differ, synthesize, out, account)
+    if program is not None and prior is not None:
+        raise DeclarationError("--prior is of a plain table; the priors of a model are written with it: --model '...'.")
     files = [path for path in (plot, table, arviz, bif, out, account) if path is not None]
     for path in files:
         require_folder(path)
     documents = [read_document(path) for path in releases]
-    is_stated_alone = files == [account] and len(documents) == 1 and not (statements or event or margin)
+    is_stated_alone = (
+        program is None and files == [account] and len(documents) == 1 and not (statements or event or margin)
+    )
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         for kind in TOLD:
             warnings.simplefilter("always", kind)
-        whole: Posterior = read_release(*documents, prior=prior_of(prior), own=records_of(own), patience=patience)
+        model = None if program is None else program_written(program)
+        whole: Posterior = read_release(
+            *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
+        )
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
         asked |= {"--differ": differ, "--margin": margin}
         answer = _answering(whole, [option for option, value in asked.items() if value])
@@ -266,6 +280,14 @@ def read_document(path: Path) -> Release:
 @click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
 @click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
+@click.option(
+    "--distinguish",
+    "error",
+    type=float,
+    is_flag=False,
+    flag_value=ERROR,
+    help="Say how many releases like this an adversary needs, with both errors at most this; 0.05 if left out.",
+)
 @patient
 @as_json
 @helpful
@@ -276,6 +298,7 @@ def verify(
     mechanism: Path | None,
     draws: int,
     plot: Path | None,
+    error: float | None,
     patience: float,
     as_json: bool,
 ) -> None:
@@ -288,9 +311,12 @@ def verify(
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
               discreet verify smoking-2026.release.json --key office.pub
+              discreet verify smoking-2026.release.json --distinguish 0.01
               discreet verify --mechanism smoking-2026.release.json --plot audit.png
     """
     require_folder(plot)
+    if error is not None and release is None:
+        raise DeclarationError("--distinguish goes with a release.")
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
@@ -302,12 +328,13 @@ def verify(
     document = read_document(release)
     holder = None if key is None else PublicKey.open(key)
     certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
+    apart = None if error is None else distinguish(document, error)
     if as_json:
         return show_json(
             {
                 "label": document.label,
                 "simulated": document.simulated,
-                "epsilon": certificate.epsilon,
+                "epsilon": certificate.epsilon if isfinite(certificate.epsilon) else None,  # no pure one
                 "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,
@@ -318,8 +345,11 @@ def verify(
                 "checks": certificate.checks,
                 "issuer": None if holder is None else holder.owner,
                 "signed": bool(document.signatures),
+                "distinguish": None if apart is None else apart.document(),
             }
         )
     console.print("[bold green]The promise holds.[/]")
     lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
-    return say(*lines, *([] if key is not None else [issuers(document.signatures)]))
+    return say(
+        *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])
+    )

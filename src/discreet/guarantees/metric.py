@@ -7,6 +7,7 @@ and has a digest, by which ledgers tell one metric from another.
     Line      cells in a row at positions of a column     |x_i - x_j|
     Steps     the same, evenly between two bounds         |i - j| (high - low) / steps
     Tree      levels that hang on each other by edges     length of the path
+    GroupSteps, GroupLines   the same inside groups       and a way of its own to another group
     Sum       several columns at once                     the sum of their distances
     Records   records that differ, whatever they say      1
 """
@@ -234,7 +235,8 @@ def read_metric(document: object) -> Metric:
     """Return the metric that a document describes."""
     if not isinstance(document, dict):
         raise DocumentError("A metric is written as its kind and its public facts.")
-    import discreet.guarantees.column_metrics  # noqa: F401 - whose kinds register when they are loaded
+    import discreet.guarantees.column_metrics
+    import discreet.guarantees.group_metrics  # noqa: F401 - whose kinds register when they are loaded
 
     facts = {name: value for name, value in document.items() if name != "kind"}
     kind = document.get("kind")

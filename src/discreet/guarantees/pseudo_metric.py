@@ -23,6 +23,8 @@ from discreet.exact import Exact, exact, exact_text, probability
 from discreet.guarantees.column_metrics import Line as Line
 from discreet.guarantees.column_metrics import Steps as Steps
 from discreet.guarantees.column_metrics import Tree as Tree
+from discreet.guarantees.group_metrics import GroupLines as GroupLines
+from discreet.guarantees.group_metrics import GroupSteps as GroupSteps
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.metric import Metric
 from discreet.guarantees.metric import Records as Records

@@ -6,6 +6,7 @@ from discreet.inference.plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.categories import CategoriesPosterior
 from discreet.inference.posteriors.family import FamilyPosterior
+from discreet.inference.posteriors.model import ModelPosterior
 from discreet.inference.posteriors.network import NetworkPosterior
 from discreet.inference.posteriors.number_sums import NumberSumsPosterior
 from discreet.inference.posteriors.number_table import NumberTablePosterior
@@ -21,6 +22,7 @@ __all__ = [
     "FamilyPosterior",
     "Likelihood",
     "Likelihoods",
+    "ModelPosterior",
     "NetworkPosterior",
     "NumberSumsPosterior",
     "NumberTablePosterior",

@@ -24,6 +24,8 @@ def infer(
     strengths: Sequence[float] | None = None,
     own: object = None,
     patience: float = 1.0,
+    model: object = None,
+    **populations: Release,
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
@@ -33,7 +35,12 @@ def infer(
     prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
     that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own`
     are the reader's own records of the same population, or their counts; `patience` allows so many times the work.
+    `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
+    if model is not None or populations:
+        from discreet.inference.programs import infer_program  # which few readers need
+
+        return infer_program(releases, populations, model, patience, (prior, strengths, own))
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(

@@ -14,6 +14,7 @@ from discreet.mechanisms.fourier_counts import FourierCounts
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.geometric_histogram import GeometricHistogram
 from discreet.mechanisms.geometric_sums import GeometricSums
+from discreet.mechanisms.group_paths import GroupPaths
 from discreet.mechanisms.hellinger import (
     HellingerGlobal,
     HellingerReciprocal,
@@ -55,6 +56,7 @@ __all__ = [
     "GaussianMoments",
     "GeometricHistogram",
     "GeometricSums",
+    "GroupPaths",
     "HellingerCalibrated",
     "HellingerGlobal",
     "HellingerMechanism",

@@ -115,7 +115,7 @@ def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
 class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     """Noisy sums for means, sums and variances: pure epsilon-DP under replacement of one record, totals kept.
 
-    `squares` is the share of squared distances: for means and sums 1/5, or 1/10 with groups or gaps, where it is taken
+    `squares` is the share of squared distances: for means and sums 1/5, or 3/20 with groups or gaps, where it is taken
     from places; 1/2 if a variance is asked.
 
     >>> GeometricSums(NumberSums("age", bounds=(0, 100)), size=1200, epsilon="0.5").guarantee.epsilon
@@ -126,7 +126,6 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     size: int
     epsilon: Fraction
     squares: Fraction
-    reason = "every record is one unit, divided among ends; noise on both kinds hides what moves together"
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         if not isinstance(model, NumberSums):
@@ -147,12 +146,20 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     @classmethod
     def usual_squares(cls, model: NumberSums) -> Fraction:
         """Return the share for squares that suits what is asked."""
-        return Fraction(1, 2 if VARIANCE in model.asks else 10 if model.ends > 2 else 5)
+        if VARIANCE in model.asks:
+            return Fraction(1, 2)
+        return Fraction(3, 20) if model.ends > 2 else Fraction(1, 5)
 
     @property
     def unsaid(self) -> Collection[str]:
         """Leave out a share that nobody chose."""
         return ("squares",) if self.squares == self.usual_squares(self.model) else ()
+
+    @property
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        who = self.model.protects.removeprefix("one ")
+        return f"every {who} is one unit, divided among ends; noise on both kinds hides what moves together"
 
     @cached_property
     def quantities(self) -> Ends:

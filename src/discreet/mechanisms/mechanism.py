@@ -74,6 +74,11 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         guarantee = self.guarantee
         return inf if guarantee.delta else guarantee.epsilon
 
+    @property
+    def divergence(self) -> float | None:
+        """Return the largest Kullback-Leibler divergence between the laws for neighbours; None if the loss tells it."""
+        return None
+
     @abstractmethod
     def privacy_loss(self) -> PrivacyLoss:
         """Return a privacy loss that dominates that of every pair of neighbours, both ways."""

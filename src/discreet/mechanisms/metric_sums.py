@@ -8,6 +8,8 @@ that moves by d steps of the grid moves its place by d and b by at most d max |b
 r_1 and r_2 the rates of both kinds of noise; by the triangle inequality the same holds for data sets at any distance.
 It is attained by a step at a bound, where squares move most. For any change whatever the ordinary epsilon of
 GeometricSums holds, which is less than epsilon_per_unit times the distance of the bounds: no record moves both wholly.
+With groups, a record that changes its group moves wholly whatever its values are: all of another group is as far away
+as that loses, epsilon / epsilon_per_unit, which is more than half of the distance of the bounds.
 """
 
 from collections.abc import Sequence
@@ -21,6 +23,7 @@ from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive
 from discreet.guarantees.column_metrics import Steps
+from discreet.guarantees.group_metrics import GroupSteps
 from discreet.mechanisms.geometric_sums import GeometricSums
 from discreet.mechanisms.under_metric import UnderMetric
 from discreet.models.number_sums import VARIANCE, NumberSums
@@ -37,15 +40,14 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
     True
     """
 
-    reason = "sums that move little where values are close (triangle inequality, at any distance)"
     loses_every_distance = False
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         super().__init__(model, size, epsilon, squares)
-        if model.leaves_gaps_out or model.by is not None or model.persons is not None:
+        if model.leaves_gaps_out or model.persons is not None or type(model) is not NumberSums:
             raise DeclarationError(
                 "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask without groups, of records and not of persons."
+                "as, and ask of records, without weights, and not of persons."
             )
 
     @classmethod
@@ -62,16 +64,28 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         return cls(model, size, wanted / cls(model, size, 1, squares).epsilon_per_unit, squares)
 
     @property
-    def metric(self) -> Steps:
-        """Return the distance of places: of values, rounded to steps."""
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        return "sums that move little where values are close (triangle inequality, at any distance)"
+
+    @property
+    def _inside(self) -> Steps:
         own = self.model.bounds
         return Steps(own.name, own.low, own.high, self.model.unit, own.missing)
+
+    @property
+    def metric(self) -> Steps | GroupSteps:
+        """Return the distance of places: of values, rounded to steps; to another group what a whole record loses."""
+        if self.model.by is None:
+            return self._inside
+        between = Fraction(self.pure_epsilon) / self.epsilon_per_unit
+        return GroupSteps(self._inside, self.model.by.name, self.model.by.levels, between)
 
     @property
     def epsilon_per_unit(self) -> Fraction:
         """Return the largest loss of one step, for each unit."""
         places, squares = self.noise.rates
-        return (2 * places + 2 * squares * _steepest(self.model.unit)) / self.metric.nearest
+        return (2 * places + 2 * squares * _steepest(self.model.unit)) / self._inside.nearest
 
     def records_at(self, places: Sequence[int]) -> Counts:
         """Return what a record at each of these places adds to the sums."""

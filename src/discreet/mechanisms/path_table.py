@@ -58,7 +58,7 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
         if model.leaves_gaps_out or model.by is not None or model.persons is not None:
             raise DeclarationError(
                 "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask without groups, of records and not of persons."
+                "as, and ask of records and not of persons. With groups, GroupPaths says how far these are apart."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))

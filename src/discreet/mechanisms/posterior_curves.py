@@ -13,6 +13,7 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.distinguishing import largest_divergence, law_divergence
 from discreet.certificates.posterior_composition import composed_curve, dominating_loss
 from discreet.certificates.posterior_draw import (
     TOLERANCE,
@@ -131,6 +132,16 @@ def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fra
     pairs = () if isinstance(model, Categories) else _means(_pairs(model, size, power), draws)
     squares = [(two.mean - one.mean) ** 2 / one.variance for one, two in pairs]
     return rounded_up(max(squares) / 2, 9) if squares else None
+
+
+def exact_divergence(model: Drawable, size: int, power: Fraction) -> float:
+    """Return the largest Kullback-Leibler divergence between the laws of one draw for neighbours, both ways."""
+    if (chance := _tries(model)) is not None:
+        first, second, tries = chance
+        return largest_divergence((float(first), float(second)), size, float(power), tries)
+    if isinstance(model, Categories):
+        return largest_divergence(model.concentration.tolist(), size, float(power))
+    return max(law_divergence(*pair) for pair in _pairs(model, size, power))
 
 
 def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:

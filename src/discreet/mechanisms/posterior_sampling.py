@@ -33,6 +33,7 @@ from discreet.mechanisms.posterior_curves import (
     certified_curve,
     certified_delta,
     certified_loss,
+    exact_divergence,
     excess,
     gaussian_rho,
     least_epsilon,
@@ -176,13 +177,11 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         named = Categories(model, levels, outside=outside) if isinstance(model, str | Column | Sequence) else model
         asked = asked_of(named, size, epsilon, delta, draws)
 
-        def build(strength: float) -> PosteriorSampling:
-            return cls(with_strength(named, strength), *asked, draws=draws)
-
         def above(strength: float) -> float:
             return excess(with_strength(named, strength), asked[0], 1.0, draws, *asked[1:])
 
-        return nearest(build, last_that_fits(above, 1e6, 1e-3), 1)
+        found = last_that_fits(above, 1e6, 1e-3)
+        return nearest(lambda strength: cls(with_strength(named, strength), *asked, draws=draws), found, 1)
 
     @classmethod
     def tempered(
@@ -264,6 +263,11 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         if not isinstance(self.model, Categories):
             raise DeclarationError(f"A {type(self.model).__name__} has no concentration, only a table has.")
         return float(min(self.model.prior))
+
+    @property
+    def divergence(self) -> float | None:
+        """Return the largest Kullback-Leibler divergence of neighbours; None of truncated draws."""
+        return None if self.least else self.draws * exact_divergence(*self._facts)
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return a loss that dominates all neighbours: randomised response if pure, else chords of the exact curve."""

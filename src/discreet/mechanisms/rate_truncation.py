@@ -54,6 +54,7 @@ _OPERATIONS = 5e5  # of the certified mass of one cell
 _PRECISION = 192
 _STANDS_FOR = "two of its levels stand for the same number"
 _LEAST_POWER = 1e-9
+_LARGEST = 2 * 10**6  # of a shape, or of all shapes together: series of some ten thousand terms
 _HALVINGS = 24  # parts of the interval, halved towards each end, over which its mass is summed for readers
 
 
@@ -122,6 +123,12 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
             inside = f"above {start}" if end is None else f"between {start} and {end}"
             raise DeclarationError(f"lowest and highest must lie {inside}, where parameters of this family do.")
+        law = self._law(max(self.model.values) * self.size)
+        if max(getattr(law, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
+            raise DeclarationError(
+                f"The law of these draws has parameters above {_LARGEST:,}, whose tails take too long to certify. Use "
+                "fewer records or a smaller power of the likelihood."
+            )
         if self.last < self.first:
             raise DeclarationError(
                 f"No cell of a grid of {self.grid_bits} bits lies between lowest = {exact_text(self.lowest)} and "
@@ -235,8 +242,8 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """Return tau (b - a) of all draws together, rounded up: what is lost for each unit of the metric."""
         with ctx.workprec(_PRECISION):
             low, high = (self.model.natural(ball(end)) for end in self._ends)
-            each = rounded_up(Fraction(upper_float(abs(high - low))), 9)
-        return self.draws * self.power * each
+            each = Fraction(upper_float(abs(high - low)))
+        return rounded_up(self.draws * self.power * each, 9)
 
     @property
     def range(self) -> Fraction:

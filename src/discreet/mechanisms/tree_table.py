@@ -87,7 +87,6 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
     epsilon: Fraction
     share: Fraction
     blocks: int
-    reason = "noise on blocks and cells: a record moves two of each by 1 (triangle inequality)"
 
     def __init__(
         self, model: NumberTable, size: int, epsilon: Exact, share: Exact | None = None, blocks: int | None = None
@@ -115,6 +114,12 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         """Return the size of every block: as equal as can be, and one for records without a value."""
         own = tuple(len(each) for each in np.array_split(np.arange(self.model.count), self.blocks))
         return (own + ((1,) if self.model.leaves_gaps_out else ())) * len(self.model.groups)
+
+    @property
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        who = self.model.protects.removeprefix("one ")
+        return f"noise on blocks and cells: a {who} moves two of each by 1 (triangle inequality)"
 
     @cached_property
     def quantities(self) -> NumberCells:

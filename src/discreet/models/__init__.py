@@ -1,5 +1,6 @@
 """What is learnt: a model turns records into secret statistics, and statistics into a posterior."""
 
+from discreet.models import priors, programs
 from discreet.models.bif import read_bif
 from discreet.models.binomial import Binomial
 from discreet.models.bounded_family import BoundedFamily
@@ -9,6 +10,7 @@ from discreet.models.exponential import Exponential
 from discreet.models.laplace_scale import LaplaceScale
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.models.model import Model
+from discreet.models.modelled_table import ModelledTable
 from discreet.models.network import Network
 from discreet.models.network_prior import EquivalentSize
 from discreet.models.normal_mean import NormalMean
@@ -17,6 +19,7 @@ from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import NumberTable
 from discreet.models.persons import Persons
 from discreet.models.poisson import Poisson
+from discreet.models.programs import CellModel, Logistic, LogLinear, Multinomial, Program
 from discreet.models.readable_family import ReadableFamily
 from discreet.models.weighted_sums import WeightedSums
 from discreet.models.weights import PersonRows, Weights
@@ -28,12 +31,17 @@ __all__ = [
     "BoundedFamily",
     "Categories",
     "Cell",
+    "CellModel",
     "EquivalentSize",
     "Exponential",
     "InverseGamma",
     "LaplaceScale",
     "LinearRegression",
+    "LogLinear",
+    "Logistic",
     "Model",
+    "ModelledTable",
+    "Multinomial",
     "Network",
     "NormalMean",
     "NormalPrecision",
@@ -42,10 +50,13 @@ __all__ = [
     "PersonRows",
     "Persons",
     "Poisson",
+    "Program",
     "ReadableFamily",
     "Source",
     "Statistics",
     "WeightedSums",
     "Weights",
+    "priors",
+    "programs",
     "read_bif",
 ]

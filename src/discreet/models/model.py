@@ -74,6 +74,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
+    program: object = None
+    """A reader's model of the table's cells, where one goes along with it."""
     has_own_rows: ClassVar[bool] = False
     """Whether rows of one table differ in their prior, as they do for readers with own records of a network."""
     protects: str = "one record"

@@ -154,9 +154,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return rows
 
     def at_places(self, places: Counts) -> Counts:
-        """Return what a record with a value at each of these places adds, of a column without groups."""
-        rows = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
-        return np.array([self._ends(row[None, :], 1) for row in rows])
+        """Return what a record with a value at each of these places adds; places are numbered group by group."""
+        groups, own = np.divmod(places, self.unit + 1)
+        rows = np.zeros((len(places), len(self.groups), 3), dtype=np.int64)
+        rows[np.arange(len(places)), groups] = np.column_stack([own, squared(own, self.unit), np.ones_like(own)])
+        return np.array([self._ends(row, 1) for row in rows])
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return what a record can add: with a value at a bound or in the middle, in each group, or without one."""
@@ -210,6 +212,11 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             rows[VARIANCE] = [(spread, 0.0), (spread, t * spread * np.sqrt(2 / count))]
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found
+
+    def size_in_words(self, count: float) -> str:
+        """Return how many a group has: that is published with noise unless all have a value and there are no groups."""
+        about = "about " if self.ends > 2 else ""
+        return f"{about}{count:,.0f} {self.among.removeprefix('these ')}"
 
     def pairs(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the high and low ends of every group, and the far and near ones, in records."""

@@ -118,6 +118,10 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         words = "rows without a value are left out" if self.rows is not None else super().words_about_gaps
         return f"{words}; {self._weighed.words}"
 
+    def size_in_words(self, count: float) -> str:
+        """Return the total weight of a group, or how many rows count in it."""
+        return f"about {count:,.0f} rows" if self.weights is None else f"a weight of about {count:,.0f}"
+
     @property
     def ends(self) -> int:
         """Return how many places a unit is divided among; what it does not count for has one of its own."""

@@ -5,6 +5,7 @@ from discreet.noise.cone import Cone
 from discreet.noise.cube import Cube
 from discreet.noise.cut import CutLaw
 from discreet.noise.gaussian import Gaussian
+from discreet.noise.hung_paths import HungPaths
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.law import NoiseLaw
@@ -24,6 +25,7 @@ __all__ = [
     "CutTowardsZero",
     "Floored",
     "Gaussian",
+    "HungPaths",
     "Laplace",
     "MomentBody",
     "NoiseLaw",

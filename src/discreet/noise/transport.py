@@ -158,14 +158,8 @@ class TreeLaplace(NoiseLaw):
         return self.edges.norm(self.carried(np.asarray(change)))
 
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return sum_e r_e tanh(r_e/2) over edges that move by 1, and (r_e C_e)^2 / 2 over others: each is pure."""
-        found = Fraction(0)
-        with ctx.workprec(128):
-            for (rate, step), times in self.edges.moves(self.carried(np.asarray(change))).items():
-                exact = ball(rate) * (ball(rate) / 2).tanh()
-                one = rounded_up(Fraction(float(exact.upper())) * (1 + Fraction(1, 10**15)), 15)
-                found += times * (one if step == 1 else (rate * step) ** 2 / 2)
-        return found
+        """Return the sum of the zCDP parameters of all edges that move."""
+        return rho_of_moves(self.edges, self.carried(np.asarray(change)))
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the exact loss: those of all edges that move add."""
@@ -193,6 +187,17 @@ class TreeLaplace(NoiseLaw):
         lines = [_laplace_line(rate) for rate in beside]
         weights = lines[0] if len(lines) == 1 else np.convolve(lines[0], lines[1])
         return CutLaw(weights / weights.sum())
+
+
+def rho_of_moves(edges: Laplace, carried: Counts) -> Fraction:
+    """Return sum_e r_e tanh(r_e/2) over edges that move by 1, and (r_e C_e)^2 / 2 over others: each is pure."""
+    found = Fraction(0)
+    with ctx.workprec(128):
+        for (rate, step), times in edges.moves(carried).items():
+            exact = ball(rate) * (ball(rate) / 2).tanh()
+            one = rounded_up(Fraction(float(exact.upper())) * (1 + Fraction(1, 10**15)), 15)
+            found += times * (one if step == 1 else (rate * step) ** 2 / 2)
+    return found
 
 
 def _laplace_line(rate: float) -> Floats:

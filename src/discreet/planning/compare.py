@@ -16,9 +16,13 @@ from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
 from discreet.models.model import Model
+from discreet.models.modelled_table import ModelledTable
 from discreet.models.numbers import BoundedNumber
+from discreet.models.readable_family import ReadableFamily
 from discreet.planning.accuracy import accuracy
 from discreet.planning.compare_numbers import NumberRanking, compare_numbers
+from discreet.planning.compare_programs import STUDIES as PROGRAM_STUDIES
+from discreet.planning.compare_programs import ProgramRanking, compare_programs
 from discreet.planning.distance_accuracy import distance_accuracy
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.number_accuracy import STUDIES
@@ -87,14 +91,22 @@ def compare(
 ) -> NumberRanking: ...
 
 
+@overload
+def compare(
+    model: ReadableFamily, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int | None = None
+) -> ProgramRanking: ...
+
+
 def compare(
     model: Model, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int | None = None
-) -> Ranking | NumberRanking:
-    """Rank all mechanisms that may publish a histogram, or a number, under (epsilon, delta).
+) -> Ranking | NumberRanking | ProgramRanking:
+    """Rank all mechanisms that may publish a histogram, a number, or a program's table, under (epsilon, delta).
 
     Figures are exact sums where mechanisms can be written out; otherwise `repeats` studies are made up. Of a number
-    mechanisms are ranked by how wide intervals will be.
+    mechanisms are ranked by how wide intervals will be, of a program or a family by the posterior's sd.
     """
+    if isinstance(model, ModelledTable | ReadableFamily):
+        return compare_programs(model, size, epsilon, delta, PROGRAM_STUDIES if repeats is None else repeats)
     if isinstance(model, BoundedNumber):
         return compare_numbers(model, size, epsilon, delta, level, STUDIES if repeats is None else repeats)
     if not isinstance(model, Categories):

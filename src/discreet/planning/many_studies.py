@@ -128,7 +128,8 @@ def are_read_together(mechanism: Mechanism) -> bool:
     Cells that are read from their own noisy counts may be many.
     """
     case = Case.before(mechanism)
-    if not isinstance(mechanism.model, Categories) or not case.is_measured or len(case.measurements) != 1:
+    is_table = isinstance(mechanism.model, Categories) and mechanism.model.program is None
+    if not is_table or not case.is_measured or len(case.measurements) != 1:
         return False
     (measurement,) = case.measurements
     places, cells = measurement.of.single_cells, len(mechanism.model.cells)

@@ -12,13 +12,14 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.exact import exact
+from discreet.guarantees import Unit
 from discreet.inference.infer import infer
 from discreet.inference.posteriors.row import DAYS
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.numbers import POPULATION
 from discreet.planning.work_ahead import planning, require
 from discreet.randomness import SeededBits
-from discreet.releases import simulate
+from discreet.releases import Release
 
 STUDIES = 8
 _FEW = 2  # studies for each epsilon of a search
@@ -52,13 +53,14 @@ def expected_widths(
 ) -> NumberWidths:
     """Return how wide the intervals of a number will be on average over what is asked."""
     require(planning([mechanism], studies), patience, "Nothing was made up.")
-    found, unit = [], ""
-    for number in range(studies):
-        made = mechanism.model.made_up(mechanism.size, np.random.default_rng([22, number]))
-        posterior = infer(simulate(mechanism, made.statistics, SeededBits(22_000 + number), "planned"))
-        rows = posterior.by_draws.rows(level)
+    model, (found, unit) = mechanism.model, ([], "")
+    tables = [model.made_up(mechanism.size, np.random.default_rng([22, each])).statistics for each in range(studies)]
+    outputs = mechanism.sample(np.array(tables), SeededBits(22_000))
+    for table, output in zip(tables, outputs.tolist(), strict=True):
+        release = Release(mechanism, tuple(output), "planned", Unit(model.protects), simulated=True)
+        rows = infer(release).roughly.rows(level)
         unit = rows[0].unit
-        known = mechanism.model.known_rows(made.statistics, mechanism.size, level)
+        known = model.known_rows(table, mechanism.size, level)
         pairs = zip(rows, known, strict=True)
         is_sum = all(row.quantity.startswith("sum") for row in rows)
         own = [(r, wide) for r, (_, wide) in pairs if r.unit == unit and r.quantity.startswith("sum") == is_sum]

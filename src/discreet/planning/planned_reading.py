@@ -13,7 +13,7 @@ _EVEN = "Averages over made-up studies, whose shares are drawn with 1 as every p
 def planned_reading(mechanism: Mechanism) -> str:
     """Say how a release by this mechanism will be read, and from which law studies were made up."""
     model = mechanism.model
-    if not isinstance(model, Categories):
+    if not isinstance(model, Categories) or model.program is not None:
         return "Averages over made-up studies drawn from the prior."
     if model.is_prior_declared:
         return f"{_DEFAULT}: all cells together, under the declared prior. Averages over made-up studies drawn from it."

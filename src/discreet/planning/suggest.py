@@ -21,6 +21,7 @@ from discreet.mechanisms import (
     GaussianMoments,
     GeometricHistogram,
     GeometricSums,
+    GroupPaths,
     JointHistograms,
     Mechanism,
     MetricSums,
@@ -35,6 +36,7 @@ from discreet.mechanisms.joint_histograms import joint_refusal
 from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
 from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells
+from discreet.models.programs.program import Program
 from discreet.planning.regression_accuracy import expected_effect
 from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 
@@ -47,7 +49,7 @@ class Suggestion:
     reason: str
 
 
-def suggest(model: Model, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
+def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
     """Return the mechanism that suits a model with so many records under this guarantee, and why in words.
 
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
@@ -78,8 +80,12 @@ def _per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: Any) -> 
 
 
 @_per_unit.register
-def _(model: NumberTable, size: int, epsilon_per_unit: Exact) -> Suggestion:
+def _(model: NumberTable, size: int, epsilon_per_unit: Exact, **keys: Exact) -> Suggestion:
     why = f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
+    if model.by is not None:
+        return Suggestion(GroupPaths.per_unit(model, size, epsilon_per_unit, **keys), why)
+    if keys:
+        raise DeclarationError("between is the distance of two groups: it goes with `by`.")
     return Suggestion(PathTable.per_unit(model, size, epsilon_per_unit), why)
 
 
@@ -101,7 +107,7 @@ def _(model: Categories, size: int, epsilon_per_unit: Exact, **keys: Any) -> Sug
 
 
 @singledispatch
-def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+def _suggestion(model: Model | Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
     kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
     if not kinds:
@@ -129,6 +135,13 @@ def _suggestion(model: Model, size: int, epsilon: Exact, delta: Fraction) -> Sug
 def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     why = "every cell gets the same noise, and the noise adds up to zero"
     return Suggestion(GeometricHistogram(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
+
+
+@_suggestion.register
+def _(model: Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+    found = _suggestion(model.table, size, epsilon, delta)
+    named = ", ".join(column.name for column in model.table.columns)
+    return Suggestion(found.mechanism, f"the model reads the table of {named}, crossed; {found.reason}")
 
 
 @_suggestion.register

@@ -122,8 +122,9 @@ class Case(Generic[ModelT]):
 
 
 def are_same(one: Published, two: Published) -> bool:
-    """Tell whether two releases are about the same counts."""
-    return one is two or (type(one.model) is type(two.model) and one.model.counted == two.model.counted)
+    """Tell whether two releases are about the same counts; a program makes no difference."""
+    kinds = {type(each.model) for each in (one, two) if each.model.program is None}
+    return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
 
 
 def in_order(releases: Sequence[Published]) -> list[Published]:
@@ -142,11 +143,7 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
 
 @dataclass(frozen=True)
 class Work:
-    """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals.
-
-    >>> Work("summing 3 tables", operations=4e11, numbers=1e3).refusal
-    'summing 3 tables takes about 4e+11 operations, and at most 2e+11 are allowed'
-    """
+    """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals."""
 
     of: str
     operations: float
@@ -173,6 +170,7 @@ class Engine(ABC):
     models: ClassVar[tuple[type, ...]]  # whose cases it reads
     exactness: ClassVar[Exactness] = Exactness.EXACT
     reads_margins: ClassVar[bool] = False  # whether it reads releases of other tables too, margins of the case's
+    reads_programs: ClassVar[bool] = False  # whether it reads tables that have a program, and no others
     reads_own_rows: ClassVar[bool] = False  # whether rows of one table may have priors of their own
     shares_rows: ClassVar[bool] = False  # whether `reader` reads rows once that have the same prior in several cases
 
@@ -231,13 +229,7 @@ def refusal_of(case: Case) -> str | None:
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
-    """Tell why nobody could read a release by this mechanism, or nothing if it can be read: public facts alone decide.
-
-    >>> from discreet.mechanisms import GeometricHistogram
-    >>> from discreet.models import Categories
-    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
-    >>> why_unreadable(GeometricHistogram(coin, size=100, epsilon=1))
-    """
+    """Tell why nobody could read a release by this mechanism, or nothing if it can be: public facts alone decide."""
     return refusal_of(Case.before(mechanism))
 
 
@@ -256,4 +248,5 @@ def engines_of(case: Case) -> list[Engine]:
     known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
     has_margins, has_rows = any(each.is_margin for each in case.observed), case.model.has_own_rows
     able = [k for k, _ in known if (k.reads_margins or not has_margins) and (k.reads_own_rows or not has_rows)]
+    able = [k for k in able if k.reads_programs == (case.model.program is not None)]
     return [kind() for kind in able if isinstance(case.model, kind.models)]

@@ -24,7 +24,8 @@ from discreet.reading.ratios import DRAWS, Deviation, PairNoise, Quantiles, Rati
 
 _SPREADS = 64  # values of sigma that are weighed
 _COUNTS = 9  # numbers of records that are weighed
-_NEAR = 17  # ratios at which the law of a population's mean is worked out
+_NEAR = np.concatenate([[-4.0, -2.0], np.linspace(-1, 1, 13), [2.0, 4.0]])
+"""Where the law of a population's mean is worked out, in units of how far the mean may lie from that of the records."""
 _SEED = 22
 
 
@@ -127,23 +128,21 @@ class NumberSumsReading:
     def deviation(self, group: int) -> tuple[Deviation, float]:
         """Return draws of how far a sum of values lies from its expectation, and about how far that makes a mean."""
         count = self.known(group)
-        normals, ranks = self._normals
+        normals = self._normals[0]
         scale = np.sqrt(max(count - 1, 1.0) / _chi_squares(max(count - 1, 1.0)))
         counts = np.clip(self.first[group].sum() - (self.noise.first + self.noise.second), 1.0, self.size)
 
         def drawn(ratio: float) -> Floats:
-            sigmas, weights = self.spreads(group, ratio)
-            chosen = sigmas[np.minimum(np.searchsorted(np.cumsum(weights), ranks), _SPREADS - 1)]
-            return np.asarray(np.sqrt(counts) * chosen * normals * scale)
+            return np.asarray(np.sqrt(counts) * self._chosen(group, ratio) * normals * scale)
 
-        point = float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
-        return drawn, sqrt(max(point * (1 - point), 1 / count) / count)
+        sigmas, weights = self.spreads(group, self._point(group))
+        return drawn, max(float(sigmas @ weights) / sqrt(count), 1 / count)
 
     def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
         """Return the mean place in the population of a group, around what was found among the records."""
         deviation, typical = self.deviation(group)
-        reach = found.high - found.low + 12 * typical
-        near = found.point + reach * np.linspace(-1, 1, _NEAR)
+        reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther than it should go
+        near = found.point + reach * _NEAR
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], near]), 0, 1))
         law = Quantiles.of(self.noise, level, deviation, ratios).interval(*map(float, self.first[group]))
         return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))
@@ -172,16 +171,22 @@ class NumberSumsReading:
     def sum_variances(self, group: int, sums: Floats) -> Floats:
         """Return draws of the variance of a sum, sum y^2 - (sum y)^2 / n, where y is 0 in other groups.
 
-        With F, the sum of squared distances (2 x - 1)^2, sum x^2 is (F + 4 H - K) / 4 for K values.
+        Of K values with the mean m and the standard deviation sigma, sum y^2 is K (m^2 + sigma^2).
         """
-        low, width = float(self.model.bounds.low), self.model.width
-        high_end = self.first[group, 0] - self.noise.first
-        count = np.full_like(high_end, float(self.size))
+        count = np.full_like(sums, float(self.size))
         if self.model.ends > 2:
-            count = self.first[group].sum() - self.noise.first - self.noise.second
-        squares = (self.second[group, 0] - self.square_noise.first + 4 * high_end - count) / 4
-        squares = np.clip(squares, 0, np.maximum(high_end, 0))
-        return np.asarray(low**2 * count + 2 * low * width * high_end + width**2 * squares - sums**2 / self.size)
+            count = np.maximum(self.first[group].sum() - self.noise.first - self.noise.second, 1.0)
+        means, sigmas = sums / count, self._chosen(group, self._point(group)) * self.model.width
+        return np.asarray(count * (means**2 + sigmas**2) - sums**2 / self.size)
+
+    def _point(self, group: int) -> float:
+        return float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
+
+    def _chosen(self, group: int, ratio: float) -> Floats:
+        """Return draws of the standard deviation of a place."""
+        sigmas, weights = self.spreads(group, ratio)
+        places = np.searchsorted(np.cumsum(weights), self._normals[1])
+        return np.asarray(sigmas[np.minimum(places, _SPREADS - 1)])
 
     def variances(self, group: int, sampled: bool) -> Floats:
         """Return draws of the variance of a group's values, among the records or in the population.

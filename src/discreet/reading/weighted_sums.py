@@ -42,7 +42,10 @@ class WeightedSumsReading(NumberSumsReading):
     def _variances(self, group: int, ratio: float) -> Floats:
         """Return draws of V(r): those that are possible, chosen by rank."""
         drawn = np.asarray(self.model.residuals(self.second[group] - self._square_draws, ratio))
-        most = max(self.known(group) * ratio * (1 - ratio), 1e-12)
+        return self._possible(drawn, max(self.known(group) * ratio * (1 - ratio), 1e-12))
+
+    def _possible(self, drawn: Floats, most: float) -> Floats:
+        """Return draws of a variance up to the most that it can be, whose cubic root is uniform beforehand."""
         possible = np.sort(drawn[(drawn > 0) & (drawn <= most)])
         ranks = self._normals[1]
         if len(possible) < _FEW:
@@ -71,4 +74,7 @@ class WeightedSumsReading(NumberSumsReading):
         """Return draws of the variance of a total: sum y^2 - (sum y)^2 / n, y = W (low l + high h)."""
         low, high = float(self.model.bounds.low), float(self.model.bounds.high)
         squares = (self.second[group] - self._square_draws) @ np.array([high**2, high * low, low**2])
-        return np.asarray(self.model.largest**2 * squares - sums**2 / self.size)
+        top, bottom = np.maximum(self.first[group], 0.0)
+        most = high**2 * top + low**2 * bottom  # as no share is above 1
+        drawn = self.model.largest**2 * squares - float(np.median(sums)) ** 2 / self.size
+        return self._possible(np.asarray(drawn), max(self.model.largest**2 * float(most), 1e-12))

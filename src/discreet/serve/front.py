@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from ipaddress import IPv4Network, IPv6Network, ip_address
@@ -83,12 +84,22 @@ class Front:
         self.queue, self.desk, self.settings, self.clock = queue, desk, settings, clock
         self.people, self.keys = People(queue, clock, hasher), Keys(queue, clock)
         self.questions, self.buckets = Questions(queue, clock), Buckets(clock)
-        self.passwords = threading.BoundedSemaphore(4)  # each check takes much memory on purpose
+        self._passwords = threading.BoundedSemaphore(4)  # each check takes much memory on purpose
         self.templates = Environment(
             loader=PackageLoader("discreet.serve"), autoescape=select_autoescape(default=True, default_for_string=True),
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
         self._study: tuple[str, Declarations] | None = None
+
+    @contextmanager
+    def checking_a_password(self) -> Iterator[None]:
+        """Let few passwords be checked at once; whoever would wait long is sent away."""
+        if not self._passwords.acquire(timeout=5):
+            raise Problem(503, "Too many people sign in just now. Nothing was done. Try again soon.")
+        try:
+            yield
+        finally:
+            self._passwords.release()
 
     @property
     def study(self) -> Fact:

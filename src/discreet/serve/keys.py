@@ -6,6 +6,7 @@ at the latest after a day's work. A token has some of its owner's rights, an end
 
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, RowMapping, delete, insert, select, update
@@ -75,7 +76,7 @@ class Keys:
             row = connection.execute(select(accounts.c.is_closed).where(accounts.c.name == account)).one_or_none()
         return row is not None and not row.is_closed
 
-    def make_token(self, person: Person, name: str, scopes: list[str], days: int) -> tuple[str, str]:
+    def make_token(self, person: Person, name: str, scopes: Sequence[str], days: int) -> tuple[str, str]:
         """Make a token with some of a person's rights; return its id and its secret, which is shown this once."""
         if not 1 <= len(name) <= 100 or not name.isprintable():
             raise DeclarationError("A token needs a name of 1 to 100 characters. No token was made.")

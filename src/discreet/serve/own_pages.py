@@ -19,7 +19,7 @@ def _sign_in(asking: Asking) -> Response:
     if front.settings.user_header is not None:
         raise Problem(403, "Here the proxy says who somebody is; nobody signs in by password.")
     try:
-        with front.passwords:
+        with front.checking_a_password():
             front.people.check(name, asking.field("password"))
     except DiscreetError as problem:
         return again(asking, Problem.of(problem).status, "sign_in.html", problem=str(problem))
@@ -53,7 +53,7 @@ def _welcome(asking: Asking) -> Response:
     if password != asking.field("again"):
         return again(asking, 422, "welcome.html", name=name, problem="The two passwords differ. Nothing was changed.")
     try:
-        with front.passwords:
+        with front.checking_a_password():
             front.people.use_link(link, password)
     except DiscreetError as problem:
         return again(asking, 422, "welcome.html", name=name, problem=str(problem))
@@ -72,7 +72,7 @@ def _you(asking: Asking, secret: str = "") -> Response:
 def _password(asking: Asking) -> Response:
     if asking.field("password") != asking.field("again"):
         raise DeclarationError("The two new passwords differ. Nothing was changed.")
-    with asking.front.passwords:
+    with asking.front.checking_a_password():
         asking.front.people.change_password(asking.somebody.name, asking.field("old"), asking.field("password"))
     response = RedirectResponse("/sign-in", 303)
     forget_session(response)

@@ -107,7 +107,7 @@ class Publisher:
             return False
         try:
             read = self._read(asked)
-            if asked.state == QUEUED and self._is_beyond_allowance(asked, read):
+            if self._is_beyond_allowance(asked, read):
                 self._wait_for_steward(asked)
                 return True
             request = self._request(asked, read)
@@ -135,14 +135,11 @@ class Publisher:
 
     def _in_slot(self, asked: Asked, read: Read, request: str) -> None:
         """Give a question its slot: whatever happens in it, what can be seen of it is seen at its end."""
-        begun = asked.begun_at
-        if begun is None or asked.state != RUNNING:
-            begun = self.clock()
-            with self.queue.writing() as connection:
-                mine = update(questions).where(questions.c.number == asked.number)
-                connection.execute(mine.values(state=RUNNING, begun_at=begun))
-                note(connection, begun, PUBLISHER, "begun", f"{asked.id}: {asked.label}")
-        serving = self.study.serving
+        begun, serving = self.clock(), self.study.serving  # what was running before has a slot of its own again
+        with self.queue.writing() as connection:
+            mine = update(questions).where(questions.c.number == asked.number)
+            connection.execute(mine.values(state=RUNNING, begun_at=begun))
+            note(connection, begun, PUBLISHER, "begun", f"{asked.id}: {asked.label}")
 
         def publish() -> None:
             self.study.publish_question(read.question, request)

@@ -106,12 +106,20 @@ class Reached:
         return Settings(frozenset(hosts), networks, header, public is not None and public.scheme == "https")
 
 
+def listen(place: tuple[str, int]) -> socket.socket:
+    """Listen; what is sent is sent at once, which asyncio sees to only for sockets that it made itself."""
+    family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
+    found = socket.create_server(place, family=family, backlog=512)
+    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return found
+
+
 def run_front(place: str, reached: Reached, say: Say) -> None:
     """Listen, confine this process, and answer until it is told to end."""
     import uvicorn
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    listening = socket.create_server(reached.place, backlog=512)
+    listening = listen(reached.place)
     settings = reached.settings(listening.getsockname()[1])
     queue = Queue(place)
     queue.require()

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -12,7 +12,7 @@ from discreet.records.bands import CATCH_ALL
 from discreet.records.nearest import meant
 
 Number = str | int | float
-Prior = float | list[float] | dict[str, float | list[float]] | Literal["none"]
+Prior = float | list[float] | dict[str, float | list[float]] | str
 
 
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
@@ -73,6 +73,19 @@ QUESTION_KEYS = frozenset(DeclaredQuestion.__struct_fields__) - {"further"}
 """The keys that questions have whatever their model and mechanism."""
 
 
+class DeclaredQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """[queries.NAME]: what a third party may ask of draws of a question; `further` are the keys of its kind."""
+
+    of: str
+    kind: str
+    label: str | None = None
+    further: dict[str, Any] = {}
+
+
+QUERY_KEYS = frozenset(DeclaredQuery.__struct_fields__) - {"further"}
+"""The keys that queries have whatever their kind."""
+
+
 class DeclaredServe(msgspec.Struct, forbid_unknown_fields=True):
     """[serve]: who decides about questions that come from elsewhere, and when answers are shown."""
 
@@ -89,6 +102,7 @@ class DeclaredStudy(msgspec.Struct, forbid_unknown_fields=True):
     budget: DeclaredBudget
     questions: dict[str, DeclaredQuestion]
     columns: dict[str, DeclaredColumn] = {}
+    queries: dict[str, DeclaredQuery] = {}
     serve: DeclaredServe = msgspec.field(default_factory=DeclaredServe)
 
 
@@ -109,7 +123,7 @@ def read_asked(keys: object) -> DeclaredQuestion:
     if not isinstance(keys, dict) or "further" in keys:
         raise DeclarationError("A question is an object whose keys are those of [questions.NAME] in a study.")
     try:
-        return msgspec.convert(_split(keys), DeclaredQuestion)
+        return msgspec.convert(_split(keys, QUESTION_KEYS), DeclaredQuestion)
     except msgspec.ValidationError as problem:
         raise DeclarationError(f"This is not a question: {_in_words(str(problem))[0]}. Nothing was done.") from None
 
@@ -121,17 +135,18 @@ def written_question(declared: DeclaredQuestion) -> dict[str, object]:
 
 
 def _with_further_keys(plain: dict[str, object]) -> dict[str, object]:
-    """Put the keys that not every question has into `further`; all else is as it was written."""
-    questions = plain.get("questions")
-    if not isinstance(questions, dict):
-        return plain
-    return plain | {"questions": {name: _split(each) for name, each in questions.items()}}
+    """Put the keys that not every question or query has into `further`; all else is as it was written."""
+    for table, own in (("questions", QUESTION_KEYS), ("queries", QUERY_KEYS)):
+        declared = plain.get(table)
+        if isinstance(declared, dict):
+            plain = plain | {table: {name: _split(each, own) for name, each in declared.items()}}
+    return plain
 
 
-def _split(question: object) -> object:
+def _split(question: object, known: frozenset[str]) -> object:
     if not isinstance(question, dict):
         return question
-    own = QUESTION_KEYS & set(question)
+    own = known & set(question)
     further = {key: value for key, value in question.items() if key not in own}
     return {key: question[key] for key in question if key in own} | {"further": further}
 

@@ -78,6 +78,8 @@ class Maker(Generic[Made]):
 def _fits(value: object, kind: object) -> bool:
     """Tell whether a value of a study file is of a declared type; a truth value is no number."""
     parts = get_args(kind)
+    if kind is object:
+        return True
     if get_origin(kind) in (UnionType, Union):
         return any(_fits(value, each) for each in parts)
     if get_origin(kind) in (Sequence, tuple, list):

@@ -7,11 +7,12 @@ from discreet.errors import DeclarationError
 from discreet.guarantees.metric import Metric, Sum
 from discreet.mechanisms import Mechanism
 from discreet.models.asked import Declared
+from discreet.models.number_table import NumberTable
 from discreet.planning.suggest import suggest_per_unit
 from discreet.study.file import DeclaredQuestion
 from discreet.study.models import model_maker, model_of
 
-_MANY, _TREE = 10**9, ("hangs_on", "lengths")
+_MANY, _TREE, _GROUPS = 10**9, ("hangs_on", "lengths"), "between"
 
 
 def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
@@ -23,12 +24,15 @@ def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Me
         )
     maker = model_maker(declared.model, replace(study, size=_MANY, epsilon=1))  # as fine as cells go by themselves
     keys = {key: value for key, value in declared.further.items() if key in _TREE and key not in maker.keys}
-    if strange := sorted(set(declared.further) - set(maker.keys) - set(keys)):
+    between = {key: value for key, value in declared.further.items() if key == _GROUPS and "quantiles" in maker.keys}
+    if strange := sorted(set(declared.further) - set(maker.keys) - set(keys) - set(between)):
         raise DeclarationError(f"{strange[0]!r} is no key of {maker.name}, which takes {', '.join(maker.keys)}.")
     model = model_of(declared, maker)
     if keys and (wrong := [key for key, value in keys.items() if not isinstance(value, dict)] or model.declared_bounds):
         raise DeclarationError(f"hangs_on and lengths are tables by level, and numbers have none; got {wrong[0]!r}.")
-    found = suggest_per_unit(model, size, declared.epsilon_per_unit or 0, **keys)
+    if between and not isinstance(model, NumberTable):
+        raise DeclarationError("between is for quantiles and distributions by group; of sums it follows from epsilon.")
+    found = suggest_per_unit(model, size, declared.epsilon_per_unit or 0, **keys, **between)
     if declared.mechanism not in (None, kind := type(found.mechanism).__name__):
         raise DeclarationError(f"epsilon_per_unit is published by {kind}; the mechanism is {declared.mechanism!r}.")
     return found.mechanism, found.reason

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from discreet.releases.release import mechanism_document
 from discreet.study.declarations import Declarations
 from discreet.study.file import read_study
 from discreet.study.metrics import metric_of
+from discreet.study.queries import DeclaredAsk, Draws, read_query
 from discreet.study.questions import Question, with_ones
 
 
@@ -33,6 +35,7 @@ class Study(Declarations):
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         super().__init__(read_study(self.path), self.path.parent)
+        self.queries = {name: read_query(name, each, self.questions) for name, each in self._declared.queries.items()}
 
     @property
     def metric(self) -> Metric | None:
@@ -156,6 +159,31 @@ class Study(Declarations):
             question.mechanism, secret, self.ledger(), question.label,
             unit=self.unit, request=request, data=self._data_name, reading=question.reading,
         )  # fmt: skip
+
+    def query(self, name: str) -> DeclaredAsk:
+        """Return a query by its name."""
+        if name not in self.queries:
+            known, near = ", ".join(map(repr, self.queries)) or "none", meant(name, self.queries)
+            raise DeclarationError(f"{str(self.path)!r} has no query {name!r}. Queries are {known}.{near}")
+        return self.queries[name]
+
+    def draws(self, name: str) -> Draws:
+        """Return the numbered draws of a question: those that were paid for are free, a fresh one is charged."""
+        question = self.question(name)
+        _refuse_claim(question)
+        _refuse_unreadable(question)
+        return Draws(self, question, f"of {name} of {self._data_name}{self._in_period()}", self._data_name)
+
+    def ask(self, name: str, draw: int | None = None) -> Any:
+        """Answer a declared query from a fresh draw, which is charged, or from one that was made before, for free."""
+        asked = self.query(name)
+        draws = self.draws(asked.question)
+        found = draws.fresh()[1] if draw is None else draws.known(draw)
+        return found.answer(asked.query)
+
+    def fitting_statistics(self, question: Question) -> Statistics:
+        """Count what a question needs, and refuse data of another size. The result is secret."""
+        return self._fitting(question, self.statistics(question))
 
     def asked_request(self, question: Question) -> str:
         """Return the name under which a question from elsewhere is published: whatever its label, one release."""

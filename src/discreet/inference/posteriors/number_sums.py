@@ -87,8 +87,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return self.reading.method
 
     @property
-    def by_draws(self) -> "NumberSumsPosterior":
-        """Return this reading: it is one by draws of noise."""
+    def roughly(self) -> "NumberSumsPosterior":
+        """Return this reading: it is quick enough for planning."""
         return self
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
@@ -243,9 +243,9 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
             hidden="sums",
-            meaning="The estimate, with an interval for these records, which privacy alone makes wide, and one for the "
-            "population that they come from, where sampling does so too.",
-            prior="No prior enters intervals for the records. For the population, spreads between the bounds "
+            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
+            "the population that they come from, where sampling does so too.",
+            prior=f"No prior enters intervals for {model.among}. For the population, spreads between the bounds "
             "are weighed by the noisy squares; beforehand their power of 2/3 is uniform.",
             public=("the bounds",),
         )
@@ -263,10 +263,10 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
                 continue
             of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
-            size = f"  about {max(0.0, counts[place // 2]):,.0f} records"
+            size = f"  {self.model.size_in_words(max(0.0, counts[place // 2]))}"
             group = row.given or "all"
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
-        unseen = f"; noise hides whether there are records in {', '.join(sorted(hidden))}" if hidden else ""
+        unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
             f"Mean of {self.model.quantity} and {100 * level:g} % interval{unseen}",
             tuple(lines),

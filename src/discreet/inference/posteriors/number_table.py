@@ -5,9 +5,9 @@ the best guess itself. Each quantity is told among these records and in the popu
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,88 +26,12 @@ from discreet.models.numbers import POPULATION
 from discreet.noise import NoiseLaw
 from discreet.noise.averaged import Averaged
 from discreet.reading import Case, Engine, Work
-from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
-from discreet.reading.ratios import Quantiles, Ratio
+from discreet.reading.number_tables import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
+from discreet.reading.ratios import Ratio
 from discreet.releases import Release
 
-_DRAWS, _SEED = 4095, 24
 _TESTED = 400.0  # operations for each value of a cut's law
-_MOST_FOR_CUTS = 1.2e10  # operations for the laws of all cuts; beyond, noise is so wide that draws of it serve
-
-
-@lru_cache(maxsize=8)
-def drawn_noise(noise: NoiseLaw | Averaged) -> Floats:
-    """Return draws of all noise: they are public, and the same for every release with this law."""
-    return noise.simulate(_DRAWS, np.random.default_rng(_SEED))
-
-
-@dataclass(frozen=True, eq=False)
-class NumberTableReading:
-    """What was published of a table of numbers, and the law of its noise."""
-
-    model: NumberTable
-    size: int
-    values: Counts | Floats
-    noise: NoiseLaw | Averaged
-    are_cuts_worked_out: bool = True
-    """Whether the laws of cuts are worked out where they can be, or draws serve for all."""
-    log_evidence: float = float("nan")
-
-    @property
-    def is_exact(self) -> bool:
-        """Tell whether the number of records with a value is public and the law of every cut is known."""
-        known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
-        return known and self.noise.cut_operations <= _MOST_FOR_CUTS and self.noise.cut(1) is not None
-
-    @property
-    def method(self) -> str:
-        """Say how it was read."""
-        how = "exact tests" if self.is_exact else f"tests by rank among {_DRAWS:,} draws of noise"
-        several = f", of the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
-        return f"read by {how} at every edge{several}, which hold whatever the records are"
-
-    @cached_property
-    def drawn(self) -> Floats:
-        """Return draws of all noise, group by group."""
-        return drawn_noise(self.noise).reshape(_DRAWS, len(self.model.groups), -1)[:, :, : self.model.count]
-
-    @cached_property
-    def tests(self) -> tuple[EdgeTests, ...]:
-        """Return the tests of every group."""
-        tables = self.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
-        if self.is_exact:
-            return (ExactTests(tables[0], self.size, self.noise.cut, self.noise.single),)  # type: ignore[arg-type]
-        return tuple(DrawnTests(own, self.drawn[:, place], self.size) for place, own in enumerate(tables))
-
-    def means(self, group: int, level: float, sampled: bool) -> Ratio:
-        """Return the mean between the bounds, from the lower and the upper ends of all cells.
-
-        Each record lies between the ends of its cell, so the mean lies between two sums of the table. The lower end of
-        the interval is that of the first, the upper end that of the second.
-        """
-        edges = (self.model.places - self.model.places[0]) / (self.model.places[-1] - self.model.places[0])
-        low, high = edges[:-1], edges[1:]
-        if self.model.is_whole:
-            high = edges[1:] - 1 / float(self.model.edges[-1] - self.model.edges[0])
-        table = self.values.reshape(len(self.model.groups), -1)[group, : self.model.count]
-        noise = self.drawn[:, group]
-        tests = DrawnTests(table, noise, self.size)
-        ends = [self._mean(tests, each, level, sampled) for each in (low, high)]
-        middle = self._mean(tests, (low + high) / 2, level, sampled).point
-        return Ratio(min(max(middle, ends[0].low), ends[1].high), ends[0].low, ends[1].high)
-
-    def _mean(self, tests: DrawnTests, weights: Floats, level: float, sampled: bool) -> Ratio:
-        noise, first, second = tests.pair(weights)
-        counts = np.clip(tests.values.sum() - noise.first - noise.second, 1.0, self.size)
-        normals = np.random.default_rng(_SEED + 1).standard_normal(_DRAWS)
-        shares = np.maximum(np.diff(tests.fitted), 0)
-        squares = float(shares @ weights**2) / max(1.0, float(shares.sum()))
-
-        def deviation(ratio: float) -> Floats:
-            spread = np.clip(squares - ratio**2, 0.0, ratio * (1 - ratio))
-            return np.asarray(np.sqrt(counts * spread) * normals)
-
-        return Quantiles.of(noise, level, deviation if sampled else None).interval(first, second)
+_FOR_PLANS = 1023  # draws of noise where widths are planned
 
 
 class NumberTableEngine(Engine, place=10):
@@ -130,13 +54,13 @@ class NumberTableEngine(Engine, place=10):
             noise.has_density
             and model.by is None
             and not model.leaves_gaps_out
-            and noise.cut_operations <= _MOST_FOR_CUTS
+            and noise.cut_operations <= MOST_FOR_CUTS
         ):
-            reach = float(np.sqrt(noise.variance.sum())) * 12 + 60
+            reach = float(noise.reach.max()) * np.sqrt(2.0 * model.count) * 12 + 60
             operations = noise.cut_operations + _TESTED * model.count * reach
             return Work(f"testing {model.count} edges", operations, 40 * reach * 64)
-        operations = _DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells))
-        return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * _DRAWS * len(model.cells))
+        operations = DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells))
+        return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * DRAWS * len(model.cells))
 
     def read(self, case: Case) -> NumberTableReading:
         """Return the table with the law of its noise; several tables of the same cells are averaged."""
@@ -173,8 +97,14 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     @property
     def by_draws(self) -> "NumberTablePosterior":
-        """Return the same reading by draws of noise alone, which is quick where noise is wide: for planning."""
+        """Return the same reading by draws of noise alone, which is quick where noise is wide: for pictures."""
         reading = replace(self.reading, are_cuts_worked_out=False)
+        return NumberTablePosterior(self.model, self.releases, [reading])
+
+    @property
+    def roughly(self) -> "NumberTablePosterior":
+        """Return the same reading by few draws of noise: for planning."""
+        reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
         return NumberTablePosterior(self.model, self.releases, [reading])
 
     @property
@@ -287,7 +217,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw the shares, with all counts that they come from."""
-        chosen = np.random.default_rng(seed).integers(_DRAWS, size=count)
+        chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
         hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
         counts = hidden.reshape(count, len(self.model.groups), -1)[:, :, : self.model.count]
         below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
@@ -319,12 +249,14 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         edges, found = tuple(self.model.places.tolist()), []
         for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
             below: list[tuple[float, ...]] = [(0.0,) * 5]
+            rising = (tests.fitted / tests.fitted[-1]).tolist()
             for edge in range(1, self.model.count):
                 own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
-                below.append((own.point, own.low, own.high, law.low, law.high))
+                below.append((rising[edge], own.low, own.high, law.low, law.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
-        return Distribution(self.model.quantity, tuple(found), self.model.bounds.dates, self._densities())
+        about = self.model.bounds.dates, self._densities(), self.model.among
+        return Distribution(self.model.quantity, tuple(found), *about)
 
     def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
         """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
@@ -374,15 +306,14 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         found = []
         if all(last - first <= 1 for first, last in cells):
             found.append("They are limited by the cells, not by the noise: more cells would make them narrower.")
-        if any(first == 0 or last == self.model.count - 1 for first, last in cells):
-            found.append("An interval that reaches a bound holds what lies beyond it too.")
-        return found
+        beyond = ["An interval that reaches a bound holds what lies beyond it too."]
+        return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
     def account(self) -> Account:
         """Return the column with its bounds and cells."""
         model = self.model
-        low, high = model.shown(model.places[0]), model.shown(float(model.bounds.high))
-        columns = [(model.column, f"({low} to {high} in {model.count} cells; {model.words_about_gaps})")]
+        ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
+        columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
@@ -390,8 +321,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
             hidden="counts",
-            meaning="The estimate, with an interval for these records, which privacy alone makes wide, and one for the "
-            "population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
+            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
+            "the population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
             prior="No prior enters the intervals of quantiles. Shares in the population are taken to be uniform "
             "beforehand.",
             public=("the bounds", "the edges of the cells"),

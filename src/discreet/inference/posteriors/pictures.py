@@ -54,6 +54,7 @@ class Distribution:
 
     None of whole numbers, which are atoms.
     """
+    among: str = "these records"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from discreet.inference.posteriors.row import STAR, Row
 from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.travelling import likelihoods_of, travelling
-from discreet.inference.posteriors.trees import data_tree, write_netcdf
+from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
 from discreet.models.model import MadeUp, ModelT
 from discreet.records.columns import Column
@@ -247,6 +247,10 @@ class Posterior(ABC, Generic[ModelT]):
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
         """Draw the parameters from the prior; refuse in words where there is none to draw from."""
         raise DeclarationError(f"no prior is drawn from for {self.subject}")
+
+    def further_groups(self, states: States) -> dict[str, Group]:
+        """Return further groups of numbers that travel with draws, by name."""
+        return {}
 
     def to_arviz(self, draws: int = _DRAWS, seed: int = 0) -> Any:
         """Return a data tree for ArviZ: draws by chain or independent, log likelihoods, predictive outputs, the prior.

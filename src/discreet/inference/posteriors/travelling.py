@@ -58,6 +58,7 @@ def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
         before = States({name: values[0] for name, values in groups["prior"].items()})
         own = before.some(_most(posterior.releases))
         add("prior_predictive", lambda: _published(posterior, own, names, generator, seed + 1))
+    groups |= posterior.further_groups(states)
     groups["observed_data"] = {n: np.array(r.output) for n, r in zip(names, posterior.releases, strict=True)}
     axes = {name: (f"{name} number",) for name in names}
     dims = {group: dict(posterior.dims) for group in ("posterior", "prior")}

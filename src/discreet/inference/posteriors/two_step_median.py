@@ -6,11 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.inference.posteriors.number_table import NumberTableEngine, NumberTablePosterior, NumberTableReading
+from discreet.inference.posteriors.number_table import NumberTableEngine, NumberTablePosterior
 from discreet.inference.posteriors.states import States
 from discreet.mechanisms.two_step_median import Below
 from discreet.noise.cut import CutLaw
 from discreet.reading import Case
+from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import EdgeTests
 from discreet.reading.step_tests import StepTests, laplace_cut, weights_of
 

@@ -30,18 +30,25 @@ _TRIM = 60.0  # factors e below the largest weight of a group at which its windo
 
 @dataclass(frozen=True, eq=False)
 class GivenLikelihood:
-    """`places[g]` are the cells of group g, in the table of `whole`; `shares` are the parameters a_g."""
+    """`places[g]` are the cells of group g, in the table of `whole`; `shares` are the parameters a_g.
+
+    `lifts[g, j]` is log Gamma(a_g + K) - tilt_g j for the j-th size K of the group's window.
+    """
 
     whole: ProductLikelihood
     places: Counts
     shares: Floats
     tilts: Floats
+    lifts: Floats
 
     @classmethod
     def of(cls, whole: ProductLikelihood, places: Counts, shares: Floats) -> "GivenLikelihood":
         """Return it with one fixed tilt for each group: the logarithm of about its size."""
         peaks = whole.first + np.argmax(whole.base + gammaln(whole.first[:, None] + np.arange(whole.base.shape[1]) + 1))
-        return cls(whole, places, shares, np.log(shares + peaks[places].sum(axis=1)))
+        tilts, totals = np.log(shares + peaks[places].sum(axis=1)), whole.first[places].sum(axis=1)
+        steps = np.arange(places.shape[1] * (whole.base.shape[1] - 1) + 1)
+        lifts = gammaln((shares + totals)[:, None] + steps) - tilts[:, None] * steps
+        return cls(whole, places, shares, tilts, np.asarray(lifts))
 
     @property
     def size(self) -> int:
@@ -57,7 +64,7 @@ class GivenLikelihood:
     def steps(self) -> float:
         """Return how many products of two numbers one value takes."""
         groups, cells = self.places.shape
-        return float(groups * cells * cells * self.whole.base.shape[1] ** 2)
+        return float(4 * groups * cells**2 * self.whole.base.shape[1] ** 2)
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | q) and E[k | z, q] for rows of log q, in the order of the table's cells."""
@@ -67,53 +74,88 @@ class GivenLikelihood:
         expected = np.array([each for _, each in found]).reshape(log_probabilities.shape)
         return values.reshape(log_probabilities.shape[:-1]), expected
 
-    def _one(self, row: Floats) -> tuple[float, Floats]:
+    def values(self, log_probabilities: Floats) -> Floats:
+        """Return log P(z | q) alone, for rows of log q."""
+        rows = log_probabilities.reshape(-1, len(self.whole.first))
+        return np.array([self._value(row)[0] for row in rows]).reshape(log_probabilities.shape[:-1])
+
+    def _weights(self, row: Floats) -> tuple[Floats, Floats] | None:
+        """Return the tilted weights of every cell, each row divided by its largest, and the logarithms of these."""
         first, base, gone = self.whole.first, self.whole.base, row == -inf
         if gone.any():
             if first[gone].any():
-                return -inf, np.zeros(len(row))
+                return None
             base, row = base.copy(), np.where(gone, 0.0, row)
-            base[gone, 1:] = -inf
-        groups, cells = self.places.shape
-        steps = np.arange(base.shape[1])
+            base[gone, 1:] = -inf  # nobody is where nobody can be
         tilts = np.empty(len(row))
         tilts[self.places] = self.tilts[:, None]
-        logs = base + (row + tilts)[:, None] * steps
+        logs = base + (row + tilts)[:, None] * np.arange(base.shape[1])
         peaks = logs.max(axis=1)
-        weights = np.exp(logs - peaks[:, None])
-        totals = first[self.places].sum(axis=1)
-        length = cells * (base.shape[1] - 1) + 1
-        ones, means = np.empty((groups, length)), np.empty((groups, cells, length))
-        for group, own in enumerate(self.places):
-            ones[group], means[group] = _summed(weights[own], steps)
-        log_group = np.full((groups, length), -inf)
-        np.log(ones, out=log_group, where=ones > 0)
-        sums = totals[:, None] + np.arange(length)
-        log_group += gammaln(self.shares[:, None] + sums) - self.tilts[:, None] * np.arange(length)
+        return np.exp(logs - peaks[:, None]), peaks
+
+    def _value(self, row: Floats) -> tuple[float, "_Groups | None"]:
+        """Return log P(z | q), and the groups behind it."""
+        if (found := self._weights(row)) is None:
+            return -inf, None
+        weights, peaks = found
+        totals = self.whole.first[self.places].sum(axis=1)
+        series = np.array([_product(weights[own]) for own in self.places])
+        steps = np.arange(series.shape[1])
+        logs = np.full(series.shape, -inf)
+        np.log(series, out=logs, where=series > 0)
+        logs += self.lifts
         rest = self.size - int(totals.sum())
-        law = tilted_to(log_group, np.arange(length), rest, absolute=1e-9, relative=_NEAR)
+        law = tilted_to(logs, steps, rest, absolute=1e-9, relative=_NEAR)
         known = KnownSum(law.weights, rest, float(np.sqrt(law.variance)))
         if not known.mass > 0:
-            return -inf, np.zeros(len(row))
-        a, n = float(self.shares.sum()), self.size
-        constant = self.whole.constant + gammaln(a) - gammaln(a + n) - gammaln(self.shares).sum()
+            return -inf, None
+        a = float(self.shares.sum())
+        constant = self.whole.constant + gammaln(a) - gammaln(a + self.size) - gammaln(self.shares).sum()
         value = float(constant) + log(known.mass) + float(law.log_sums.sum() + peaks.sum()) - law.tilt * rest
-        value += float(row @ first)
-        expected = np.empty(len(row))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ratios = np.where(ones[:, None, :] > 0, means / ones[:, None, :], 0.0)
-        for cell in range(cells):
-            centre = (law.weights * ratios[:, cell]).sum(axis=1)
-            told = known.expect(ratios[:, cell] - centre[:, None])
+        value += float(np.where(row == -inf, 0.0, row) @ self.whole.first)
+        return value, _Groups(weights, series, law.weights, known)
+
+    def _one(self, row: Floats) -> tuple[float, Floats]:
+        value, groups = self._value(row)
+        if groups is None:
+            return -inf, np.zeros(len(row))
+        expected, first = np.empty(len(row)), self.whole.first
+        means = np.array([_means(groups.weights[own]) for own in self.places])
+        series = groups.series[:, None, :]
+        ratios = np.divide(means, series, out=np.zeros_like(means), where=series > 0)
+        for cell in range(self.places.shape[1]):
+            centre = (groups.laws * ratios[:, cell]).sum(axis=1)
+            told = groups.known.expect(ratios[:, cell] - centre[:, None])
             expected[self.places[:, cell]] = first[self.places[:, cell]] + centre + told
         return value, expected
 
 
-def _summed(weights: Floats, steps: Counts) -> tuple[Floats, Floats]:
-    """Return sum over all steps with a given sum of the product of weights, and the same times the step of each row."""
-    series, means = weights[0], [weights[0] * steps]
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Weights of cells, their product inside each group, the laws of the groups' sizes, and these given the total."""
+
+    weights: Floats
+    series: Floats
+    laws: Floats
+    known: KnownSum
+
+
+def _product(weights: Floats) -> Floats:
+    """Return for every sum of steps the sum of all products of weights."""
+    series = weights[0]
     for row in weights[1:]:
-        means = [np.convolve(each, row) for each in means]
-        means.append(np.convolve(series, row * steps))
         series = np.convolve(series, row)
-    return series, np.array(means)
+    return series
+
+
+def _means(weights: Floats) -> Floats:
+    """Return the same times the step of each row: products from the left, the row itself, products from the right."""
+    steps, rows = np.arange(weights.shape[1]), list(weights)
+    right = [np.ones(1)]
+    for row in rows[:0:-1]:
+        right.append(np.convolve(right[-1], row))
+    found, left = [], np.ones(1)
+    for row, rest in zip(rows, reversed(right), strict=True):
+        found.append(np.convolve(np.convolve(left, row * steps), rest))
+        left = np.convolve(left, row)
+    return np.array(found)

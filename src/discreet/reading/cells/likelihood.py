@@ -50,6 +50,9 @@ class OfCells(Protocol):
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return the log likelihood and the expected counts, for rows."""
 
+    def values(self, log_probabilities: Floats) -> Floats:
+        """Return the log likelihood alone, for rows."""
+
 
 class CellFunction:
     """A likelihood in the order of a table's cells, with a check of what it is given."""
@@ -107,6 +110,14 @@ class CellFunction:
         even = np.full(rows.shape[-1], -np.log(rows.shape[-1]))
         values, expected = self._inner(np.where(odd[..., None], even, rows))
         return np.where(odd, -np.inf, values), np.where(odd[..., None], 0.0, expected)
+
+    def values(self, log_probabilities: Floats) -> Floats:
+        """Return log P(release | p) alone, unchecked: -inf where a number is none."""
+        rows = np.asarray(log_probabilities, dtype=float)
+        odd = (np.isnan(rows) | (rows == np.inf)).any(axis=-1)
+        found = np.full(rows.shape[:-1], -np.inf)
+        found[~odd] = self._inner.values(rows[~odd])
+        return found
 
 
 class Likelihood(CellFunction):

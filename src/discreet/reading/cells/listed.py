@@ -54,6 +54,10 @@ class ListedLikelihood:
         expected = np.concatenate([weights @ self.tables for _, weights in found])
         return values.reshape(log_probabilities.shape[:-1]), expected.reshape(log_probabilities.shape)
 
+    def values(self, log_probabilities: Floats) -> Floats:
+        """Return log P(z | p) alone, for rows of log p."""
+        return self(log_probabilities)[0]
+
     def covariance_times(self, log_probabilities: Floats, vector: Floats) -> Floats:
         """Return Cov[k | z, p] v for one row of log p."""
         _, (weights,) = self._weights(log_probabilities[None])

@@ -42,6 +42,11 @@ class ProductLikelihood:
         expected = np.array([each for _, each in found]).reshape(log_probabilities.shape)
         return values.reshape(log_probabilities.shape[:-1]), expected
 
+    def values(self, log_probabilities: Floats) -> Floats:
+        """Return log P(z | p) alone, for rows of log p."""
+        rows = log_probabilities.reshape(-1, len(self.first))
+        return np.array([self._value(row)[0] for row in rows]).reshape(log_probabilities.shape[:-1])
+
     def _tilted(self, row: Floats) -> tuple[Tilted, KnownSum, float] | None:
         """Return the tilted laws of all cells, and what was added to log P besides; nothing where p is impossible."""
         steps, rest = np.arange(self.base.shape[1]), self.size - int(self.first.sum())
@@ -56,12 +61,17 @@ class ProductLikelihood:
         shift = float(slopes @ self.first) - (law.tilt + start) * rest
         return law, KnownSum(law.weights, rest, float(np.sqrt(law.variance))), shift
 
-    def _one(self, row: Floats) -> tuple[float, Floats]:
+    def _value(self, row: Floats) -> tuple[float, Tilted, KnownSum] | tuple[float, None, None]:
         found = self._tilted(row)
         if found is None or not (mass := found[1].mass) > 0:
-            return -inf, np.zeros(len(row))
+            return -inf, None, None
         law, known, shift = found
-        value = self.constant + log(mass) + float(law.log_sums.sum()) + shift
+        return self.constant + log(mass) + float(law.log_sums.sum()) + shift, law, known
+
+    def _one(self, row: Floats) -> tuple[float, Floats]:
+        value, law, known = self._value(row)
+        if law is None or known is None:
+            return -inf, np.zeros(len(row))
         steps = np.arange(self.base.shape[1])
         means = law.weights @ steps  # sums of positive numbers: a tiny mean keeps its digits
         return value, self.first + means + known.expect(steps - means[:, None])

@@ -45,7 +45,8 @@ def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[flo
     x = measured(
         "edge",
         axis=_axis(
-            f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: these records", picture.dates
+            f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: {picture.among}",
+            picture.dates,
         ),
     )
     steps = {} if picture.densities else {"interpolate": "step-before"}  # whole numbers are atoms

@@ -152,16 +152,20 @@ def _checked(release: Release, certificate: "Certificate | None") -> list[str]:
 def _not_promised(release: Release, public: Sequence[str]) -> list[str]:
     epsilon, rows = release.guarantee.epsilon, release.unit.rows
     delta = ", and delta grows as well" if release.guarantee.delta else ""
+    who = release.model.protects.removeprefix("one ")
     more = "more than one record" if rows == 1 else f"more than {rows} records"
+    several = f"**Several rows for one person.** A person with {more} is protected less, in the same way."
+    if who != "record":
+        several = "**Several ids for one person.** Who has rows under two ids counts as two, and is protected less."
     points = [
         "**Other releases add up.** If the same people are in other releases, the epsilons are added. The ledger keeps "
         "the sum; a second ledger for the same people would not be noticed.",
         f"**Groups are protected less.** For a family of four whose records hang together, the factor is "
         f"{_power_in_words(4 * epsilon)}{delta}.",
-        f"**Several rows for one person.** A person with {more} is protected less, in the same way.",
+        several,
         "**What is true of people in general is not protected.** If the release shows that something is common, "
         "readers will expect it of everyone, also of those who are not in the data.",
-        "**Public facts are not protected:** the number of records, the columns and levels, "
+        f"**Public facts are not protected:** the number of {who}s, the columns and levels, "
         f"{''.join(f'{fact}, ' for fact in public)}epsilon and the label.",
     ]
     return ["## What is not promised", bullets(points)]

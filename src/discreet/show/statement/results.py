@@ -34,13 +34,13 @@ def published_unread(release: Release) -> list[str]:
 
 
 def _published(release: Release, question: str, columns: Sequence[tuple[str, str]], hidden: str) -> list[str]:
-    kind = "made-up " if release.simulated else ""
+    kind = ("made-up " if release.simulated else "") + release.model.protects.removeprefix("one ")
     points = [f"**{plain(name)}** {plain(words)}" for name, words in columns[:MOST_COLUMNS]]
     if len(columns) > MOST_COLUMNS:
         points.append(f"and {len(columns) - MOST_COLUMNS} more columns")
     return [
         "## What was published",
-        f"A randomised summary of **{release.mechanism.size:,} {kind}records**.{question}",
+        f"A randomised summary of **{release.mechanism.size:,} {kind}s**.{question}",
         bullets(points),
         f"The true {plain(hidden)} were not published: what was published instead was drawn at random, by "
         f"`{type(release.mechanism).__name__}`.",

@@ -1,0 +1,144 @@
+"""Metrics of a column in groups: inside a group as far as values are apart, to another group by a way of its own."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from discreet.documents import Document
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, exact, exact_text
+from discreet.guarantees.column_metrics import Line, Steps
+from discreet.guarantees.metric import Metric
+from discreet.records.columns import Level
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class InGroups(Metric):
+    """A metric of one column inside each group of `by`, with the distance `between` two groups; group by group."""
+
+    measure: ClassVar[type[Steps] | type[Line]]
+
+    inside: Steps | Line
+    by: str
+    groups: tuple[Level, ...]
+    between: Fraction
+
+    def __init__(self, inside: Steps | Line, by: str, groups: Sequence[Level], between: Exact) -> None:
+        away = exact(between, "between")
+        if len(groups) < 2 or len(set(groups)) < len(groups) or by == inside.column or away <= 0:
+            raise DeclarationError("Groups need a column of their own, two or more levels, and a distance above 0.")
+        for name, value in (("inside", inside), ("by", by), ("groups", tuple(groups)), ("between", away)):
+            object.__setattr__(self, name, value)
+
+    @abstractmethod
+    def across(self, first: int, second: int) -> Fraction:
+        """Return the distance of two places of different groups."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the column of numbers and that of groups."""
+        return *self.inside.columns, self.by
+
+    @property
+    def gap(self) -> object:
+        """Return what a gap counts as."""
+        return self.inside.missing
+
+    @property
+    def places(self) -> int:
+        """Return all places of all groups, group by group."""
+        return len(self.groups) * self.inside.places
+
+    def distance(self, first: int, second: int) -> Fraction:
+        """Return the distance inside a group, or across two."""
+        (one, start), (two, end) = (divmod(place, self.inside.places) for place in (first, second))
+        return self.inside.distance(start, end) if one == two else self.across(start, end)
+
+    @property
+    def nearest(self) -> Fraction:
+        """Return the smallest distance inside a group, or that between groups if it is smaller."""
+        return min(self.inside.nearest, self.between)
+
+    def place(self, value: Any) -> int:
+        """Return the place of a pair: a group, and a value."""
+        group, number = value
+        if group not in self.groups:
+            raise DeclarationError(f"{group!r} is none of the groups {', '.join(map(repr, self.groups))}.")
+        return self.groups.index(group) * self.inside.places + self.inside.place(number)
+
+    def facts(self) -> Document:
+        """Return the facts of the metric inside, the column and levels of groups, and their distance."""
+        groups = {"by": self.by, "groups": list(self.groups), "between": exact_text(self.between)}
+        return {"inside": self.inside.facts(), **groups}
+
+    @classmethod
+    def of_facts(cls, **facts: Any) -> "Metric":
+        """Return the metric that written facts describe."""
+        return cls(cls.measure(**facts.pop("inside")), **facts)
+
+
+class GroupSteps(InGroups):
+    """Even steps of a column inside each group of `by`; all of another group is `between` away.
+
+    >>> metric = GroupSteps(Steps("age", 0, 100, 50), "ward", ("A", "B"), 80)
+    >>> metric.distance(metric.place(("A", 10)), metric.place(("A", 16)))
+    Fraction(6, 1)
+    >>> metric.distance(metric.place(("A", 10)), metric.place(("B", 16)))
+    Fraction(80, 1)
+    """
+
+    measure = Steps
+
+    def __init__(self, inside: Steps | Line, by: str, groups: Sequence[Level], between: Exact) -> None:
+        super().__init__(inside, by, groups, between)
+        if 2 * self.between < inside.diameter:
+            raise DeclarationError("Groups are at least half as far apart as both bounds: else it would be no metric.")
+
+    def across(self, first: int, second: int) -> Fraction:
+        """Return the one distance between groups."""
+        return self.between
+
+    @property
+    def diameter(self) -> Fraction:
+        """Return the larger of both distances."""
+        return max(self.inside.diameter, self.between)
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the column, and how far groups are apart."""
+        return f"{self.inside.unit}; another {self.by} is {float(self.between):.4g} away"
+
+
+class GroupLines(InGroups):
+    """Cells in a row inside each group of `by`; to another group the way goes over the middle cells of both rows.
+
+    >>> metric = GroupLines(Line("age", range(101)), "ward", ("A", "B"), 20)
+    >>> metric.distance(metric.place(("A", 40)), metric.place(("B", 55)))
+    Fraction(35, 1)
+    """
+
+    measure = Line
+
+    @property
+    def _from_middle(self) -> tuple[Fraction, ...]:
+        return tuple(self.inside.distance(place, self.inside.places // 2) for place in range(self.inside.places))
+
+    def across(self, first: int, second: int) -> Fraction:
+        """Return both ways to the middle, and the distance between groups."""
+        middle = self.inside.places // 2
+        return self.inside.distance(first, middle) + self.between + self.inside.distance(middle, second)
+
+    @property
+    def diameter(self) -> Fraction:
+        """Return the longest way across, or inside if that is longer."""
+        return max(self.inside.diameter, 2 * max(self._from_middle) + self.between)
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the column, and the way to another group."""
+        middle = self.inside.marks[self.inside.places // 2]
+        assert isinstance(middle, Fraction)
+        over = f"over {float(middle):.6g}, and {float(self.between):.4g} from there"
+        return f"{self.inside.unit}; the way to another {self.by} goes {over}"

@@ -1,0 +1,245 @@
+"""The noise-aware posterior of a program's parameters: coefficients, rates, spreads, and what follows from them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.exact import whole
+from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.posterior import SHOWN_LEVEL, Posterior
+from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.trees import Group
+from discreet.mathematics.distributions import Interval
+from discreet.mathematics.distributions.weighted import WeightedDraws
+from discreet.models.modelled_table import ModelledTable
+from discreet.reading.cells.model_reading import ModelReading
+from discreet.reading.cells.target import Target
+from discreet.releases import Release
+
+SCALED = (0.8, 1.25)
+"""Powers of the prior under which a reading is looked at again."""
+_SENSITIVE = 0.3  # standard deviations by which a mean moves between the two powers, above which it is said
+
+
+class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
+    """What a reader knows about the parameters of a program, with the noise of the release accounted for."""
+
+    is_information_at_hand = True
+
+    def __init__(
+        self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        (self.reading,) = readings
+
+    @property
+    def subject(self) -> str:  # type: ignore[override]  # which the program tells
+        """Return what it is about, in words."""
+        return self.model.program.subject
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all quantities."""
+        return self.reading.cells.labels
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self.model.program!r} given {self.releases[0].label!r}>"
+
+    def quantity(self, name: str) -> WeightedDraws:
+        """Return the law of one quantity by its name: mean, sd, quantiles, interval."""
+        return self.reading.law(self._place(name))
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise DeclarationError(f"There is no quantity {name!r}; there are {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def mean(self, name: str) -> float:
+        """Return the mean of a quantity."""
+        return self.quantity(name).mean
+
+    def sd(self, name: str) -> float:
+        """Return the standard deviation of a quantity."""
+        return self.quantity(name).sd
+
+    def interval(self, name: str, level: float = SHOWN_LEVEL) -> Interval:
+        """Return the equal-tailed interval of a quantity: sampling and privacy together."""
+        return self.quantity(name).interval(level)
+
+    def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
+        """Return the law of any function of the quantities: it gets arrays by name, and gives one number for each."""
+        found = np.asarray(function(dict(zip(self.names, self.reading.values.T, strict=True))), dtype=float)
+        if found.shape != (len(self.reading.values),):
+            raise DeclarationError("The function has to give one number for each point, computed array by array.")
+        return WeightedDraws(found, self.reading.grouped)
+
+    def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        """Return one row for each quantity."""
+        return self.some_rows(range(len(self.names)), level)
+
+    def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        """Return the rows at these places alone."""
+        shares = self._shares(level)
+        found = []
+        for place in places:
+            law = self.reading.law(int(place))
+            low, high = law.interval(level)
+            share = None if shares is None else max(0.0, 1 - shares[int(place)] / (high - low)) if high > low else None
+            error = None if self.reading.is_exact else law.standard_error
+            unit = self.reading.cells.unit
+            found.append(Row(self.names[place], "", law.mean, law.median, low, high, law.sd, share, unit, error))
+        return tuple(found)
+
+    def _shares(self, level: float) -> list[float] | None:
+        """Return the widths of intervals that exact counts would give, were they the expected ones."""
+        if not isinstance(self.reading.target, Target):
+            return None
+        _, expected = self.reading.target.likelihood.unchecked(self._middle)
+        return [width for _, width in self.model.known_rows(expected, self.size, level)]
+
+    @cached_property
+    def _middle(self) -> Floats:
+        """Return log probabilities at the mean of the parameters without ends."""
+        mean = self.reading.grouped.mean(self.reading.found.points)
+        return self.reading.cells.log_of(mean[None])[0]
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw what is shown, with the parameters without ends behind it."""
+        number, generator = whole(count, "count", most=10**7), np.random.default_rng(seed)
+        if self.reading.chains:
+            each = max(1, min(number // self.reading.chains, len(self.reading.values) // self.reading.chains))
+            rows = np.arange(len(self.reading.values)).reshape(self.reading.chains, -1)[:, -each:].ravel()
+        else:
+            rows = self.reading.grouped.chosen(number, generator)
+        return self._states(rows)
+
+    def _states(self, rows: Counts) -> States:
+        found = self.reading.found
+        statistics = {"log_density": found.log_densities[rows], "weight": found.weights[rows]}
+        parameters = {"parameters": self.reading.values[rows]}
+        return States(parameters, found.points[rows], max(1, self.reading.chains), statistics)
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Return draws of all quantities, one row for each."""
+        return dict(self.states(count, seed).parameters)
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return that the quantities lie along one axis."""
+        return {"parameters": ("parameter",)}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the names of all quantities."""
+        return {"parameter": self.names}
+
+    def further_groups(self, states: States) -> dict[str, Group]:
+        """Return the log prior density of every draw, on the scale without ends, for prior sensitivity."""
+        return {"log_prior": {"log_prior": states.chained(self.reading.cells.log_prior(states.behind)[0])}}
+
+    def log_likelihoods(self, states: States) -> list[Floats]:
+        """Return log P(release | parameters), all true tables summed out: one number for each release."""
+        if len(self.releases) > 1:
+            raise DeclarationError("several releases were read together, and only their product is known")
+        return [self.reading.target.told_values(states.behind)]
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        """Draw the counts of as many further records."""
+        if not isinstance(self.reading.target, Target):
+            raise DeclarationError("further records are drawn for one population at a time")
+        chances = self.model.chances(states.behind, generator)
+        return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw the parameters from the prior."""
+        theta = self.reading.cells.prior_draws(count, generator)
+        return States({"parameters": self.reading.cells.natural(theta)}, theta)
+
+    @property
+    def combined(self) -> str:
+        """Say which releases were read together, as the same records or as populations."""
+        if isinstance(self.reading.target, Target):
+            return super().combined
+        sizes = [f"{name} ({r.mechanism.size} records)" for name, r in zip(self._parts, self.releases, strict=True)]
+        return f"Read together, as likelihoods of different populations: {', '.join(sizes)}."
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        target = self.reading.target
+        return () if isinstance(target, Target) else tuple(target.parts)
+
+    @property
+    def method(self) -> str:
+        """Say in words how the releases were read."""
+        return self.reading.method
+
+    @property
+    def log_evidence(self) -> float | None:
+        """Return log P(releases | program) if it is known."""
+        found = self.reading.log_evidence
+        return found if isfinite(found) else None
+
+    @cached_property
+    def information(self) -> float | None:
+        """Return what the releases told, in nats: E[log likelihood] under the posterior less the log evidence."""
+        if self.log_evidence is None:
+            return None
+        found = self.reading.found
+        kept = found.weights > 0
+        told = found.log_densities[kept] - self.reading.cells.log_prior(found.points[kept])[0]
+        return float(found.weights[kept] @ told) - self.log_evidence
+
+    @property
+    def has_declared_prior(self) -> bool:
+        """Tell whether the program is the one that the holder proposed."""
+        return bool(self.model == self.releases[0].mechanism.model)
+
+    def prior_sensitivity(self) -> dict[str, float]:
+        """Return by how many standard deviations each mean moves between the prior^.8 and the prior^1.25.
+
+        Draws get the weight w p(theta)^(a - 1): power scaling. A mean that moves by more than about .3 rests on the
+        prior as much as on the release.
+        """
+        found = self.reading.found
+        logs = self.reading.cells.log_prior(found.points)[0]
+        means = []
+        for power in SCALED:
+            shift = (power - 1) * logs
+            weights = found.weights * np.exp(shift - shift[found.weights > 0].max())
+            means.append(weights @ self.reading.values / weights.sum())
+        sds = np.sqrt(self.reading.grouped.variance(self.reading.values))
+        moved = np.abs(means[1] - means[0]) / np.where(sds > 0, sds, 1.0)
+        return dict(zip(self.names, moved.tolist(), strict=True))
+
+    def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
+        """Say which means rest on the prior."""
+        moved = {name: by for name, by in self.prior_sensitivity().items() if by > _SENSITIVE}
+        if not moved:
+            return ()
+        named = ", ".join(f"{name} ({by:.1f} sd)" for name, by in moved.items())
+        return (f"These means move when the prior is made weaker or stronger (powers .8 and 1.25): {named}.",)
+
+    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
+        """Return the program, how far the reading can be trusted, and how much means rest on the prior."""
+        figures = {"pareto_shape": self.reading.found.shape, "r_hat": self.reading.r_hat}
+        known: dict[str, object] = {name: value for name, value in figures.items() if isfinite(value)}
+        if not self.reading.is_exact:
+            known["effective_size"] = self.reading.effective_size
+            known["variance_errors"] = [self.reading.variance_error(place) for place in range(len(self.names))]
+        return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
+
+    def account(self) -> Account:
+        """Return the question and the prior in words."""
+        return Account(
+            question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
+            columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
+            hidden="records and their counts",
+            meaning="Each line is one quantity of the model, and an interval that holds the uncertainty of sampling "
+            "and of the noise together.",
+            prior=self.model.program.in_words(),
+        )

@@ -1,0 +1,270 @@
+"""Densities that are known up to a factor, as weighted points: on a grid, or by draws around the mode.
+
+Of one or two parameters a grid along the axes of the curvature at the mode, with a spline between its points, is exact
+to four digits or more. Of more, independent draws from a multivariate t law at the mode have the weights target /
+proposal, whose largest ones are smoothed (`pareto`); where few of them count, the proposal is moved to what they say
+and drawn from again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import lgamma, log, nan, pi
+from typing import Protocol
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.mathematics.groups import Grouped
+from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
+
+
+class LogDensity(Protocol):
+    """The logarithm of a density up to one constant, for rows of parameters."""
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return log densities and their derivatives."""
+
+    def values(self, theta: Floats) -> Floats:
+        """Return log densities alone."""
+
+
+ON_A_GRID, BY_DRAWS = "grid", "draws"
+
+_COARSE, _FINE = {1: 65, 2: 25}, {1: 2001, 2: 241}  # points along each axis, before and after the spline
+_FIRST_REACH, _FALL, _WIDENED = 7.0, 22.0, 8  # in standard deviations; nats at the rim below the peak; rounds
+_DEGREES = 7.0  # of freedom of the proposal
+_ROUNDS, _GOOD_SHAPE, _GOOD_SHARE = 4, 0.6, 0.15  # moves of a proposal, and draws that need none
+_STEP = 1e-4
+_ALONG = (-4.5, 2.5, 15)  # logarithms of a spread, from .01 to 12
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedPoints:
+    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, not a number on a grid."""
+
+    points: Floats
+    weights: Floats
+    log_densities: Floats
+    found: str
+    shape: float
+    log_mass: float
+    log_mass_error: float
+
+    @property
+    def grouped(self) -> Grouped:
+        """Return the weights for means and errors: of independent draws each is a group of its own."""
+        return Grouped(self.weights, len(self.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """Where a density is largest, and a factor L of about its covariance there, L L' = (-second derivative)^-1.
+
+    As a proposal it is a multivariate t law with that place and that factor.
+    """
+
+    place: Floats
+    factor: Floats
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw from the t law."""
+        units = generator.standard_normal((count, len(self.place)))
+        units *= np.sqrt(_DEGREES / generator.chisquare(_DEGREES, count))[:, None]
+        return np.asarray(self.place + units @ self.factor.T)
+
+    def log_density(self, points: Floats) -> Floats:
+        """Return the log density of the t law."""
+        dimension = len(self.place)
+        units = np.linalg.solve(self.factor, (points - self.place).T)
+        constant = lgamma((_DEGREES + dimension) / 2) - lgamma(_DEGREES / 2) - dimension / 2 * log(_DEGREES * pi)
+        constant -= float(np.log(np.diag(self.factor)).sum())
+        return np.asarray(constant - (_DEGREES + dimension) / 2 * np.log1p(np.square(units).sum(axis=0) / _DEGREES))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Several peaks with weights that add up to 1, as one proposal."""
+
+    peaks: tuple[Peak, ...]
+    weights: Floats
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw from all of them, each about as often as its weight says."""
+        times = generator.multinomial(count, self.weights)
+        return np.concatenate([peak.draw(int(n), generator) for peak, n in zip(self.peaks, times, strict=True) if n])
+
+    def log_density(self, points: Floats) -> Floats:
+        """Return the log density of the mixture."""
+        logs = [peak.log_density(points) + log(w) for peak, w in zip(self.peaks, self.weights, strict=True)]
+        return np.asarray(np.logaddexp.reduce(logs, axis=0))
+
+
+def along(target: LogDensity, place: int, start: Floats) -> Mixture:
+    """Return a proposal along one parameter, such as the logarithm of a spread: the peak of all others at some values.
+
+    There is no good peak of all parameters together where effects shrink with their spread. Each peak has about the
+    mass that its height and its curvature tell (Laplace's method), and they overlap.
+    """
+    values, found, masses = np.linspace(*_ALONG), [], []
+    others, kept = np.delete(start, place), np.delete(np.arange(len(start)), place)
+    for value in values:
+        found.append(peak_of(_Held(target, place, float(value)), [others]))
+        others = found[-1].place
+        height = float(target.values(np.insert(others, place, value)[None])[0])
+        masses.append(height + float(np.log(np.diag(found[-1].factor)).sum()))
+    slopes = np.gradient(np.array([own.place for own in found]), values, axis=0)  # the others move along
+    width, peaks = 0.7 * float(values[1] - values[0]), []
+    for value, own, slope in zip(values, found, slopes, strict=True):
+        factor = np.zeros((len(start), len(start)))
+        factor[np.ix_(kept, kept)], factor[kept, place], factor[place, place] = own.factor, width * slope, width
+        peaks.append(Peak(np.insert(own.place, place, value), factor))
+    weights = np.exp(np.array(masses) - max(masses))
+    weights = np.maximum(weights, 1e-4)  # a little of everything: what the method misses is drawn as well
+    return Mixture(tuple(peaks), weights / weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """A target with one parameter held at a value."""
+
+    target: LogDensity
+    place: int
+    value: float
+
+    def _whole(self, theta: Floats) -> Floats:
+        return np.insert(theta, self.place, self.value, axis=1)
+
+    def values(self, theta: Floats) -> Floats:
+        """Return log densities alone."""
+        return self.target.values(self._whole(theta))
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return log densities and their derivatives."""
+        value, slope = self.target(self._whole(theta))
+        return value, np.delete(slope, self.place, axis=1)
+
+
+def peak_of(target: LogDensity, starts: Sequence[Floats]) -> Peak:
+    """Return the highest of the peaks that are found from some starts."""
+    from scipy.optimize import minimize  # which takes long to load
+
+    def falling(place: Floats) -> tuple[float, Floats]:
+        (value,), (slope,) = target(place[None])
+        return (1e300, np.zeros_like(place)) if not np.isfinite(value) else (-float(value), -slope)
+
+    found = [minimize(falling, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}) for start in starts]
+    best = np.asarray(min(found, key=lambda each: float(each.fun)).x)
+    dimension = len(best)
+    second = np.empty((dimension, dimension))
+    steps = _STEP * (1 + np.abs(best))
+    for place in range(dimension):
+        step = steps * (np.arange(dimension) == place)
+        _, slopes = target(np.stack([best + step, best - step]))
+        second[place] = (slopes[0] - slopes[1]) / (2 * steps[place])
+    values, vectors = np.linalg.eigh(-(second + second.T) / 2)
+    values = np.maximum(values, 1e-6 * max(float(values.max()), 1e-6))
+    return Peak(best, np.linalg.cholesky((vectors / values) @ vectors.T))
+
+
+def on_a_grid(target: LogDensity, peak: Peak) -> WeightedPoints:
+    """Return a grid of one or two dimensions, wide enough that nothing is left at its rim."""
+    dimension = len(peak.place)
+    reaches = np.full((dimension, 2), _FIRST_REACH)
+    for _ in range(_WIDENED):
+        axes = [np.linspace(-low, high, _COARSE[dimension]) for low, high in reaches]
+        logs = target.values(_placed(peak, axes)).reshape([len(axis) for axis in axes])
+        top = float(logs.max())
+        wide = False
+        for axis in range(dimension):
+            rims = np.moveaxis(logs, axis, 0)[[0, -1]].reshape(2, -1).max(axis=1)
+            widened = rims > top - _FALL
+            reaches[axis][widened] *= 1.6
+            wide |= bool(widened.any())
+        if not wide:
+            break
+    logs = np.maximum(np.where(np.isnan(logs), -np.inf, logs), top - 80.0)
+    fine = [np.linspace(axis[0], axis[-1], _FINE[dimension]) for axis in axes]
+    between = _between(axes, logs, fine)
+    weights = np.exp(between - between.max())
+    step = float(np.prod([axis[1] - axis[0] for axis in fine])) * abs(float(np.linalg.det(peak.factor)))
+    log_mass = float(between.max()) + log(float(weights.sum()) * step)
+    return WeightedPoints(_placed(peak, fine), weights / weights.sum(), between, ON_A_GRID, nan, log_mass, 0.0)
+
+
+def _placed(peak: Peak, axes: Sequence[Floats]) -> Floats:
+    """Return the points of a grid along the axes of the curvature, the first axis slowest."""
+    units = np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
+    return np.asarray(peak.place + units @ peak.factor.T)
+
+
+def _between(axes: Sequence[Floats], logs: Floats, fine: Sequence[Floats]) -> Floats:
+    from scipy.interpolate import CubicSpline, RectBivariateSpline  # which take long to load
+
+    if len(axes) == 1:
+        return np.asarray(CubicSpline(axes[0], logs)(fine[0]))
+    return np.asarray(RectBivariateSpline(*axes, logs, s=0)(*fine)).ravel()
+
+
+def by_draws(
+    target: LogDensity, peak: Peak | Mixture, count: int, worth: float, most: int, generator: np.random.Generator
+) -> WeightedPoints:
+    """Return weighted draws: `count` at first, more until they are worth so many independent ones, or `most` are made.
+
+    While few of the first ones count, the proposal is moved to the mean and the covariance that they give.
+    """
+    best = _Weighed.by(target, peak, count, generator)
+    for _ in range(_ROUNDS):
+        if best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points):
+            break
+        other = _Weighed.by(target, _moved(best), count, generator)
+        best = other if other.found.effective_size > best.found.effective_size else best.widened()
+    while best.found.effective_size < worth and len(best.points) < most and best.found.shape <= MOST_SHAPE:
+        best = best.together(_Weighed.by(target, best.peak, len(best.points), generator))
+    found = best.found
+    return WeightedPoints(
+        best.points, found.weights, best.densities, BY_DRAWS, found.shape, found.log_mean, found.log_mean_error
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """Draws of a proposal, and their weights; `width` says how much wider it is made if it has to be moved."""
+
+    peak: Peak | Mixture
+    points: Floats
+    logs: Floats
+    densities: Floats
+    found: Smoothed
+    width: float = 1.1
+
+    @classmethod
+    def by(cls, target: LogDensity, peak: Peak | Mixture, count: int, generator: np.random.Generator) -> "_Weighed":
+        """Draw from a proposal."""
+        points = peak.draw(count, generator)
+        densities = target.values(points)
+        finite = np.isfinite(densities)
+        logs = np.where(finite, np.where(finite, densities, 0.0) - peak.log_density(points), -np.inf)
+        return cls(peak, points, logs, densities, smoothed(logs))
+
+    def together(self, other: "_Weighed") -> "_Weighed":
+        """Return the draws of both, which are from the same proposal."""
+        logs = np.concatenate([self.logs, other.logs])
+        points, densities = (
+            np.concatenate(each) for each in ((self.points, other.points), (self.densities, other.densities))
+        )
+        return _Weighed(self.peak, points, logs, densities, smoothed(logs))
+
+    def widened(self) -> "_Weighed":
+        """Return the same, to be moved to something wider the next time."""
+        return replace(self, width=1.3 * self.width)
+
+
+def _moved(last: _Weighed) -> Peak:
+    """Return a proposal with the mean and about the covariance of weighted draws."""
+    weights, points, peak = last.found.weights, last.points, last.peak
+    if isinstance(peak, Peak) and last.found.effective_size < 3 * points.shape[1]:
+        return Peak(peak.place, last.width * peak.factor)
+    mean = weights @ points
+    centred = points - mean
+    covariance = (weights[:, None] * centred).T @ centred + 1e-6 * np.eye(points.shape[1])
+    return Peak(mean, last.width * np.linalg.cholesky(covariance))

@@ -1,0 +1,123 @@
+"""GroupPaths: a table of an ordered column by groups under a metric: a row of cells for each group, hung together.
+
+Inside a group a record that moves from x_a to x_b is |x_a - x_b| away. To another group its way goes to the middle cell
+of its row, from there to that of the other by a declared distance, and on: |x_a - x_m| + between + |x_m - x_b|. The
+rows hang on a hub, so the distance is that of a tree, and noise in the shape of transport along it (`hung_paths`) has
+
+    ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k')
+
+for data sets at ANY distance W, by the triangle inequality, with equality at z = k. A distance that adds up values and
+groups, |x_a - x_b| + between, is no tree, and no exact sampler of its noise is known; so this way is taken, and said.
+For any change whatever it is epsilon = epsilon_per_unit times the longest way, which an ordinary ledger is charged.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Counts
+from discreet.errors import DeclarationError
+from discreet.exact import Exact, positive, whole
+from discreet.guarantees.column_metrics import Line
+from discreet.guarantees.group_metrics import GroupLines
+from discreet.mechanisms.additive import within_bounds
+from discreet.mechanisms.tree_table import NumberCells
+from discreet.mechanisms.under_metric import UnderMetric
+from discreet.models.model import Model
+from discreet.models.number_table import NumberTable
+from discreet.noise import HungPaths
+
+
+@dataclass(frozen=True)
+class HungCells(NumberCells):
+    """All cells of a table of numbers, group by group."""
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a unit that moves between two ends of rows: every other way lies inside one of these."""
+        own, both = self.model.count - 1, (0, self.model.count - 1)
+        across = [(end, self.model.count + other) for end in both for other in both if end <= other]
+        return tuple(self._moved(*ends) for ends in [(0, own), *across])
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
+    """A table of numbers by groups under a metric: `epsilon` is what holds for any change whatever.
+
+    `between` is the distance of two groups at the middle of their rows; left out, that of both bounds.
+
+    >>> from discreet.records.columns import Column
+    >>> ward = Column("ward", ("A", "B"), outside="B")
+    >>> ages = NumberTable("age", bounds=(0, 100), cells=101, is_whole=True, missing=40, by=ward)
+    >>> table = GroupPaths.per_unit(ages, size=1000, epsilon_per_unit="0.1", between=20)
+    >>> table.guarantee.epsilon, table.guarantee.metric.at(("A", 40), ("B", 55)).epsilon
+    (Fraction(12, 1), Fraction(7, 2))
+    """
+
+    model: NumberTable
+    size: int
+    epsilon: Fraction
+    between: Fraction
+
+    def __init__(self, model: NumberTable, size: int, epsilon: Exact, between: Exact | None = None) -> None:
+        if not isinstance(model, NumberTable) or model.by is None:
+            raise DeclarationError("GroupPaths publishes a NumberTable with `by`; PathTable is for one without groups.")
+        if model.leaves_gaps_out or model.persons is not None:
+            raise DeclarationError(
+                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
+                "as, and ask of records and not of persons."
+            )
+        usual = model.edges[-2] - model.edges[0]
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "size", whole(size, "size"))
+        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
+        object.__setattr__(self, "between", usual if between is None else positive(between, "between"))
+
+    @classmethod
+    def per_unit(
+        cls, model: NumberTable, size: int, epsilon_per_unit: Exact, between: Exact | None = None
+    ) -> "GroupPaths":
+        """Return the table with so much epsilon for each unit of the column."""
+        diameter = cls(model, size, 1, between).metric.diameter
+        return cls(model, size, positive(epsilon_per_unit, "epsilon_per_unit") * diameter, between)
+
+    @cached_property
+    def metric(self) -> GroupLines:
+        """Return the distance of cells: along their rows."""
+        by = self.model.by
+        assert by is not None
+        inside = Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing)
+        return GroupLines(inside, by.name, by.levels, self.between)
+
+    @property
+    def epsilon_per_unit(self) -> Fraction:
+        """Return epsilon for each unit of the column."""
+        return self.epsilon / self.metric.diameter
+
+    @property
+    def reason(self) -> str:
+        """Say why the guarantee holds."""
+        return "noise in the shape of transport along rows that hang together (triangle inequality, at any distance)"
+
+    @cached_property
+    def quantities(self) -> HungCells:
+        """Return all cells."""
+        return HungCells(self.model, (len(self.model.cells),))
+
+    @cached_property
+    def noise(self) -> HungPaths:
+        """Return one rate for each step from a cell to the next, and half of that between groups for each row."""
+        steps = np.diff(np.array(self.model.edges[:-1], dtype=object))
+        rates = tuple(self.epsilon_per_unit * step for step in steps)
+        return HungPaths(rates, self.epsilon_per_unit * self.between / 2, len(self.model.groups))
+
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array; they must sum to the public size."""
+        return self.model.numbers(counts, len(self.model.cells), self.size)
+
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give a twin with the same distance between groups."""
+        yield {}

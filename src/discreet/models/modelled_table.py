@@ -1,0 +1,160 @@
+"""A table with a program: counts of declared cells are published, and a reader's model of them goes along.
+
+What one record can do is what it can do to the table, whatever the program is; so it is published, verified and charged
+as the table alone. The program is the holder's proposal: `infer` reads the release by it, by another program
+(`model=...`), or as a plain table (`prior=...`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mathematics.distributions.weighted import WeightedDraws
+from discreet.models.asked import Asked
+from discreet.models.categories import Categories, Prior
+from discreet.models.model import MadeUp
+from discreet.models.programs.families import family_of
+from discreet.models.programs.program import Cells, Program
+from discreet.records.columns import Column
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ModelledTable(Categories, kind="ModelledTable"):
+    """A table of declared columns, crossed, and the program by which it is proposed to be read."""
+
+    document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
+
+    program: Program
+
+    def __init__(self, columns: Sequence[Column], program: Program, prior: None = None) -> None:
+        if not isinstance(program, Program):
+            raise DeclarationError(f"A program is one of discreet.programs; got a {type(program).__name__}.")
+        super().__init__(columns)
+        object.__setattr__(self, "program", program)
+        self.bound  # noqa: B018 - refuses a program that does not fit the columns
+
+    def __repr__(self) -> str:
+        return f"ModelledTable({', '.join(column.name for column in self.columns)}; {self.program!r})"
+
+    def document_values(self) -> dict[str, object]:
+        """Return that no prior of the table was declared: the program has its own."""
+        return {"prior": None}
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the names by which studies ask for programs, and what makes each of keys."""
+        found = {"family": _table_made_by(family_of)}
+        for kind in Program.kinds.newest.values():
+            assert issubclass(kind, Program)
+            found |= {name: _table_made_by(asked.make) for name, asked in kind.asked_as().items()}
+        return found
+
+    @cached_property
+    def bound(self) -> Cells:
+        """Return the program on these columns."""
+        return self.program.on(self.columns)
+
+    @property
+    def is_prior_open(self) -> bool:
+        """Return False: the program has a prior."""
+        return False
+
+    def with_prior(self, prior: Prior | None) -> Categories:
+        """Return the plain table under a Dirichlet prior."""
+        return Categories(self.columns, prior=prior)
+
+    def parts(self) -> Iterator[Categories]:  # type: ignore[override]  # twins are plain tables
+        """Give smaller plain tables: what one record can do does not depend on the program."""
+        return Categories(self.columns).parts()
+
+    @property
+    def part_in_words(self) -> str:
+        """Say how many cells there are."""
+        return f"{len(self.cells)} cells"
+
+    @cached_property
+    def groups(self) -> Counts | None:
+        """Return the cells of every pattern of the columns that are given, one row each; None if none are."""
+        if not self.bound.given:
+            return None
+        names, shape = [c.name for c in self.columns], [len(c.levels) for c in self.columns]
+        axes = [names.index(name) for name in self.bound.given]
+        others = [axis for axis in range(len(names)) if axis not in axes]
+        cells = np.arange(len(self.cells)).reshape(shape).transpose([*axes, *others])
+        return cells.reshape(int(np.prod([shape[axis] for axis in axes])), -1)
+
+    def chances(self, theta: Floats, generator: np.random.Generator) -> Floats:
+        """Return probabilities of all cells for rows of parameters; shares that are given are drawn evenly."""
+        found = np.exp(self.bound.log_of(theta))
+        if self.groups is None:
+            return found
+        shares = generator.dirichlet(np.ones(len(self.groups)), size=len(theta))
+        by_cell = np.empty_like(found)
+        by_cell[:, self.groups] = shares[:, :, None]
+        return np.asarray(found * by_cell)
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        """Draw parameters from the prior, and counts of so many records from these."""
+        theta = self.bound.prior_draws(1, generator)
+        (chances,) = self.chances(theta, generator)
+        truth = self.bound.natural(theta)[0]
+        return MadeUp(tuple(truth.tolist()), generator.multinomial(size, chances / chances.sum()))
+
+    def made_up_work(self, size: int) -> tuple[float, float]:
+        """Return about how many operations `made_up` and a reading of exact counts take."""
+        return 2e8, 1e6
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
+        target, generator = _Known(self.bound, np.asarray(statistics, dtype=float)), np.random.default_rng(0)
+        peak = peak_of(target, starts_of(self.bound))
+        is_small = self.bound.dimension <= 2
+        found = on_a_grid(target, peak) if is_small else by_draws(target, peak, 2_000, 500, 8_000, generator)
+        shown = self.bound.natural(found.points)
+        laws = [WeightedDraws(values, found.grouped) for values in shown.T]
+        low, high = tails(level)
+        return [(law.mean, law.quantile(high) - law.quantile(low)) for law in laws]
+
+    @property
+    def row_scales(self) -> tuple[float, ...]:
+        """Return 1 for each row: they are no probabilities."""
+        return (1.0,) * len(self.bound.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Prior times the likelihood of counts that are known."""
+
+    bound: Cells
+    counts: Floats
+
+    def values(self, theta: Floats) -> Floats:
+        """Return log densities of rows of parameters."""
+        logs = np.where(self.counts > 0, self.bound.log_of(theta), 0.0)
+        return np.asarray(self.bound.log_prior(theta)[0] + logs @ self.counts)
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return log densities and their derivatives."""
+        slope = self.bound.log_prior(theta)[1]
+        return self.values(theta), slope + self.bound.pull_back(theta, np.tile(self.counts, (len(theta), 1)))
+
+
+def starts_of(bound: Cells) -> list[Floats]:
+    """Return where the search for a mode begins: medians of prior draws, and some of these."""
+    draws = bound.prior_draws(201, np.random.default_rng(0))
+    return [np.median(draws, axis=0), *draws[:1]]
+
+
+def _table_made_by(make: Callable[..., Program]) -> Asked:
+    @wraps(make)
+    def made(*given: object, **keys: object) -> ModelledTable:
+        return make(*given, **keys).table
+
+    return Asked(made)

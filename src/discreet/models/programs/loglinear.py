@@ -1,0 +1,85 @@
+"""Log-linear models: which columns of a table hang together, by the interactions that are chosen.
+
+log p = X b - log sum e^(X b), X with one column for each combination of levels of every term. Terms that are left out
+say that columns are independent given the others. The derivative by b is X'(E[k] - n p).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from discreet.arrays import Floats
+from discreet.errors import DeclarationError
+from discreet.models.asked import Asked, Declared
+from discreet.models.priors import Law, law_of
+from discreet.models.programs.formulas import design_of, read_formula
+from discreet.models.programs.program import Cells, Program, chosen
+from discreet.models.programs.regressions import USUAL
+from discreet.records.columns import Column
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class LogLinear(Program, kind="LogLinear"):
+    """A log-linear model of a crossed table, such as '~ age + ward + falls + age:falls'.
+
+    >>> LogLinear("~ age*falls")
+    LogLinear('~ age*falls')
+    """
+
+    subject: ClassVar[str] = "a log-linear model"
+
+    formula: str
+    prior: str = USUAL
+
+    def __init__(self, formula: str, columns: Sequence[Column] | None = None, prior: str | Law = USUAL) -> None:
+        read = read_formula(formula)
+        if read.outcome or read.varying or not read.terms:
+            raise DeclarationError(
+                f"A log-linear model has terms right of ~ alone, '~ age + ward + age:ward'; got {formula!r}."
+            )
+        object.__setattr__(self, "formula", formula)
+        object.__setattr__(self, "prior", repr(law_of(prior, "an effect", "real")))
+        if columns is not None:
+            own = chosen(columns, read.covariates)
+            object.__setattr__(self, "columns", own)
+            self.on(own)
+
+    def __repr__(self) -> str:
+        return f"LogLinear({self.formula!r}{'' if self.prior == USUAL else f', prior={self.prior}'})"
+
+    @classmethod
+    def asked_as(cls) -> Mapping[str, Asked]:
+        """Return the name by which a study asks for it."""
+        return {"log-linear": Asked(cls._asked)}
+
+    @classmethod
+    def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "LogLinear":
+        names = read_formula(formula).covariates
+        return cls(formula, list(declared.levels("formula", names).values()), prior)
+
+    def on(self, columns: Sequence[Column]) -> Cells:
+        """Return it on a table of exactly these columns."""
+        read, names = read_formula(self.formula), [column.name for column in columns]
+        if set(names) != set(read.covariates):
+            raise DeclarationError(
+                f"{self.formula!r} names {', '.join(read.covariates)}; the table has {', '.join(names)}."
+            )
+        design = design_of(columns, names, read.terms, None)
+        matrix = design.matrix[:, 1:]  # what multiplies every cell is known: probabilities add up to 1
+
+        def log_of(theta: Floats) -> Floats:
+            return np.asarray(log_softmax(theta @ matrix.T, axis=1))
+
+        def pull(theta: Floats, expected: Floats) -> Floats:
+            chances = softmax(theta @ matrix.T, axis=1)
+            return np.asarray((expected - expected.sum(axis=1, keepdims=True) * chances) @ matrix)
+
+        laws = (law_of(self.prior, "an effect"),) * matrix.shape[1]
+        return Cells(tuple(columns), design.names[1:], laws, log_of, pull, unit="log of a probability")
+
+    def in_words(self) -> str:
+        """Say what is believed beforehand."""
+        return f"Every effect of {self.formula} has the prior {self.prior}."

@@ -1,0 +1,145 @@
+"""Noise of transport along rows of cells that hang together: each group's row on its middle cell, all on one hub.
+
+A unit is carried from cell to cell of its row, over steps with the rates r_i; to another group it goes over the middle
+of both rows and the hub between them, where nothing is counted. With U_i the noise in all cells from an end of the row
+up to and including the cell i on its way to the middle, and U_m that of the whole group,
+
+    P(u) = prod over groups and i of tanh(r_i/2) e^(-r_i |U_i|).
+
+u and U determine each other in whole numbers, so the U are independent discrete Laplace numbers; the hub, which holds
+what all groups together have too much or too little, is not published. A record that moves changes every U on its way
+by 1 and no other, as in `transport`.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Counts, Floats, NumbersT
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.noise.laplace import Laplace
+from discreet.noise.law import NoiseLaw
+from discreet.noise.transport import rho_of_moves
+from discreet.randomness import RandomBits
+
+
+@dataclass(frozen=True)
+class HungPaths(NoiseLaw):
+    """Rows of cells with the rates `steps` between neighbours, each hung by its middle cell with the rate `hung`.
+
+    >>> HungPaths((Fraction(1), Fraction(1)), Fraction(3), 2).norm([1, 0, 0, 0, 0, -1])
+    Fraction(8, 1)
+    """
+
+    steps: tuple[Fraction, ...]
+    hung: Fraction
+    groups: int
+
+    def __post_init__(self) -> None:
+        if not self.steps or min(*self.steps, self.hung) <= 0 or self.groups < 2:
+            raise DeclarationError("Rows that hang together are two or more, of two cells or more, with rates above 0.")
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells of a row."""
+        return len(self.steps) + 1
+
+    @property
+    def middle(self) -> int:
+        """Return the cell by which a row hangs."""
+        return self.cells // 2
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return all cells."""
+        return (self.groups * self.cells,)
+
+    @cached_property
+    def edges(self) -> Laplace:
+        """Return the law of what is carried: from each cell towards the middle, and from there to the hub."""
+        own = (*self.steps[: self.middle], self.hung, *self.steps[self.middle :])
+        return Laplace(own * self.groups, (1,) * (self.groups * self.cells))
+
+    def _rows(self, values: NumbersT) -> NumbersT:
+        shaped: NumbersT = np.asarray(values).reshape(*np.shape(values)[:-1], self.groups, self.cells)
+        return shaped
+
+    def carried(self, noise: NumbersT) -> NumbersT:
+        """Return U, for every cell in its place."""
+        rows, m = self._rows(noise), self.middle
+        low, high = np.cumsum(rows[..., :m], axis=-1), np.cumsum(rows[..., :m:-1], axis=-1)[..., ::-1]
+        found: NumbersT = np.concatenate([low, rows.sum(axis=-1, keepdims=True), high], axis=-1)
+        return found.reshape(np.shape(noise))
+
+    def delivered(self, carried: NumbersT) -> NumbersT:
+        """Return u: what each cell has once so many units were carried."""
+        rows, m = self._rows(carried), self.middle
+        found = np.array(rows)
+        found[..., 1 : m + 1] -= rows[..., :m]
+        found[..., m:-1] -= rows[..., m + 1 :]
+        return found.reshape(np.shape(carried))
+
+    def sample(self, rows: int, bits: RandomBits) -> Counts:
+        """Draw what is carried everywhere; no draw is rejected."""
+        return self.delivered(self.edges.sample(rows, bits))
+
+    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of whole numbers by seeded floats, for readers."""
+        shares = -np.expm1(-self.edges.number_rates)
+        drawn = [generator.geometric(shares, (rows, len(shares))) for _ in range(2)]
+        return self.delivered((drawn[0] - drawn[1]).astype(float))
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum r_i |U_i|."""
+        return self.edges.log_kernel(self.carried(np.asarray(noise)))
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return -sum ln tanh(r_i/2)."""
+        return self.edges.log_normaliser
+
+    def _around(self, values: Floats) -> Floats:
+        """Return for every cell the sum of the values of its own way and of those that lead to it."""
+        rows, m = self._rows(values), self.middle
+        found = np.array(rows)
+        found[..., 1 : m + 1] += rows[..., :m]
+        found[..., m:-1] += rows[..., m + 1 :]
+        return np.asarray(found.reshape(values.shape))
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the sum of the variances of the ways at each cell."""
+        return self._around(self.edges.variance)
+
+    @cached_property
+    def reach(self) -> Floats:
+        """Return about one over the smallest rate at each cell: the sum over its ways."""
+        return self._around(1 / self.edges.number_rates)
+
+    @property
+    def information(self) -> Floats:
+        """Return one over the variance."""
+        return 1 / self.variance
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return for each cell the slopes of all ways from it to the hub, added up."""
+        values = np.asarray(noise, dtype=float)
+        rows, m = self._rows(self.edges.slope(self.carried(values))), self.middle
+        low, high = np.cumsum(rows[..., m::-1], axis=-1)[..., ::-1], np.cumsum(rows[..., m:], axis=-1)
+        return np.asarray(np.concatenate([low, high[..., 1:]], axis=-1).reshape(values.shape))
+
+    def norm(self, change: ArrayLike) -> Fraction:
+        """Return sum r_i |C_i|, the distance over which a change is carried."""
+        return self.edges.norm(self.carried(np.asarray(change)))
+
+    def rho(self, change: ArrayLike) -> Fraction:
+        """Return the sum of the zCDP parameters of all ways that move."""
+        return rho_of_moves(self.edges, self.carried(np.asarray(change)))
+
+    def loss(self, change: ArrayLike) -> PrivacyLoss:
+        """Return the exact loss: those of all ways that move add."""
+        return self.edges.loss(self.carried(np.asarray(change)))

@@ -1,0 +1,165 @@
+"""How well a program will be read, before anything is spent: Fisher information of made-up releases.
+
+The score of a release at parameters theta is s = J' E[k | z, p(theta)], that of the exact table S = J' k, and
+s = E[S | z]. So the information of a release is E[s s'] = I - E[S S' - s s'], with I = n sum_i p_i J_i J_i' known:
+made-up releases only have to tell what the noise takes away (a control variate). With the prior's precision the inverse
+is about the covariance of the posterior. It is taken at parameters that are given, or as the median over some from the
+prior.
+
+Where epsilon is tiny the posterior is not normal, and this says too little: rehearse then.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import DeclarationError
+from discreet.exact import Exact
+from discreet.mechanisms import GeometricHistogram, Mechanism
+from discreet.models.modelled_table import ModelledTable
+from discreet.models.programs.program import Cells, Program
+from discreet.randomness import SeededBits
+from discreet.reading.case import Case, Observed
+from discreet.reading.cells.likelihood import Likelihood
+from discreet.reading.cells.target import Target
+from discreet.reading.engines.cell_models import CellModelsEngine, seen
+
+RELEASES, PLACES = 40, 5
+"""Made-up releases at each place, and places from the prior."""
+_STEP = 1e-5
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Expected posterior standard deviations by name, beside those of exact tables; `kept` is the information's share.
+
+    `kept` is the least share over all directions of the parameters, `error` the simulation error of the first sd.
+    """
+
+    size: int
+    epsilon: float
+    sds: Mapping[str, float]
+    exact_sds: Mapping[str, float]
+    kept: float
+    error: float
+
+    def document(self) -> dict[str, object]:
+        """Return all figures."""
+        rows = [{"name": n, "sd": sd, "non_private_sd": self.exact_sds[n]} for n, sd in self.sds.items()]
+        facts = {"epsilon": self.epsilon, "size": self.size, "kept": self.kept, "error": self.error}
+        return facts | {"quantities": rows}
+
+    def __str__(self) -> str:
+        rows = [f"{name}: sd {sd:.3g} ({self.exact_sds[name]:.3g} from exact counts)" for name, sd in self.sds.items()]
+        return "\n".join([f"{self.size} records at epsilon = {self.epsilon:g}", *rows])
+
+
+def forecast(
+    program: Program | Mechanism,
+    size: int | None = None,
+    epsilon: Exact | None = None,
+    at: Mapping[str, float] | None = None,
+    releases: int = RELEASES,
+    seed: int = 1,
+) -> Forecast:
+    """Return how well a program will be read from a release, on average over made-up ones.
+
+    `at` gives values of the parameters by name, on their own scale, for programs that show them as they are; left out,
+    some are drawn from the prior. A program is published by `GeometricHistogram`, or give a mechanism of your own.
+    """
+    mechanism = program if isinstance(program, Mechanism) else _published(program, size, epsilon)
+    model = mechanism.model
+    if not isinstance(model, ModelledTable):
+        raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+    if (why := CellModelsEngine().refusal(Case.before(mechanism))) is not None:
+        raise DeclarationError(f"Nobody could read it: {why}.")
+    generator = np.random.default_rng(seed)
+    places = model.bound.prior_draws(PLACES, generator) if at is None else _placed(model.bound, at)
+    found = [_at(mechanism, theta[None], releases, generator, seed + k) for k, theta in enumerate(places)]
+    private, exact, kept, errors = (np.array(each) for each in zip(*found, strict=True))
+    names = model.bound.labels
+    private_sds, exact_sds = np.median(private, axis=0), np.median(exact, axis=0)
+    return Forecast(
+        mechanism.size,
+        float(mechanism.guarantee.epsilon),
+        dict(zip(names, private_sds.tolist(), strict=True)),
+        dict(zip(names, exact_sds.tolist(), strict=True)),
+        float(np.median(kept)),
+        float(np.median(errors)),
+    )
+
+
+def _published(program: Program, size: int | None, epsilon: Exact | None) -> Mechanism:
+    if size is None or epsilon is None or not isinstance(program, Program):
+        raise DeclarationError("A forecast takes a program, a size and an epsilon, or a mechanism.")
+    return GeometricHistogram(program.table, size, epsilon)
+
+
+def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
+    """Return parameters without ends from values by name."""
+    if set(at) != set(bound.names):
+        raise DeclarationError(f"`at` names {', '.join(at)}; the parameters are {', '.join(bound.names)}.")
+    ends = {"real": lambda x: x, "positive": lambda x: log(x), "unit": lambda x: log(x / (1 - x))}
+    return np.array([[ends[law.support](at[name]) for name, law in zip(bound.names, bound.laws, strict=True)]])
+
+
+def _at(
+    mechanism: Mechanism, theta: Floats, releases: int, generator: np.random.Generator, seed: int
+) -> tuple[Floats, Floats, float, float]:
+    """Return both standard deviations of what is shown, the share of information that is kept, and an error."""
+    model = mechanism.model
+    bound = model.bound
+    (chances,) = model.chances(theta, generator)
+    chances = chances / chances.sum()
+    tables = generator.multinomial(mechanism.size, chances, size=releases)
+    outputs = mechanism.sample(tables, SeededBits(seed))
+    exactly = _exact_information(bound, theta, chances, mechanism.size)
+    scores = np.array([_score(mechanism, output, theta) for output in outputs])
+    known = bound.pull_back(np.repeat(theta, releases, axis=0), tables.astype(float))
+    lost = known[:, :, None] * known[:, None, :] - scores[:, :, None] * scores[:, None, :]
+    precision = np.diag(1 / np.maximum(bound.prior_draws(400, np.random.default_rng(0)).var(axis=0), 1e-12))
+    jacobian = _jacobian(bound, theta)
+    shares = _shares(exactly, lost.mean(axis=0))
+    private, exact = (_sds(precision + info, jacobian) for info in (_kept(exactly, shares), exactly))
+    halves = [_sds(precision + _kept(exactly, _shares(exactly, part.mean(axis=0))), jacobian)[0] for part in
+              (lost[::2], lost[1::2])]  # fmt: skip
+    return private, exact, float(shares[0].min()), abs(halves[0] - halves[1]) / 2
+
+
+def _score(mechanism: Mechanism, output: Counts, theta: Floats) -> Floats:
+    case = Case(mechanism.model, mechanism.size, (Observed(mechanism, np.asarray(output), "made up"),))
+    return Target(mechanism.model.bound, seen(Likelihood.of_case(case), mechanism.model)).told(theta)[1][0]
+
+
+def _exact_information(bound: Cells, theta: Floats, chances: Floats, size: int) -> Floats:
+    """Return n sum_i p_i J_i J_i'."""
+    cells = np.eye(len(chances))
+    rows = bound.pull_back(np.repeat(theta, len(chances), axis=0), cells)
+    return np.asarray(size * (rows * chances[:, None]).T @ rows)
+
+
+def _shares(exactly: Floats, lost: Floats) -> tuple[Floats, Floats]:
+    """Return which shares of the information are kept, between 0 and 1, and in which directions."""
+    root = np.linalg.cholesky(exactly + 1e-9 * np.trace(exactly) / len(exactly) * np.eye(len(exactly)))
+    inner = np.linalg.solve(root, np.linalg.solve(root, lost).T)
+    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    return np.clip(1 - values, 1e-6, 1.0), root @ vectors
+
+
+def _kept(exactly: Floats, shares: tuple[Floats, Floats]) -> Floats:
+    values, directions = shares
+    return np.asarray((directions * values) @ directions.T)
+
+
+def _jacobian(bound: Cells, theta: Floats) -> Floats:
+    """Return the derivative of what is shown by the parameters, by differences."""
+    steps = _STEP * np.eye(bound.dimension)
+    return np.asarray((bound.natural(theta + steps) - bound.natural(theta - steps)).T / (2 * _STEP))
+
+
+def _sds(information: Floats, jacobian: Floats) -> Floats:
+    covariance = jacobian @ np.linalg.solve(information, jacobian.T)
+    return np.array([sqrt(max(0.0, value)) for value in np.diag(covariance)])

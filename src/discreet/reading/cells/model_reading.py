@@ -1,0 +1,129 @@
+"""The parameters of a program, read: weighted points, and words about how they were found and how well."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.errors import ConvergenceWarning
+from discreet.mathematics.densities import ON_A_GRID, WeightedPoints, along, by_draws, on_a_grid, peak_of
+from discreet.mathematics.distributions.weighted import WeightedDraws
+from discreet.mathematics.groups import Grouped
+from discreet.mathematics.pareto import MOST_SHAPE
+from discreet.models.modelled_table import ModelledTable, starts_of
+from discreet.models.programs.program import Cells
+from discreet.reading.cells.target import Populations, Target
+
+DRAWS, MOST_DRAWS, WORTH = 1_500, 16_000, 1_000.0
+"""Draws of the proposal at first and at most, and how many independent ones they shall be worth."""
+MANY_DRAWS, MANY_WORTH = 3_000, 1_500.0
+"""The same where a spread is learnt from many effects."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelReading:
+    """Points with weights, on the scale without ends, for one program or several populations.
+
+    `chains` counts chains one after the other in `found`, if a sampler made them; then weights are equal.
+    """
+
+    model: ModelledTable
+    target: Target | Populations
+    found: WeightedPoints
+    how: str
+    chains: int = 0
+
+    @property
+    def cells(self) -> Cells:
+        """Return names, laws and what is shown."""
+        return self.target.cells
+
+    @cached_property
+    def values(self) -> Floats:
+        """Return what is shown, one row for each point."""
+        return self.cells.natural(self.found.points)
+
+    @cached_property
+    def grouped(self) -> Grouped:
+        """Return the weights, by independent groups."""
+        return Grouped(self.found.weights, self.chains) if self.chains else self.found.grouped
+
+    def law(self, place: int) -> WeightedDraws:
+        """Return the law of one quantity that is shown."""
+        return WeightedDraws(self.values[:, place], self.grouped)
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether a grid was read, without Monte Carlo error."""
+        return self.found.found == ON_A_GRID
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | program), not a number where chains were run."""
+        return self.found.log_mass
+
+    @property
+    def method(self) -> str:
+        """Say in words how it was read, and how well."""
+        where = f"{self.how}; the derivative was taken by differences" if self._is_rough else self.how
+        if self.is_exact:
+            return f"read on a grid of its {self.cells.dimension} parameter{'s' * (self.cells.dimension > 1)}: {where}"
+        worth = f"worth {self.effective_size:.0f} independent ones for the worst row"
+        if self.chains:
+            return f"read by {self.chains} chains of a Hamiltonian sampler, {worth} (R-hat {self.r_hat:.3f}): {where}"
+        return (
+            f"read by {len(self.found.weights)} independent draws around the mode, weighed (Pareto k-hat "
+            f"{self.found.shape:.2f}, trusted up to {MOST_SHAPE}), {worth}: {where}"
+        )
+
+    @property
+    def _is_rough(self) -> bool:
+        return isinstance(self.target, Target) and self.cells.pull is None and not self.is_exact
+
+    @cached_property
+    def effective_size(self) -> float:
+        """Return how many independent draws these are worth, for means and for squares, in the worst row."""
+        squares = np.square(self.values - self.grouped.mean(self.values))
+        return min(self.grouped.effective_size(self.values), self.grouped.effective_size(squares))
+
+    @property
+    def r_hat(self) -> float:
+        """Return how well chains agree; not a number without chains."""
+        return self.grouped.r_hat(self.values) if self.chains > 1 else float("nan")
+
+    def variance_error(self, place: int) -> float:
+        """Return the Monte Carlo error of a row's variance, as a share of it."""
+        centred = self.values[:, place] - float(self.grouped.mean(self.values[:, place]))
+        squares = np.square(centred)
+        return float(self.grouped.error(squares) / max(float(self.grouped.mean(squares)), 1e-300))
+
+
+def read_target(model: ModelledTable, target: Target | Populations, how: str, seed: int = 0) -> ModelReading:
+    """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
+
+    Where these cannot be trusted, by a Hamiltonian sampler if one is installed; else with a warning.
+    """
+    cells, generator = target.cells, np.random.default_rng(seed)
+    if cells.spreads:
+        proposal = along(target, cells.spreads[0], starts_of(cells)[0])
+        found = by_draws(target, proposal, MANY_DRAWS, MANY_WORTH, MOST_DRAWS, generator)
+    else:
+        peak = peak_of(target, starts_of(cells))
+        if cells.dimension <= 2:
+            return ModelReading(model, target, on_a_grid(target, peak), how)
+        found = by_draws(target, peak, DRAWS, WORTH, MOST_DRAWS, generator)
+    if found.shape <= MOST_SHAPE:
+        return ModelReading(model, target, found, how)
+    from discreet.reading.cells import chains  # which loads a sampler that may not be installed
+
+    if chains.is_installed():
+        return chains.read_by_chains(model, target, how, seed)
+    warnings.warn(
+        f"The draws that read this release cannot be trusted: their weights have a Pareto k-hat of {found.shape:.2f}"
+        f", and {MOST_SHAPE} is the limit. Install discreet[nutpie] for a Hamiltonian sampler.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+    return ModelReading(model, target, found, how)

@@ -1,0 +1,232 @@
+"""Releases of tables read by programs: against slow sums, exact tables, and the road from a study to an interval."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import beta, gamma, poisson
+
+import discreet as dc
+from discreet.command_line import main
+from discreet.inference import ModelPosterior
+from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
+from discreet.reading.cells.listed import ListedLikelihood
+
+VISITS = dc.Column("visits", tuple(range(7)), outside=6)
+FALLS = dc.Column("falls", ("no", "yes"), outside="no")
+WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
+AGE = dc.Column("age", ("young", "old"), outside="young")
+
+
+def simulated(table: dc.Categories, counts: list[int], epsilon: float = 1, label: str = "made up") -> dc.Release:
+    mechanism = dc.GeometricHistogram(table, sum(counts), epsilon)
+    return dc.simulate(mechanism, counts, dc.SeededBits(sum(counts)), label)
+
+
+def test_a_rate_is_read_as_a_slow_sum_over_rates_says() -> None:
+    program = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+    release = simulated(program.table, [50, 68, 47, 22, 9, 3, 1], epsilon=2)
+    posterior = dc.infer(release)
+    assert isinstance(posterior, ModelPosterior)
+    rates = np.linspace(0.8, 2.2, 141)
+    logs = np.concatenate([poisson.logpmf(np.arange(6)[:, None], rates), poisson.logsf(5, rates)[None]]).T
+    slow = release.likelihood(logs)[0] + gamma(4, scale=1 / 3).logpdf(rates)
+    weights = np.exp(slow - slow.max())
+    mean = float(weights @ rates / weights.sum())
+    assert posterior.mean("rate") == pytest.approx(mean, abs=1e-5)
+    assert posterior.sd("rate") == pytest.approx(np.sqrt(weights @ (rates - mean) ** 2 / weights.sum()), abs=1e-5)
+    assert posterior.log_evidence == pytest.approx(float(np.log(weights.sum() * 0.01) + slow.max()), abs=1e-5)
+    inside = np.cumsum(weights) / weights.sum()
+    low, high = posterior.interval("rate")
+    assert (low, high) == pytest.approx((np.interp(0.05, inside, rates), np.interp(0.95, inside, rates)), abs=0.01)
+    assert "grid" in posterior.method
+
+
+def test_the_family_of_draws_and_a_plain_table_are_read_alike() -> None:
+    program = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+    counts = [50, 68, 47, 22, 9, 3, 1]
+    told = dc.infer(simulated(program.table, counts, 2))
+    plain = simulated(dc.Categories(VISITS), counts, 2)
+    for model in (program, dc.Poisson("visits", most=6, shape=4, rate=3)):
+        (row,), (own,) = dc.infer(plain, model=model).rows(), told.rows()
+        assert (row.mean, row.low, row.high) == pytest.approx((own.mean, own.low, own.high), abs=1e-6)
+    assert len(dc.infer(simulated(program.table, counts, 2), prior=1).rows()) == 7  # as a table, without the program
+
+
+def test_one_table_of_two_cells_is_the_beta_posterior_of_exact_counts() -> None:
+    model = dc.CellModel(lambda given: np.log([1 - given["p"], given["p"]]), {"p": "Beta(2, 3)"})
+    release = simulated(dc.Categories(FALLS), [70, 30], epsilon=10_000)
+    posterior = dc.infer(release, model=model)
+    assert posterior.mean("p") == pytest.approx(beta(32, 73).mean(), abs=1e-5)
+    assert posterior.interval("p") == pytest.approx(beta(32, 73).interval(0.9), abs=1e-4)
+    odds = posterior.of(lambda given: given["p"] / (1 - given["p"]))
+    assert odds.mean == pytest.approx(32 / 72, abs=1e-3)
+    (row,) = posterior.rows()
+    assert row.share_due_to_privacy == pytest.approx(0, abs=1e-3)
+
+
+def logistic() -> dc.Release:
+    table = dc.Logistic("falls ~ ward + age", columns=[WARD, AGE, FALLS]).table
+    return simulated(table, [150, 40, 120, 60, 130, 30, 90, 70, 140, 20, 100, 50], epsilon=2)
+
+
+def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
+    table = dc.Logistic("falls ~ age", columns=[AGE, FALLS]).table
+    release = simulated(table, [280, 60, 190, 110], epsilon=3)
+    posterior = dc.infer(release)
+    target = posterior.reading.target
+    drawn = by_draws(target, peak_of(target, [np.zeros(2)]), 600, 300, 1_200, np.random.default_rng(1))
+    grid = on_a_grid(target, peak_of(target, [np.zeros(2)]))
+    for place in range(2):
+        mean, sd = float(grid.weights @ grid.points[:, place]), posterior.sd(posterior.names[place])
+        assert float(drawn.weights @ drawn.points[:, place]) == pytest.approx(mean, abs=6 * sd / np.sqrt(300))
+    assert drawn.log_mass == pytest.approx(grid.log_mass, abs=0.2)
+    assert drawn.shape < 0.7
+
+
+def test_a_regression_is_written_read_and_shown() -> None:
+    release = logistic()
+    again = dc.Release.from_json(release.to_json())
+    assert again == release
+    posterior = dc.infer(again)
+    assert posterior.names == ("intercept", "ward=B", "ward=C", "age=old")
+    assert posterior.mean("age=old") == pytest.approx(0.9, abs=0.6)  # made up at odds ratios of 1.9 to 3.5
+    rows = posterior.rows()
+    assert all(row.monte_carlo_error is not None and row.monte_carlo_error < 0.2 * row.sd for row in rows)
+    assert all(row.share_due_to_privacy is not None and 0 <= row.share_due_to_privacy < 0.6 for row in rows)
+    assert "k-hat" in posterior.method
+    assert posterior.information is not None
+    assert posterior.information > 5
+    assert "log odds" in str(posterior)
+    assert set(posterior.prior_sensitivity()) == set(posterior.names)
+    assert max(posterior.prior_sensitivity().values()) < 0.3
+    assert posterior.draws(50, seed=1)["parameters"].shape == (50, 4)
+    told = dc.verify(release)
+    assert told.epsilon <= 2
+    tree = posterior.to_arviz(draws=100)
+    assert {"posterior", "log_likelihood", "posterior_predictive", "prior", "log_prior"} <= set(tree.children)
+
+
+def test_a_stronger_prior_moves_what_the_release_hardly_tells() -> None:
+    program = dc.programs.Poisson(VISITS, rate="Gamma(400, 100)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        posterior = dc.infer(simulated(program.table, [4, 2, 1, 1, 0, 0, 0], epsilon=0.5))
+    assert posterior.prior_sensitivity()["rate"] == pytest.approx(0, abs=0.5)
+    weak = dc.infer(simulated(program.table, [40, 20, 10, 5, 0, 0, 0], epsilon=2))
+    assert weak.prior_sensitivity()["rate"] > 0.3
+    assert "prior" in " ".join(weak.remarks())
+
+
+def test_two_hospitals_share_a_rate_or_differ_around_a_common_one() -> None:
+    north = simulated(dc.Categories(FALLS), [340, 60], epsilon=2, label="north")
+    south = simulated(dc.Categories(FALLS), [230, 70], epsilon=2, label="south")
+
+    def cells(given: dict[str, float]) -> np.ndarray:
+        return np.log([1 - given["rate"], given["rate"]])
+
+    shared = dc.infer(north=north, south=south, model=dc.CellModel(cells, {"rate": "Beta(1, 1)"}))
+    assert shared.mean("rate") == pytest.approx(130 / 700, abs=0.03)
+    together = dc.infer(
+        north=north, south=south, model=dc.CellModel(cells, {"rate": "Beta(1, 1)"}, exchangeable=("rate",))
+    )
+    assert together.mean("rate of north") < together.mean("rate (common)") < together.mean("rate of south")
+    assert together.mean("rate of north") > 0.15 - 0.02  # drawn towards the other
+    with pytest.raises(dc.DeclarationError, match="by name"):
+        dc.infer(north, model=dc.CellModel(cells, {"rate": "Beta(1, 1)"}), south=south)
+
+
+def test_two_releases_of_the_same_records_tell_more_than_one() -> None:
+    program = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+    counts = [50, 68, 47, 22, 9, 3, 1]
+    one, two = simulated(program.table, counts, 0.2, "first"), simulated(dc.Categories(VISITS), counts, 0.5, "second")
+    both = dc.infer(one, two, model=program)
+    assert both.sd("rate") < dc.infer(one).sd("rate")
+
+
+def test_what_is_no_program_or_no_table_is_refused_in_words() -> None:
+    release = simulated(dc.Categories(FALLS), [70, 30])
+    with pytest.raises(dc.DeclarationError, match="got a int"):
+        dc.infer(release, model=3)
+    network = dc.Network.naive_bayes("a", ["b"], {"a": (0, 1), "b": (0, 1)}, outside={"a": 0, "b": 0})
+    counts = dc.Release(dc.FamilyHistograms(network, 10, 1), (5, 5, 2, 3, 3, 2), "made up", simulated=True)
+    with pytest.raises(dc.DeclarationError, match="one table of categories"):
+        dc.infer(counts, model="b ~ a")
+    wrong = dc.CellModel(lambda given: np.log([given["p"], given["p"]]), {"p": "Beta(1, 1)"})
+    with pytest.raises(dc.DeclarationError, match="add up to"):
+        dc.infer(release, model=wrong)
+
+
+def test_exact_counts_are_one_table() -> None:
+    value, expected = ListedLikelihood.exact(np.array([3, 2]))(np.log([0.5, 0.5]))
+    assert float(value) == pytest.approx(np.log(10 / 32))
+    assert expected == pytest.approx([3, 2])
+
+
+STUDY = """
+[data]
+path = "records.csv"
+size = 400
+
+[columns.ward]
+levels = ["A", "B"]
+outside = "A"
+
+[columns.falls]
+levels = ["no", "yes"]
+outside = "no"
+
+[columns.days]
+bands = [0, 1, 2, 4, 8, 16]
+
+[budget]
+ledger = "study.db"
+epsilon = 4
+
+[questions.risk]
+model = "logistic"
+formula = "falls ~ ward"
+prior = "Normal(0, 1.5)"
+epsilon = 2
+
+[questions.stay]
+model = "family"
+family = "log-normal"
+column = "days"
+priors = { mean = "Normal(1, 1)", sd = "HalfNormal(1)" }
+epsilon = 2
+"""
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_study_asks_for_programs_and_the_command_line_goes_the_whole_road(tmp_path: Path) -> None:
+    generator = np.random.default_rng(2)
+    wards, days = generator.integers(2, size=400), np.minimum(generator.lognormal(1, 0.7, 400), 15.9)
+    falls = generator.random(400) < np.where(wards == 1, 0.5, 0.2)
+    lines = [f"{'AB'[w]},{('no', 'yes')[int(f)]},{d:.3f}" for w, f, d in zip(wards, falls, days, strict=True)]
+    (tmp_path / "records.csv").write_text("ward,falls,days\n" + "\n".join(lines) + "\n")
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY)
+    planned = json.loads(run("plan", str(study), "--ask", "stay", "--epsilon", "2", "--json"))
+    assert planned["rows"][0]["quantities"][0]["name"] == "mean"
+    for name in ("risk", "stay"):
+        run("publish", str(study), "--ask", name, "--out", str(tmp_path / f"{name}.json"))
+    run("verify", str(tmp_path / "risk.json"), "--ledger", str(tmp_path / "study.db"))
+    found = json.loads(run("infer", str(tmp_path / "stay.json"), "--json"))
+    assert [row["quantity"] for row in found["rows"]] == ["mean", "sd"]
+    assert found["rows"][0]["mean"] == pytest.approx(1, abs=0.3)
+    told = json.loads(run("infer", str(tmp_path / "risk.json"), "--model", "falls ~ ward", "--json"))
+    assert told["rows"][1]["quantity"] == "ward=B"
+    page = tmp_path / "page.md"
+    assert "log odds" in run("infer", str(tmp_path / "risk.json"), "--statement", str(page))
+    assert "Normal(0, 1.5)" in page.read_text()
+    refused = CliRunner().invoke(main, ["infer", str(tmp_path / "risk.json"), "--model", "poisson", "--prior", "1"])
+    assert refused.exit_code != 0

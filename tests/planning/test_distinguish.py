@@ -1,0 +1,77 @@
+"""How far apart neighbours are under a mechanism, and how many releases tell them apart: against sums over outputs."""
+
+from fractions import Fraction
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta, gamma, norm
+
+import discreet as dc
+from discreet.certificates.distinguishing import draws_needed, law_divergence
+from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
+from discreet.planning import distinguish
+
+F = Fraction
+COIN = dc.Categories("x", levels=("a", "b"), outside="a", prior=2)
+
+
+def slow_divergence(one: Any, two: Any, low: float, high: float) -> float:
+    return float(quad(lambda x: one.pdf(x) * (one.logpdf(x) - two.logpdf(x)), low, high, limit=200)[0])
+
+
+def test_divergences_of_laws_are_their_integrals() -> None:
+    for one, two in (((3, 2), (4.5, 2)), ((3, 2), (3, 5)), ((7, 2), (5, 1))):
+        laws = [GammaLaw(F(str(a)), F(str(b))) for a, b in (one, two)]
+        twins = [gamma(a, scale=1 / b) for a, b in (one, two)]
+        slow = max(slow_divergence(*twins, 0, 60), slow_divergence(*reversed(twins), 0, 60))
+        assert law_divergence(*laws) == pytest.approx(slow, rel=1e-6)
+    normal = NormalLaw(F(0), F(4)), NormalLaw(F(1), F(4))
+    assert law_divergence(*normal) == pytest.approx(slow_divergence(norm(0, 2), norm(1, 2), -30, 30), rel=1e-6)
+    with pytest.raises(dc.DeclarationError, match="is known of"):
+        law_divergence(BetaLaw(F(1), F(1)), BetaLaw(F(1), F(2)))
+
+
+def test_the_divergence_of_draws_is_that_of_the_worst_neighbours() -> None:
+    """All totals of the other records of a binomial family, by integrals."""
+    model = dc.Binomial("x", trials=2, alpha=3, beta=2)
+    mechanism = dc.PosteriorSampling(model, 3, 5, "0.5", power="0.5")
+    slow = 0.0
+    for rest in range(5):
+        s, t = 3 + 0.5 * rest, 2 + 0.5 * (4 - rest)
+        pair = beta(s, t + 1), beta(s + 1, t)
+        slow = max(slow, slow_divergence(*pair, 0, 1), slow_divergence(*reversed(pair), 0, 1))
+    found = distinguish(mechanism, 0.1)
+    assert found.exact
+    assert found.divergence == pytest.approx(slow, rel=1e-6)
+    assert found.releases == draws_needed(found.divergence, 0.1) == np.ceil(0.8 * log(9) / slow)
+    assert 0 < found.total_variation < 1
+
+
+def test_noisy_counts_are_judged_by_their_privacy_loss() -> None:
+    """Two-sided geometric noise on one count: the divergence is a sum over all outputs."""
+    found = distinguish(dc.GeometricHistogram(COIN, 20, 1))
+    noise = np.arange(-80, 81)
+    law = np.exp(-abs(noise)) * (1 - np.exp(-1)) / (1 + np.exp(-1))
+    slow = float(law @ (abs(noise - 1) - abs(noise)))
+    assert found.divergence == pytest.approx(slow, rel=1e-9)
+    assert found.total_variation == pytest.approx(float(np.maximum(law[1:] - law[:-1], 0).sum()), rel=1e-6)
+    assert found.releases == int(np.ceil(0.9 * log(19) / slow))
+    assert not found.exact
+
+
+def test_events_beyond_leave_fewer_releases_never_more() -> None:
+    assert draws_needed(1e-3, 0.05, 1e-6) < draws_needed(1e-3, 0.05)
+    assert draws_needed(1e-9, 0.05, 1e-3) == 450  # the events beyond alone may tell: 0.05 + n / 1000 >= 1/2
+    gaussian = distinguish(dc.DiscreteGaussianHistogram(COIN, 20, 1, "1e-6"))
+    assert 1 <= gaussian.releases < 10_000
+
+
+def test_nonsense_is_refused_in_words() -> None:
+    for error in (0, 0.5, -1, "a"):
+        with pytest.raises(dc.DeclarationError, match="between 0 and 1/2"):
+            distinguish(dc.GeometricHistogram(COIN, 20, 1), error)  # type: ignore[arg-type]
+    with pytest.raises(dc.DeclarationError, match="takes a release or a mechanism"):
+        distinguish(COIN)  # type: ignore[arg-type]

@@ -1,0 +1,20 @@
+"""What the documentation says of the server is what the server says of itself."""
+
+from pathlib import Path
+
+from discreet.serve.app import RULES
+from discreet.serve.guard import Rule
+from discreet.serve.roles import RIGHTS
+
+PAGE = Path(__file__).parents[2] / "docs" / "serving.md"
+
+
+def line_of(rule: Rule) -> str:
+    roles = [role for role in RIGHTS if rule.right in RIGHTS[role]]
+    who = "everybody" if rule.right is None else ", ".join(roles)
+    return f"| `{rule.method} {rule.path}` | {who} | {rule.words} |"
+
+
+def test_the_table_of_routes_is_that_of_the_routes() -> None:
+    written = [line for line in PAGE.read_text().splitlines() if line.startswith(("| `GET", "| `POST"))]
+    assert written == [line_of(rule) for rule in RULES]

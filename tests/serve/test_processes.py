@@ -1,0 +1,217 @@
+"""The front as a process: what it may touch, how it is started, and many who ask at once."""
+
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+import discreet as dc
+from discreet.client import ServerError
+from discreet.serve.confine import version
+from discreet.serve.desk import Desk
+from discreet.serve.people import People
+from discreet.serve.schema import FRONT_RIGHTS, Queue, QueueError, audit, metadata
+from discreet.serve.start import Pair, Reached, first_link
+from postgresql_server import WHY_MISSING, is_here, running
+from serving import CHEAP, PASSWORD, Served, listening
+
+STOLEN = """
+import os, socket, sys
+from pathlib import Path
+from discreet.serve.confine import confine
+folder = Path(sys.argv[1])
+assert confine(folder / "queue")
+(folder / "queue" / "own").write_text("mine")
+assert (folder / "queue" / "own").read_text() == "mine"
+def tried(work):
+    try:
+        work()
+    except OSError as problem:
+        return type(problem).__name__
+    return "done"
+attempts = [
+    lambda: (folder / "survey.csv").read_bytes(),
+    lambda: (folder / "study.toml").read_bytes(),
+    lambda: (folder / "study.db").read_bytes(),
+    lambda: (folder / "study.db").open("ab"),
+    lambda: os.truncate(folder / "study.db", 0),
+    lambda: os.rename(folder / "study.db", folder / "queue" / "study.db"),
+    lambda: os.link(folder / "study.db", folder / "queue" / "linked.db"),
+    lambda: os.listdir(folder),
+    lambda: (folder / "other.db").write_text("a new ledger"),
+    lambda: socket.create_connection(("127.0.0.1", int(sys.argv[2])), 1),
+    lambda: Path("/etc/passwd").read_bytes(),
+]
+print(*[tried(each) for each in attempts])
+"""
+
+
+@pytest.mark.skipif(version() == 0, reason="This kernel has no Landlock: the front is kept apart by users alone.")
+def test_a_stolen_front_cannot_read_a_record_or_write_the_ledger(tmp_path: Path) -> None:
+    (tmp_path / "queue").mkdir()
+    for name in ("survey.csv", "study.toml", "study.db"):
+        (tmp_path / name).write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        port = str(place.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-c", STOLEN, str(tmp_path), port], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    refused = done.stdout.split()
+    allowed_links = {"PermissionError", "OSError"}  # renaming across what is allowed is told as another device
+    assert len(refused) == 11
+    assert set(refused) <= allowed_links, refused
+    assert (tmp_path / "study.db").read_text() == "secret"
+
+
+def draw(epsilon: str) -> dict[str, object]:
+    return {"columns": ["fall"], "epsilon": epsilon, "label": "Falls", "prior": 1,
+            "mechanism": "PosteriorSampling.truncated", "least": "0.01"}  # fmt: skip
+
+
+def test_the_client_has_the_verbs_of_the_pages(server: Served) -> None:
+    keys = {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}
+    with listening(server) as address:
+        client, steward = (dc.Client(address, server.token(role)) for role in ("analyst", "steward"))
+        assert client.study()["size"] == 6
+        assert client.plan(**keys)["epsilon"] == "0.25"
+        question = client.ask(**keys, key="k")
+        assert client.ask(**keys, key="k")["id"] == question["id"]
+        with pytest.raises(ServerError, match="still queued"):
+            client.wait(str(question["id"]), 0.0)
+        server.publish_all()
+        done = client.wait(str(question["id"]))
+        release = client.release(str(done["release"]))
+        assert release.label == "Smoking"
+        assert client.verify(release)["epsilon"] == "0.25"
+        assert client.reading(str(done["release"]), 0.5)["level"] == 0.5
+        assert [each["id"] for each in client.releases()] == [done["release"]]
+        assert [each["id"] for each in client.questions("answered")] == [question["id"]]
+        waiting = client.ask(columns=["smoking"], epsilon="1.6", label="Much")
+        assert steward.decide(str(waiting["id"]), False, "Too much.")["state"] == "declined"
+        with pytest.raises(ServerError, match="declined already"):
+            client.withdraw(str(waiting["id"]))
+        assert steward.audit()[0]["what"] == "declined"
+        assert client.budget()["currency"] == "epsilon"
+        with pytest.raises(ServerError, match="right to audit") as refusal:
+            client.audit()
+        assert refusal.value.status == 403
+    with pytest.raises(ServerError, match="does not answer"):
+        client.budget()
+
+
+@pytest.mark.parametrize("address", ["http://data.example", "ftp://data.example", "data.example"])
+def test_a_token_is_not_sent_in_the_clear(address: str) -> None:
+    with pytest.raises(dc.DeclarationError):
+        dc.Client(address, "secret")
+    assert "secret" not in repr(dc.Client("https://data.example", "secret"))
+
+
+def test_many_who_race_for_little_room_get_just_what_there_is(server: Served) -> None:
+    """Twelve at once for room for five; validation has two hundred for fifty, over HTTP."""
+    for number in range(12):
+        server.join(f"racer{number}", "analyst")
+    person = server.person("analyst")
+
+    def race(number: int) -> str:
+        client = server.client()
+        racer = type(person)(f"racer{number}", "analyst", person.rights)
+        client.headers["authorization"] = f"Bearer {server.front.keys.make_token(racer, 't', ['ask'], 1)[1]}"
+        body = {"question": draw("0.4"), "query": {"probability": "true"}}
+        return str(client.post("/api/1/questions", json=body).json()["state"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(race, range(12))) == ["queued"] * 12
+    server.publish_all()
+    states = [each.state for each in server.front.questions.seen_by(server.person("steward"))]
+    assert sorted(states) == ["answered"] * 5 + ["refused"] * 7
+    ledger = server.publisher.study.ledger()
+    assert ledger.spent.document()["epsilon"] == "2"
+    assert ledger.check() == 11
+
+
+def test_a_desk_works_apart_and_ends_what_takes_too_long(server: Served) -> None:
+    desk = Desk(seconds=60)
+    keys = {"question": {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}}
+    try:
+        found = desk.ask("plan", server.front.study, keys)
+        assert isinstance(found, dict)
+        assert found["epsilon"] == "0.25"
+        with pytest.raises(dc.DeclarationError, match="needs a label"):
+            desk.ask("plan", server.front.study, {"question": {"columns": ["smoking"], "epsilon": "1"}})
+        desk._seconds = 0.0
+        with pytest.raises(dc.DeclarationError, match="was stopped"):
+            desk.ask("plan", server.front.study, {"question": {"columns": ["age"], "epsilon": "1", "label": "x"}})
+        assert desk.ask("plan", server.front.study, keys) == found  # known already
+    finally:
+        desk.close()
+
+
+@pytest.mark.parametrize(
+    ("reached", "words"),
+    [
+        (Reached("0.0.0.0:8000"), "behind a proxy with TLS"),
+        (Reached("10.0.0.7:8000", "http://data.example", ("10.0.0.5",)), "behind a proxy with TLS"),
+        (Reached("127.0.0.1:8000", None, (), "X-Remote-User"), "needs --proxy"),
+        (Reached("127.0.0.1"), "an IP address and a port"),
+        (Reached("data.example:80"), "an IP address and a port"),
+        (Reached("127.0.0.1:8000", None, ("here",)), "address or a network"),
+    ],
+)
+def test_a_front_is_not_started_where_it_would_be_seen_in_the_clear(reached: Reached, words: str) -> None:
+    with pytest.raises(dc.DeclarationError, match=words):
+        reached.settings(8000)
+
+
+def test_both_processes_are_started_apart(tmp_path: Path) -> None:
+    pair = Pair(tmp_path / "study.toml", "queue.db", Reached(), None, None, print)
+    front = " ".join(pair.commands()["front"])
+    assert "study.toml" not in front
+    assert "study.toml" in " ".join(pair.commands()["publisher"])
+
+
+def test_a_first_steward_is_given_a_link_until_somebody_has_used_it(tmp_path: Path) -> None:
+    queue = Queue(tmp_path / "queue.db")
+    with pytest.raises(QueueError, match="There is no queue"):
+        queue.require()
+    queue.create()
+    assert first_link(queue) is not None
+    link = first_link(queue)
+    assert link is not None
+    People(queue, hasher=CHEAP).use_link(link, PASSWORD)
+    assert first_link(queue) is None
+    queue.engine.dispose()
+
+
+@pytest.mark.skipif(not is_here(), reason=WHY_MISSING)
+def test_on_a_server_the_front_has_the_rights_of_a_front_and_no_others(tmp_path: Path) -> None:
+    with running() as server:
+        base = server.address
+        place = base.replace("postgres@", "front@")
+        admin = Queue(base)
+        with admin.writing() as connection:
+            connection.exec_driver_sql("CREATE ROLE front LOGIN")
+        admin.create("front")
+        admin.create("front")  # again, as at every start
+        with admin.writing() as connection:
+            connection.exec_driver_sql("CREATE TABLE entries (sequence BIGINT)")  # a ledger in the same database
+        front = Queue(place)
+        people = People(front, hasher=CHEAP)
+        people.use_link(people.invite("ann", "analyst", "test"), PASSWORD)
+        people.check("ann", PASSWORD)
+        assert set(FRONT_RIGHTS) == set(metadata.tables)
+        for statement in (
+            "INSERT INTO facts VALUES ('budget', '{}')", "DELETE FROM releases", "DELETE FROM questions",
+            "UPDATE audit SET what = 'x'", "DELETE FROM audit", "TRUNCATE audit", "DROP TABLE sessions",
+            "INSERT INTO entries VALUES (1)", "SELECT * FROM entries", "ALTER TABLE audit DISABLE TRIGGER ALL",
+        ):  # fmt: skip
+            with pytest.raises(QueueError), front.writing() as connection:
+                connection.exec_driver_sql(statement)
+        with front.reading() as connection:
+            assert len(connection.execute(select(audit)).all()) == 2
+        for queue in (front, admin):
+            queue.engine.dispose()

@@ -1,0 +1,215 @@
+"""The server as it is run: real processes on loopback, many analysts at once, kill -9, made-up requests.
+
+`DISCREET_VALIDATION=full` races 200 analysts for room for 50 answers and soaks for five minutes; otherwise it is less.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.client import ServerError
+from discreet.serve import audit
+from discreet.serve.keys import Keys
+from discreet.serve.people import People
+from discreet.serve.roles import RIGHTS, Person
+from discreet.serve.schema import Queue
+from serving import CHEAP, PASSWORD, listening, served
+from survey import STUDY, SURVEY
+
+FULL = os.environ.get("DISCREET_VALIDATION") == "full"
+ANALYSTS, ROOM, SOAK = (200, 50, 300.0) if FULL else (40, 8, 10.0)
+COST = "0.25"
+SERVE = '[serve]\npolicy = "automatic"\nallowance = "1"\ntime_limit = 4\nvisible_after = 4.2\n'
+PROGRAM = (sys.executable, "-c", "from discreet.command_line import main; main(prog_name='discreet')")
+DRAW: dict[str, object] = {
+    "columns": ["fall"], "epsilon": COST, "label": "Falls", "prior": 1, "mechanism": "PosteriorSampling.truncated",
+    "least": "0.01",
+}  # fmt: skip
+
+
+class Running:
+    """A server that was started as its users start it."""
+
+    def __init__(self, folder: Path, room: int) -> None:
+        (folder / "survey.csv").write_text(SURVEY)
+        limit = str(Fraction(COST) * room)
+        (folder / "study.toml").write_text(STUDY.replace('epsilon = "2"', f'epsilon = "{limit}"', 1) + SERVE)
+        self.study, self.log = dc.Study(folder / "study.toml"), folder / "log"
+        self.address = "127.0.0.1:8765"
+        words = (*PROGRAM, "serve", str(folder / "study.toml"), "--address", self.address)
+        with self.log.open("w") as written:
+            self.process = subprocess.Popen(words, stdout=written, stderr=subprocess.STDOUT)
+        while "/welcome/" not in self.log.read_text():
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.1)
+        self.queue = Queue(folder / "study.serve" / "queue.db")
+
+    def client(self, name: str, role: str = "analyst") -> dc.Client:
+        """Return the client of somebody with an account."""
+        people = People(self.queue, hasher=CHEAP)
+        people.use_link(people.invite(name, role, "test"), PASSWORD)
+        scopes = [scope for scope in ("read", "ask", "decide", "audit") if scope in RIGHTS[role]]
+        token = Keys(self.queue).make_token(Person(name, role, RIGHTS[role]), "test", scopes, 1)[1]
+        return dc.Client(f"http://{self.address}", token)
+
+    def child(self, name: str) -> int:
+        """Return the number of the front's or the publisher's process."""
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = re.findall(r"PPid:\s+(\d+)", (place / "status").read_text())[0]
+                words = (place / "cmdline").read_bytes()
+            except OSError:
+                continue  # it ended meanwhile
+            if parent == str(self.process.pid) and f"serve-{name}".encode() in words:
+                return int(place.name)
+        return 0
+
+    def kill(self, name: str) -> None:
+        """Kill one of its processes, without a word of warning, once it is there."""
+        while (child := self.child(name)) == 0:
+            time.sleep(0.05)
+        os.kill(child, signal.SIGKILL)
+
+
+@contextmanager
+def running(folder: Path, room: int) -> Iterator[Running]:
+    found = Running(folder, room)
+    try:
+        yield found
+    finally:
+        found.process.send_signal(signal.SIGTERM)
+        found.process.wait(60)
+        found.queue.engine.dispose()
+
+
+def patiently(work: "dc.Client", **keys: object) -> dict[str, object]:
+    """Ask again, under the same key, until the front is there."""
+    for _ in range(200):
+        try:
+            return work.ask({"probability": "true"}, **keys)  # type: ignore[arg-type]
+        except ServerError as problem:
+            if problem.status not in (0, 429, 503):
+                raise
+            time.sleep(0.2)
+    raise AssertionError("the front did not come back")
+
+
+def test_analysts_who_race_for_room_get_exactly_what_there_is(tmp_path: Path) -> None:
+    with running(tmp_path, ROOM) as server:
+        clients = [server.client(f"a{number}") for number in range(ANALYSTS)]
+        clients[0].plan({"probability": "true"}, **DRAW)
+
+        def race(client: dc.Client) -> tuple[str, float]:
+            started = time.perf_counter()
+            question = patiently(client, **DRAW, key="once")
+            return str(question["id"]), time.perf_counter() - started
+
+        started = time.perf_counter()
+        with ThreadPoolExecutor(32) as pool:
+            asked = list(pool.map(race, clients))
+        took = time.perf_counter() - started
+        times = np.array([seconds for _, seconds in asked])
+        print(
+            f"{ANALYSTS} questions in {took:.1f} s, {ANALYSTS / took:.0f} a second; "
+            f"p50 {1000 * np.quantile(times, 0.5):.0f} ms, p95 {1000 * np.quantile(times, 0.95):.0f} ms"
+        )
+        states = [client.wait(name, 2000)["state"] for client, (name, _) in zip(clients, asked, strict=True)]
+        assert states.count("answered") == ROOM
+        assert states.count("refused") == ANALYSTS - ROOM
+        ledger = server.study.ledger()
+        assert ledger.remaining.document()["epsilon"] == "0"
+        assert ledger.check() == 1 + 2 * ROOM
+        assert audit.check(server.queue) > ANALYSTS
+
+
+def test_front_and_publisher_are_killed_in_turn_and_nothing_is_lost_or_unpaid(tmp_path: Path) -> None:
+    number = 6
+    with running(tmp_path, 3 * number) as server:
+        client = server.client("ann")
+        ids = []
+        for place in range(number):
+            ids.append(str(patiently(client, **DRAW, key=f"k{place}")["id"]))
+            assert patiently(client, **DRAW, key=f"k{place}")["id"] == ids[-1]
+            time.sleep(0.7 * place)
+            server.kill(("publisher", "front")[place % 2])
+        steward = server.client("sam", "steward")
+        for name in ids:  # beyond the allowance a steward decides
+            while True:
+                try:
+                    if client.question(name)["state"] == "waiting":
+                        steward.decide(name, True)
+                    assert client.wait(name, 300)["state"] == "answered"
+                    break
+                except ServerError as problem:
+                    if problem.status not in (0, 409, 503):
+                        raise
+                    time.sleep(0.2)
+        ledger = server.study.ledger()
+        kinds = [entry.kind for entry in ledger.entries()]
+        print(f"{number} questions: {kinds.count('charge')} charges, {kinds.count('release')} releases")
+        assert kinds.count("release") == number == len(client.releases())
+        assert ledger.check() == len(kinds)
+        for each in client.releases():
+            assert dc.verify(client.release(str(each["id"])), ledger=ledger).epsilon <= 0.25
+
+
+def test_memory_stays_flat_while_everybody_looks(tmp_path: Path) -> None:
+    with running(tmp_path, ROOM) as server:
+        clients = [server.client(f"a{number}") for number in range(4)]
+        front = server.child("front")
+
+        def look(client: dc.Client, until: float) -> int:
+            done = 0
+            while time.monotonic() < until:
+                try:
+                    client.budget()
+                    client.questions()
+                    done += 2
+                except ServerError as problem:
+                    if problem.status != 429:
+                        raise
+                    time.sleep(0.2)
+            return done
+
+        def memory() -> int:
+            return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{front}/status").read_text())[0])
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(look, clients, [time.monotonic() + SOAK / 5] * 4))
+            before = memory()
+            done = sum(pool.map(look, clients, [time.monotonic() + SOAK] * 4))
+        print(f"{done} requests in {SOAK:g} s; memory {before / 1024:.0f} MB before, {memory() / 1024:.0f} MB after")
+        assert memory() < 1.1 * before
+
+
+SCHEMATHESIS = Path(os.environ.get("SCHEMATHESIS", Path(sys.prefix) / "schemathesis"))
+"""Where `make validate` puts it: apart, as it is a plug-in of pytest too."""
+
+
+@pytest.mark.skipif(not SCHEMATHESIS.is_dir(), reason="No schemathesis: `make validate` installs it.")
+@pytest.mark.parametrize("role", list(RIGHTS))
+def test_requests_that_a_machine_makes_up_find_no_fault(tmp_path: Path, role: str) -> None:
+    checks = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+    with served(tmp_path) as server, listening(server) as address:
+        words = [sys.executable, "-m", "schemathesis.cli", "run", f"{address}/api/1/openapi.json", "--checks", checks]
+        words += ["-H", f"Authorization: Bearer {server.token(role)}", "--max-examples", "100" if FULL else "10"]
+        words += ["--seed", "26", "--no-color", "--phases", "examples,coverage,fuzzing"]
+        places = os.pathsep.join([str(SCHEMATHESIS), *sys.path])
+        done = subprocess.run(
+            words, env=os.environ | {"PYTHONPATH": places}, capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        print(f"{role}: " + done.stdout[-600:])
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+        assert audit.check(server.queue) > 0
