@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test validate validate-full check bench release house peers clean
+.PHONY: demo test validate validate-full check docs bench release house peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -35,6 +35,11 @@ check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site, in build/site: warnings are errors, every link inside it leads somewhere, and nothing is loaded from elsewhere.
+docs: .venv/installed-docs
+	$(BIN)/sphinx-build -W --keep-going --quiet --fresh-env -c docs/site docs build/site
+	$(BIN)/python docs/site/check_links.py build/site
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/start.py
@@ -83,6 +88,10 @@ peers: .venv/installed-dev .venv-peers/installed
 	$(BIN)/pip install --quiet --editable ".[dev]" --editable papers
 	touch $@ .venv/installed
 
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --editable ".[docs]"
+	touch $@
+
 # Apart from all else, as it is a plug-in of pytest too.
 .venv/schemathesis: | .venv/installed-dev
 	$(BIN)/pip install --quiet --target $@ "schemathesis>=4" || rm -rf $@
@@ -93,4 +102,4 @@ peers: .venv/installed-dev .venv-peers/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers build docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis

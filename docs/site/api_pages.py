@@ -1,0 +1,178 @@
+"""The pages of the API reference: one for each public name, and one for each room that lists its names.
+
+No page is written by hand. The front door is `discreet.__all__`, the rooms are those that `discreet/__init__.pyi`
+imports and the few in MORE_ROOMS, and the names of a room are its `__all__`. So a name has its page once it is public.
+"""
+
+import ast
+import inspect
+from collections.abc import Mapping
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import discreet
+from docstrings import escaped, summary
+
+MORE_ROOMS = (
+    "mathematics.distributions",
+    "mathematics.divergences",
+    "releases",
+    "show.charts",
+    "show.statement",
+    "sklearn",
+    "study",
+)
+"""Rooms with public names that the front door does not import as a module."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Declare": (
+        "Categories",
+        "Column",
+        "EquivalentSize",
+        "Exponential",
+        "LinearRegression",
+        "Network",
+        "NormalMean",
+        "Poisson",
+        "Unit",
+    ),
+    "Count records, which stay where they are": ("Source", "Statistics", "read"),
+    "Plan": ("accuracy", "compare", "suggest"),
+    "Mechanisms and what they promise": ("GeometricHistogram", "Guarantee", "Mechanism", "Plan", "compose"),
+    "Keep account": ("Accountant", "Budget", "Ledger"),
+    "Publish": ("QuerySession", "Question", "Release", "SeededBits", "Study", "publish", "publish_plan", "simulate"),
+    "Ask a server": ("Client",),
+    "Read and check": ("audit", "infer", "verify"),
+    "Errors": (
+        "BudgetError",
+        "DeclarationError",
+        "DiscreetError",
+        "DocumentError",
+        "LedgerError",
+        "PublishError",
+        "SecretError",
+        "SourceError",
+        "VerificationError",
+    ),
+}
+"""The names of the front door by what one does with them; a name in no group stands under OTHERS."""
+OTHERS = "Others"
+
+_BUILT_IN = (BaseException, tuple, dict, Enum)  # their own methods are described elsewhere
+
+
+def rooms() -> tuple[str, ...]:
+    """Return the rooms that have public names, without the leading `discreet.`, in alphabetical order."""
+    stub = ast.parse(Path(discreet.__file__).with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module == "discreet"]
+    named = {alias.name for node in imports for alias in node.names} | set(MORE_ROOMS)
+    return tuple(sorted(name for name in named if public_names(import_module(f"discreet.{name}"))))
+
+
+def public_names(room: ModuleType) -> tuple[str, ...]:
+    """Return the names that a room lists, or, where it lists none, those that it defines."""
+    listed = getattr(room, "__all__", None)
+    if listed is None:
+        listed = [name for name, what in vars(room).items() if getattr(what, "__module__", "") == room.__name__]
+    return tuple(sorted(name for name in listed if not name.startswith("_")))
+
+
+def front_door() -> dict[str, tuple[str, ...]]:
+    """Return the names of the front door by group, each once."""
+    names = [name for name in discreet.__all__ if not name.startswith("_")]
+    groups = {group: tuple(name for name in given if name in names) for group, given in GROUPS.items()}
+    grouped = {name for group in groups.values() for name in group}
+    others = tuple(name for name in names if name not in grouped)
+    return {**groups, **({OTHERS: others} if others else {})}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page of the reference, in reStructuredText, by its path without ending."""
+    found: dict[str, str] = {"index": _front_page()}
+    for names in front_door().values():
+        found |= {name: _name_page("discreet", name) for name in names}
+    for room in rooms():
+        found[f"{room}/index"] = _room_page(room)
+        found |= {f"{room}/{name}": _name_page(f"discreet.{room}", name) for name in own_names(room)}
+    return found
+
+
+def own_names(room: str) -> tuple[str, ...]:
+    """Return the names of a room that have no page at the front door."""
+    module = import_module(f"discreet.{room}")
+    return tuple(name for name in public_names(module) if not _is_at_front_door(module, name))
+
+
+def _is_at_front_door(module: ModuleType, name: str) -> bool:
+    return name in discreet.__all__ and getattr(discreet, name) is getattr(module, name)
+
+
+def _front_page() -> str:
+    parts = [
+        _title("API reference"),
+        "``import discreet as dc`` gives the names on this page. They are what most studies need. Everything else is "
+        "in rooms, such as ``dc.mechanisms``, which are listed below.",
+    ]
+    for group, names in front_door().items():
+        parts += [_heading(group), _table("discreet", {name: name for name in names})]
+    rows = [
+        (f":doc:`discreet.{room} <{room}/index>`", escaped(summary(import_module(f"discreet.{room}"))))
+        for room in rooms()
+    ]
+    parts += [_heading("Rooms"), _list_table(rows)]
+    parts += [_toctree([f"{room}/index" for room in rooms()])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _room_page(room: str) -> str:
+    module = import_module(f"discreet.{room}")
+    own = own_names(room)
+    places = {name: name if name in own else f"../{name}" for name in public_names(module)}
+    parts = [
+        _title(f"discreet.{room}"),
+        f".. automodule:: discreet.{room}\n   :no-members:\n   :no-index:",
+        _table(module.__name__, places),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _name_page(module: str, name: str) -> str:
+    """Return the page of a name; it is in no table of contents, as these are written out on every page of the site."""
+    what = getattr(import_module(module), name)
+    if inspect.isclass(what):
+        kind = "autoexception" if issubclass(what, BaseException) else "autoclass"
+        inherited = "" if issubclass(what, _BUILT_IN) else "\n   :inherited-members:"
+        directive = f".. {kind}:: {module}.{name}\n   :members:{inherited}"
+    elif inspect.isroutine(what):
+        directive = f".. autofunction:: {module}.{name}"
+    else:
+        directive = f".. autodata:: {module}.{name}\n   :no-value:"
+    room = module.removeprefix("discreet").removeprefix(".")
+    up = f"In :doc:`discreet.{room} <index>`" if room else "In :doc:`discreet <index>`"
+    return f":orphan:\n\n{_title(name)}\n\n{up}\n\n{directive}\n"
+
+
+def _table(module: str, places: Mapping[str, str]) -> str:
+    owner = import_module(module)
+    return _list_table(
+        [(f":doc:`{name} <{place}>`", escaped(summary(getattr(owner, name)))) for name, place in places.items()]
+    )
+
+
+def _list_table(rows: list[tuple[str, str]]) -> str:
+    lines = [f"   * - {first}\n     - {second}" for first, second in rows]
+    return ".. list-table::\n   :widths: 30 70\n\n" + "\n".join(lines)
+
+
+def _toctree(places: list[str]) -> str:
+    return ".. toctree::\n   :hidden:\n\n" + "\n".join(f"   {place}" for place in places)
+
+
+def _title(text: str) -> str:
+    return f"{text}\n{'=' * len(text)}"
+
+
+def _heading(text: str) -> str:
+    return f"{text}\n{'-' * len(text)}"

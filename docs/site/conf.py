@@ -1,0 +1,119 @@
+"""The site: Sphinx with furo and MyST over the pages of docs/, and a reference that is made of the docstrings.
+
+    sphinx-build -W --keep-going -c docs/site docs build/site
+
+The pages stay as they are read in the repository. What the site needs beyond them is added while they are read: the
+table of contents is made of the headings and links of index.md, and pages at the root of the repository are shown
+where docs/ has a page that points to them.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent.resolve()
+sys.path.insert(0, str(HERE))
+
+from api_pages import pages  # noqa: E402 - this folder must be known first
+from discreet.version import __version__  # noqa: E402
+from docstrings import as_restructured_text  # noqa: E402
+
+project = "discreet"
+author = "the authors of discreet"
+release = version = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["site"]
+root_doc = "index"
+
+html_theme = "furo"
+html_title = f"discreet {__version__}"
+html_static_path = ["static"]
+html_css_files = ["discreet.css"]
+html_copy_source = False
+html_show_sphinx = False
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["deflist"]
+suppress_warnings = ["myst.header"]  # a page of the changelog begins at the second level
+
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 100
+
+_SHOWN = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+"""Pages at the root of the repository, and the pages of the site that show them."""
+_LINK = re.compile(r"\]\(([^)#\s]+)")
+_LINK_TO_PAGE = re.compile(r"\[([^\]]+)\]\(([^)#\s:]+\.md)(#[^)\s]*)?\)")
+_SECTION = re.compile(r"^### (.+?)\n(.*?)(?=^##)", re.MULTILINE | re.DOTALL)
+
+
+def write_reference(app: Sphinx) -> None:
+    """Write the pages of the API reference, where they differ, and remove those of names that are gone."""
+    folder = DOCS / "reference"
+    wanted = {folder / f"{place}.rst": text for place, text in pages().items()}
+    for path in set(folder.rglob("*.rst")) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+
+
+def read_page(app: Sphinx, page: str, source: list[str]) -> None:
+    """Complete a page as it is read: contents of the index, pages of the root, links to these."""
+    folder = (DOCS / page).parent
+    for file, place in _SHOWN.items():
+        if f"{page}.md" == place:
+            source[0] = _LINK.sub(_link_from_root, (DOCS.parent / file).read_text("utf-8"))
+    source[0] = _LINK_TO_PAGE.sub(lambda link: _link_within_the_site(folder, link), source[0])
+    if page == "index":
+        source[0] += "\n\n" + contents(source[0])
+
+
+def _link_from_root(link: re.Match[str]) -> str:
+    target = link[1]
+    if "://" in target:
+        return link[0]
+    return f"]({target.removeprefix('docs/')}" if target.startswith("docs/") else f"](../{target}"
+
+
+def _link_within_the_site(folder: Path, link: re.Match[str]) -> str:
+    """Return a link to a page of the site; a page of the repository that is not on the site is named in words."""
+    text, target, place = link[1], (folder / link[2]).resolve(), link[3] or ""
+    if target.is_relative_to(DOCS):
+        return link[0]
+    in_repository = target.relative_to(DOCS.parent).as_posix()
+    if in_repository in _SHOWN:
+        return f"[{text}]({'../' * len(folder.relative_to(DOCS).parts)}{_SHOWN[in_repository]}{place})"
+    return f"{text} (`{in_repository}` in the repository)"
+
+
+def contents(index: str) -> str:
+    """Return a hidden table of contents for each heading of the third level, of the pages linked below it."""
+    found = []
+    for title, text in _SECTION.findall(index):
+        places = [target.removesuffix(".md") for target in dict.fromkeys(_LINK.findall(text)) if "://" not in target]
+        extra = ["reference/index"] if title == "Look up" else []
+        found.append("\n".join(["```{toctree}", ":hidden:", f":caption: {title}", "", *places, *extra, "```"]))
+    return "\n\n".join(found)
+
+
+def write_docstring(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Turn a docstring, which is plain text, into what Sphinx reads; a value has none but its own."""
+    of_its_type = what == "data" and " ".join(lines).split() == (getattr(thing, "__doc__", None) or "").split()
+    lines[:] = [] if of_its_type else as_restructured_text(lines)
+
+
+def setup(app: Sphinx) -> None:
+    """Hang the steps above into the build."""
+    app.connect("builder-inited", write_reference)
+    app.connect("source-read", read_page)
+    app.connect("autodoc-process-docstring", write_docstring)

@@ -1,0 +1,92 @@
+"""The site, without Sphinx: every public name has a page, docstrings stay readable, faulty links are found."""
+
+import ast
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import discreet as dc
+from api_pages import front_door, own_names, pages, public_names, rooms
+from check_links import problems
+from docstrings import as_restructured_text, escaped, summary
+
+PAGES = pages()
+INDEX = Path(__file__).parent.parent / "docs" / "index.md"
+
+
+def described(text: str) -> set[str]:
+    return set(re.findall(r"^\.\. auto(?:class|exception|function|data):: (\S+)", text, re.MULTILINE))
+
+
+def test_every_name_of_the_front_door_has_a_page_and_a_line_in_one_group() -> None:
+    listed = [name for names in front_door().values() for name in names]
+    assert sorted(listed) == sorted(name for name in dc.__all__ if name != "__version__")
+    for name in listed:
+        assert described(PAGES[name]) == {f"discreet.{name}"}
+        assert f":doc:`{name} <{name}>`" in PAGES["index"]
+
+
+def test_every_name_of_every_room_has_a_page_or_leads_to_that_of_the_front_door() -> None:
+    for room in rooms():
+        for name in public_names(import_module(f"discreet.{room}")):
+            own = name in own_names(room)
+            assert f":doc:`{name} <{name if own else '../' + name}>`" in PAGES[f"{room}/index"]
+            assert described(PAGES[f"{room}/{name}" if own else name]) == {
+                f"discreet.{room}.{name}" if own else f"discreet.{name}"
+            }
+        assert f"<{room}/index>" in PAGES["index"]
+
+
+def test_all_rooms_that_the_front_door_shows_are_there() -> None:
+    stub = ast.parse(Path(dc.__file__).with_suffix(".pyi").read_text("utf-8"))
+    shown = {
+        alias.name
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom) and node.module == "discreet"
+        for alias in node.names
+    }
+    with_names = {room.split(".")[0] for room in rooms()}
+    assert shown <= with_names
+    assert {"show", "sklearn", "study", "releases"} <= with_names
+
+
+def test_every_class_and_function_has_a_sentence_in_the_lists() -> None:
+    for room in rooms():
+        module = import_module(f"discreet.{room}")
+        for name in public_names(module):
+            what = getattr(module, name)
+            if inspect.isclass(what) or inspect.isroutine(what):
+                assert summary(what), f"discreet.{room}.{name} has no docstring"
+
+
+def test_mathematics_in_docstrings_is_no_markup_and_code_is() -> None:
+    assert escaped("|u| * v_1 and `a_b` or *never*") == "\\|u\\| \\* v\\_1 and ``a_b`` or *never*"
+    assert escaped("`names`s") == "``names``\\ s"
+    lines = ["One.", "", "    H = |a|_2", "", "Then:", "- `x_1`,", "- y_2.", "", ">>> f(*a)", "3"]
+    assert as_restructured_text(lines) == [
+        *("One.", "", "::", "", "    H = |a|_2", "", "Then:", "", "- ``x_1``,", "- y\\_2.", "", ">>> f(*a)", "3", ""),
+    ]
+
+
+def test_every_page_of_the_guide_is_in_the_contents() -> None:
+    listed = set(re.findall(r"\]\(([^)#\s]+)", INDEX.read_text()))
+    written = {path.relative_to(INDEX.parent).as_posix() for path in INDEX.parent.rglob("*.md")}
+    shown_from_the_root = {"contributing.md", "changelog.md"}
+    assert written - shown_from_the_root - {"index.md"} <= listed
+    assert {"../CONTRIBUTING.md", "../CHANGELOG.md"} <= listed
+
+
+def test_faulty_links_of_a_site_are_found(tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text('<h1 id="here">Other</h1>')
+    good = '<a href="other.html#here">x</a><a href="https://example.org/">y</a><a href="#top" id="top">z</a>'
+    (tmp_path / "index.html").write_text(good)
+    assert problems(tmp_path) == []
+    (tmp_path / "index.html").write_text(
+        '<a href="gone.html">x</a><a href="other.html#gone">y</a><script src="https://example.org/a.js"></script>'
+    )
+    assert problems(tmp_path) == [
+        "index.html loads https://example.org/a.js from elsewhere",
+        "index.html links to gone.html, which is not there",
+        "index.html links to other.html#gone; the page has no such place",
+    ]
