@@ -25,7 +25,7 @@ class _Commands(CommandsOnDemand):
         "ask": Command(
             "discreet.command_line.asking",
             "ask",
-            "Answer a declared query from a draw: a fresh one is charged, others are free.",
+            "Answer a query that the study declares from a draw of the posterior.",
         ),
         "infer": Command(
             _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
