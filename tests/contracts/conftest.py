@@ -142,7 +142,7 @@ TABLE: dict[str, list[Setting]] = {
     ],
     "TwoStepMedian": [of(THREE_CELLS, 2, 8, 80), of(TWO_CELLS_FILLED, 3, 4, 81)],
     "PathTable": [of(FOUR_CELLS, 2, 6, 78), of(UNEVEN, 2, 9, 79)],
-    "GroupPaths": [of(GROUPED, 1, 8, 88, between=1), of(GROUPED, 1, 6, 89)],
+    "GroupPaths": [of(GROUPED, 1, 24, 88, between=1), of(GROUPED, 1, 24, 89, between=2)],
     "TreeLevels": [
         of(THREE, 2, 4, 84, parents=(2, 2), lengths=(1, "1/2")),
         of(COIN, 3, 1, 85, parents=(1,), lengths=(2,)),

@@ -70,9 +70,12 @@ def test_nonsense_is_refused(smoothing: str, word: str) -> None:
         HellingerCalibrated(COIN, 10, 1, 0, smoothing=smoothing)
 
 
-def test_too_many_tables_are_refused_with_words() -> None:
-    with pytest.raises(dc.DeclarationError, match="HellingerReciprocal"):
-        HellingerCalibrated(COIN, 20_000, 1)
+def test_too_many_tables_to_compare_have_a_proved_scale_and_too_many_to_draw_from_are_refused() -> None:
+    mechanism = HellingerCalibrated(COIN, 20_000, 1)
+    assert mechanism.guarantee.evidence is dc.Evidence.PROVED
+    assert mechanism.scale < Fraction(1, 2)
+    with pytest.raises(dc.DeclarationError, match="GeometricHistogram"):
+        HellingerCalibrated(dc.Categories("x", levels=tuple(range(200)), outside=0), 10_000, 1)
 
 
 def test_other_facts_mean_another_scale() -> None:

@@ -13,7 +13,7 @@ import pytest
 import discreet as dc
 from discreet.guarantees.metric import read_metric
 from discreet.guarantees.pseudo_metric import Line, MetricGuarantee, Tree
-from discreet.noise import TreeLaplace
+from discreet.noise import HungPaths, TreeLaplace
 
 UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, "3.5", 4), missing=0)
 AGES = dc.NumberTable("age", (0, 100), 101, is_whole=True, missing=40, quantiles=("0.5",))
@@ -256,6 +256,21 @@ class HalvedSampler(dc.PathTable):
         wrong = TreeLaplace.path([rates[0] / 2, *rates[1:]])
         rows = np.asarray(counts)
         return rows + wrong.sample(int(np.prod(rows.shape[:-1])), bits).reshape(rows.shape)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class NearGroups(dc.GroupPaths):
+    """Wrong on purpose: groups are half as far apart in the noise as in the metric that is written down."""
+
+    @property
+    def noise(self) -> Any:
+        right = super().noise
+        return HungPaths(right.steps, right.hung / 2, right.groups)
+
+
+def test_groups_that_are_too_near_in_the_noise_are_caught() -> None:
+    with pytest.raises(dc.VerificationError):
+        dc.verify(NearGroups(IN_WARDS, 2, "6.3", between=5))
 
 
 @pytest.mark.parametrize("kind", [Halved, HalvedSampler])

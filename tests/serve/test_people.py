@@ -125,10 +125,10 @@ def test_tokens_expire_can_be_revoked_and_end_with_their_account(server: Served)
     assert sign_in(server) == 401
 
 
-@pytest.mark.parametrize("scopes", [["people"], ["decide"], [], ["read", "own"]])
-def test_a_token_is_given_no_right_that_its_owner_or_a_token_cannot_have(server: Served, scopes: list[str]) -> None:
-    with pytest.raises(dc.DeclarationError):
-        server.front.keys.make_token(server.person("analyst"), "t", scopes, 1)
+def test_a_token_is_given_no_right_that_its_owner_or_a_token_cannot_have(server: Served) -> None:
+    for scopes in (["people"], ["decide"], [], ["read", "own"]):
+        with pytest.raises(dc.DeclarationError):
+            server.front.keys.make_token(server.person("analyst"), "t", scopes, 1)
 
 
 def test_a_form_of_another_site_is_refused(server: Served) -> None:
@@ -141,9 +141,9 @@ def test_a_form_of_another_site_is_refused(server: Served) -> None:
     assert browser.client.post("/people", data={"guard": other, "name": "x", "role": "steward"}).status_code == 403
 
 
-@pytest.mark.parametrize("host", ["evil.example", "", f"{HOST}.evil.example", f"{HOST}:99"])
-def test_another_name_is_not_answered(server: Served, host: str) -> None:
-    assert server.client().get("/sign-in", headers={"host": host}).status_code == 400
+def test_another_name_is_not_answered(server: Served) -> None:
+    for host in ("evil.example", "", f"{HOST}.evil.example", f"{HOST}:99"):
+        assert server.client().get("/sign-in", headers={"host": host}).status_code == 400, host
 
 
 PROXY = Settings(frozenset({HOST}), (ip_network("10.0.0.5"),), "x-remote-user", True)

@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 
 import discreet as dc
 from discreet.client import ServerError
+from discreet.command_line import main
 from discreet.serve.confine import version
 from discreet.serve.desk import Desk
 from discreet.serve.people import People
@@ -215,3 +217,21 @@ def test_on_a_server_the_front_has_the_rights_of_a_front_and_no_others(tmp_path:
             assert len(connection.execute(select(audit)).all()) == 2
         for queue in (front, admin):
             queue.engine.dispose()
+
+
+def test_commands_refuse_in_words_and_start_nothing(tmp_path: Path, server: Served) -> None:
+    run, queue = CliRunner(), str(server.folder / "queue.db")
+    study = str(server.folder / "study.toml")
+    for words, said in (
+        (["serve", str(tmp_path / "none.toml")], "There is no study file"),
+        (["serve", study, "--address", "0.0.0.0:80"], "behind a proxy with TLS"),
+        (["serve-front", "--queue", str(tmp_path / "nowhere" / "queue.db")], "no folder"),
+        (["serve-account", "ann", "--role", "analyst", "--queue", queue], "already"),
+        (["serve-account", "a b", "--role", "analyst", "--queue", queue], "An account's name"),
+    ):
+        done = run.invoke(main, words)
+        assert done.exit_code == 1, words
+        assert said in " ".join(done.output.split()), (words, done.output)
+    made = run.invoke(main, ["serve-account", "zoe", "--role", "steward", "--queue", queue])
+    link = made.output.split("/welcome/")[1].strip()
+    assert People(server.queue, hasher=CHEAP).link_account(link) == "zoe"

@@ -138,6 +138,9 @@ def serve_account(name: str, role: str, queue: str, again: bool) -> None:
     from discreet.serve.schema import Queue
 
     found = Queue(queue)
-    found.require()
-    link = People(found).invite(name, role, "(command line)", again)
+    try:
+        found.require()
+        link = People(found).invite(name, role, "(command line)", again)
+    finally:
+        found.engine.dispose()
     say(f"This path works once, within a day, behind the front's address: /welcome/{link}")

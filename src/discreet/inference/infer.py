@@ -40,7 +40,8 @@ def infer(
     if model is not None or populations:
         from discreet.inference.programs import infer_program  # which few readers need
 
-        return infer_program(releases, populations, model, patience, (prior, strengths, own))
+        told: Told = infer_program(releases, populations, model, patience, (prior, strengths, own))
+        return told
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,6 @@ class FamilyProgram(Program):
         return repr(self.family)
 
     def _law(self) -> Law:
-        from fractions import Fraction
-
         found: object = self.family.posterior_given_total(Fraction(0), 0)
         if isinstance(found, GammaLaw):
             return Gamma(float(found.shape), float(found.rate))
@@ -57,7 +56,7 @@ class FamilyProgram(Program):
     def on(self, columns: Sequence[Column]) -> Cells:
         """Return the family on a table of its own column."""
         if tuple(columns) != self.columns:
-            raise DeclarationError(f"{self.family!r} is about {self.columns[0]!r}; the table has {list(columns)!r}.")
+            raise DeclarationError(f"{self.family!r} is about {self.family.column!r}; the table has {list(columns)!r}.")
         law = self._law()
 
         def log_of(theta: Floats) -> Floats:

@@ -32,9 +32,10 @@ ON_A_GRID, BY_DRAWS = "grid", "draws"
 
 _COARSE, _FINE = {1: 65, 2: 25}, {1: 2001, 2: 241}  # points along each axis, before and after the spline
 _FIRST_REACH, _FALL, _WIDENED = 7.0, 22.0, 8  # in standard deviations; nats at the rim below the peak; rounds
-_DEGREES = 7.0  # of freedom of the proposal
+_SMALL, _DEGREES = 8, (4.0, 7.0)  # degrees of freedom of the proposal, up to so many dimensions and beyond
 _ROUNDS, _GOOD_SHAPE, _GOOD_SHARE = 4, 0.6, 0.15  # moves of a proposal, and draws that need none
 _STEP = 1e-4
+_GOLDEN = 0.6180339887498949
 _ALONG = (-4.5, 2.5, 15)  # logarithms of a spread, from .01 to 12
 
 
@@ -66,19 +67,24 @@ class Peak:
     place: Floats
     factor: Floats
 
+    @property
+    def degrees(self) -> float:
+        """Return the degrees of freedom of the t law."""
+        return _DEGREES[len(self.place) > _SMALL]
+
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw from the t law."""
         units = generator.standard_normal((count, len(self.place)))
-        units *= np.sqrt(_DEGREES / generator.chisquare(_DEGREES, count))[:, None]
+        units *= np.sqrt(self.degrees / generator.chisquare(self.degrees, count))[:, None]
         return np.asarray(self.place + units @ self.factor.T)
 
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of the t law."""
-        dimension = len(self.place)
+        dimension, degrees = len(self.place), self.degrees
         units = np.linalg.solve(self.factor, (points - self.place).T)
-        constant = lgamma((_DEGREES + dimension) / 2) - lgamma(_DEGREES / 2) - dimension / 2 * log(_DEGREES * pi)
+        constant = lgamma((degrees + dimension) / 2) - lgamma(degrees / 2) - dimension / 2 * log(degrees * pi)
         constant -= float(np.log(np.diag(self.factor)).sum())
-        return np.asarray(constant - (_DEGREES + dimension) / 2 * np.log1p(np.square(units).sum(axis=0) / _DEGREES))
+        return np.asarray(constant - (degrees + dimension) / 2 * np.log1p(np.square(units).sum(axis=0) / degrees))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,25 +190,44 @@ def on_a_grid(target: LogDensity, peak: Peak) -> WeightedPoints:
             break
     logs = np.maximum(np.where(np.isnan(logs), -np.inf, logs), top - 80.0)
     fine = [np.linspace(axis[0], axis[-1], _FINE[dimension]) for axis in axes]
-    between = _between(axes, logs, fine)
+    units = _units(fine) if dimension == 1 else _sheared(fine)
+    between = _between(axes, logs, units)
     weights = np.exp(between - between.max())
     step = float(np.prod([axis[1] - axis[0] for axis in fine])) * abs(float(np.linalg.det(peak.factor)))
     log_mass = float(between.max()) + log(float(weights.sum()) * step)
-    return WeightedPoints(_placed(peak, fine), weights / weights.sum(), between, ON_A_GRID, nan, log_mass, 0.0)
+    points = peak.place + units @ peak.factor.T
+    return WeightedPoints(points, weights / weights.sum(), between, ON_A_GRID, nan, log_mass, 0.0)
 
 
 def _placed(peak: Peak, axes: Sequence[Floats]) -> Floats:
     """Return the points of a grid along the axes of the curvature, the first axis slowest."""
-    units = np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
-    return np.asarray(peak.place + units @ peak.factor.T)
+    return np.asarray(peak.place + _units(axes) @ peak.factor.T)
 
 
-def _between(axes: Sequence[Floats], logs: Floats, fine: Sequence[Floats]) -> Floats:
+def _units(axes: Sequence[Floats]) -> Floats:
+    return np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
+
+
+def _sheared(axes: Sequence[Floats]) -> Floats:
+    """Return a grid whose rows and columns are moved by parts of a step, so that no value of a parameter comes twice.
+
+    Else the law of one parameter would be a staircase with steps as high as 2 %.
+    """
+    units = _units(axes).reshape(len(axes[0]), len(axes[1]), 2)
+    for place, other in ((0, 1), (1, 0)):
+        step = axes[place][1] - axes[place][0]
+        parts = np.arange(len(axes[other])) * _GOLDEN % 1 - 0.5
+        units[..., place] += step * (parts[None, :] if place == 0 else parts[:, None])
+        np.clip(units[..., place], axes[place][0], axes[place][-1], out=units[..., place])
+    return units.reshape(-1, 2)
+
+
+def _between(axes: Sequence[Floats], logs: Floats, units: Floats) -> Floats:
     from scipy.interpolate import CubicSpline, RectBivariateSpline  # which take long to load
 
     if len(axes) == 1:
-        return np.asarray(CubicSpline(axes[0], logs)(fine[0]))
-    return np.asarray(RectBivariateSpline(*axes, logs, s=0)(*fine)).ravel()
+        return np.asarray(CubicSpline(axes[0], logs)(units[:, 0]))
+    return np.asarray(RectBivariateSpline(axes[0], axes[1], logs, s=0).ev(units[:, 0], units[:, 1]))
 
 
 def by_draws(
@@ -267,4 +292,4 @@ def _moved(last: _Weighed) -> Peak:
     mean = weights @ points
     centred = points - mean
     covariance = (weights[:, None] * centred).T @ centred + 1e-6 * np.eye(points.shape[1])
-    return Peak(mean, last.width * np.linalg.cholesky(covariance))
+    return Peak(mean, np.asarray(last.width * np.linalg.cholesky(covariance), dtype=np.float64))

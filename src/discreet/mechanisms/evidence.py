@@ -109,14 +109,6 @@ class Chooser(ABC):
     """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
 
     @property
-    def has_smooth_normaliser(self) -> bool:
-        """Tell whether P(output | counts) is e^(`log_weights_of` - `log_normalisers`), the latter smooth in the counts.
-
-        It is asked for where the latter cannot be worked out again and again.
-        """
-        return False
-
-    @property
     def is_summed(self) -> bool:
         """Tell whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
         return False
@@ -124,14 +116,6 @@ class Chooser(ABC):
     def near_sums(self) -> Normalised | None:
         """Return what knows likelihoods for many counts roughly, where there is no other way; else nothing."""
         return None
-
-    def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
-        """Return the log weight of an output before it is normalised, for rows of counts."""
-        raise NotImplementedError
-
-    def log_normalisers(self, tables: Counts) -> Floats:
-        """Return the log of the sum of all candidates' weights, for rows of counts."""
-        raise NotImplementedError
 
     @abstractmethod
     def listed_candidates(self) -> Counts:

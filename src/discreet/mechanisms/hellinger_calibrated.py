@@ -1,8 +1,9 @@
 """HellingerCalibrated: as strong as the exact privacy curve allows, and not as a proof allows.
 
 P(r | k) ~ e^(-scale H(k, r) / S(k)) with smooth sensitivity S(x) = max_x' LS(x') e^(-smoothing d(x, x')). Any smoothing
-is allowed, because nothing rests on a theorem: all pairs of neighbours are compared, and the scale is the largest found
-whose delta(epsilon) is at most delta. The scale is a public field. Whoever reads it, from a document or by hand, has it
+is allowed: all pairs of neighbours are compared, and the scale is the largest found whose delta(epsilon) is at most
+delta. Where there are too many to compare, it is the largest that the bound of `pair_bound` proves: far smaller, and
+pure. The scale is a public field. Whoever reads it, from a document or by hand, has it
 certified again before anything is done with it.
 """
 
@@ -14,17 +15,18 @@ from math import floor, log10
 from typing import ClassVar
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, compare_pairs
+from discreet.certificates.pair_bound import smooth_bound
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mathematics.digits import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential
+from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential, least_sensitivity_ball
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -33,7 +35,7 @@ SMOOTHINGS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "100")
 """Values from which a ranking chooses the smoothing; 100 means local sensitivity."""
 _ACTIVE = 16  # pairs on which the scale is sought before all are compared
 _ROUNDS = 6
-_DIGITS = 6
+_DIGITS, _BITS = 6, 128
 
 
 class ScaledHellinger(HellingerMechanism):
@@ -120,17 +122,12 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
         super().__init__(model, size, epsilon)
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "smoothing", _at_least_zero(smoothing))
-        if not can_compare(self.size, len(model.cells)):
-            raise DeclarationError(
-                f"{self.size} records in {len(model.cells)} cells are too many to compare all neighbours, on which "
-                "HellingerCalibrated rests. Use HellingerReciprocal, which is proved."
-            )
         self._calibrate(scale)
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give one for each of a few smoothings."""
-        if isinstance(model, Categories):
+        """Give one for each of a few smoothings, where neighbours can be compared."""
+        if isinstance(model, Categories) and can_compare(size, len(model.cells)):
             yield from (cls(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS)
 
     @property
@@ -138,9 +135,23 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
         """Return S(x) = max_x' LS(x') e^(-smoothing d(x, x')); the global sensitivity if smoothing is 0."""
         return exponential(lambda: ball(self.smoothing))
 
+    @cached_property
+    def proved_scale(self) -> Fraction:
+        """Return a scale that keeps epsilon without comparing neighbours: by 2 t + (t/S_min)(1 - e^-smoothing)."""
+        with ctx.workprec(_BITS):
+            least = least_sensitivity_ball(self.model.concentration, self.size)
+            found = ball(self.epsilon) / smooth_bound(arb(1), ball(self.smoothing), least)
+            return scale_rounded_down(float(found.lower()))
+
+    def _largest_scale(self) -> Fraction:
+        return super()._largest_scale() if self._enumerable else self.proved_scale
+
+    def _keeps_guarantee(self) -> bool:
+        return super()._keeps_guarantee() if self._enumerable else self.scale <= self.proved_scale
+
     def proved_pure_epsilon(self) -> Fraction:
-        """Return the stated epsilon if it is pure; else twice the largest scale, as H <= 1."""
-        if not self.delta:
+        """Return the stated epsilon if it is pure, or proved; else twice the largest scale, as H <= 1."""
+        if not self.delta or not self._enumerable:
             return self.epsilon
         return exact(f"{2.001 * float(self.scales(self.tables.all).max()):.6g}", "epsilon")
 
@@ -151,8 +162,11 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return (epsilon, delta), which the constructor has certified for this scale."""
-        return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
+        """Return (epsilon, delta), certified for this scale by comparison; beyond that pure epsilon, by proof."""
+        if self._enumerable:
+            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
+        reason = "losses of neighbours are at most 2 min(c, c') H + |c - c'|; the true loss may be about half of it"
+        return Guarantee(self.epsilon, reason=reason)
 
 
 def _at_least_zero(smoothing: Exact) -> Fraction:

@@ -219,7 +219,7 @@ class HellingerMechanism(NearlySummed):
     @property
     def likelihood_cost(self) -> Cost:
         """Return that of the distances to all candidates, or of sums that stand for them."""
-        sums = NEAR_OPERATIONS if self.has_near_sums else 30.0 * self.candidates
+        sums = 30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS
         return Cost(operations_of_sum(self.size, self.length) if self.is_summed else sums)
 
     @property

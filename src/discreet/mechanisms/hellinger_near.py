@@ -29,6 +29,8 @@ from discreet.models import Categories
 
 MOST_NEAR_CELLS = 12
 """Weighted draws of more cells are worth too little."""
+MOST_ENUMERATED = 80_000
+"""Up to so many candidates and true tables are all gone through."""
 NEAR_OPERATIONS = 1.5e6
 """Of one likelihood, most of them for the sensitivity of its table."""
 
@@ -159,8 +161,8 @@ class NearlySummed(Mechanism[Categories], Chooser):
 
     @property
     @abstractmethod
-    def is_listed(self) -> bool:
-        """Tell whether there are few enough candidates to list them."""
+    def candidates(self) -> int:
+        """Return how many there are."""
 
     @abstractmethod
     def scales(self, tables: Counts) -> Floats:
@@ -172,8 +174,9 @@ class NearlySummed(Mechanism[Categories], Chooser):
 
     @property
     def has_near_sums(self) -> bool:
-        """Tell whether normalisers are known in this way: candidates are too many to list, or for other sums."""
-        return self.is_exponential and not (self.is_listed or self.is_summed) and self.length <= MOST_NEAR_CELLS
+        """Tell whether normalisers are known in this way: candidates are too many to go through, or for other sums."""
+        many = self.candidates > MOST_ENUMERATED
+        return many and self.is_exponential and not self.is_summed and self.length <= MOST_NEAR_CELLS
 
     def near_sums(self) -> NearSums | None:
         """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""

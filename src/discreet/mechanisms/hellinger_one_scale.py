@@ -2,10 +2,8 @@
 
 from fractions import Fraction
 
-import numpy as np
 from flint import ctx
 
-from discreet.arrays import Counts, Floats
 from discreet.certificates.hellinger_series import pair_sums, series_epsilon
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity_ball
@@ -15,16 +13,6 @@ _BITS = 128
 
 class OneScale(HellingerMechanism):
     """P(r | k) ~ e^(-c H(k, r)), c the same for all tables."""
-
-    @property
-    def has_smooth_normaliser(self) -> bool:
-        """Return True, but where sums are worked out for many tables at once."""
-        return not (self.is_summed or self.has_near_sums)
-
-    def log_weights_of(self, output: Counts, counts: Counts) -> Floats:
-        """Return -c H(k, r)."""
-        scale = float(self.scales(np.asarray(counts)[:1])[0])
-        return -scale * self.distances(np.broadcast_to(output, counts.shape), counts)
 
     def series_epsilon(self, scale: Fraction) -> float:
         """Return an upper bound of epsilon under c = scale / GS, by `certificates.hellinger_series`."""

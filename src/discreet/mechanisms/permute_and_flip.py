@@ -49,11 +49,6 @@ class Flips(HellingerMechanism):
             )
 
     @property
-    def has_smooth_normaliser(self) -> bool:
-        """Return False: it has no normaliser."""
-        return False
-
-    @property
     def is_exponential(self) -> bool:
         """Return False: it has a law of its own."""
         return False

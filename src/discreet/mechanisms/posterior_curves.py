@@ -149,11 +149,14 @@ def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fracti
     rounded = short_decimal(power, -1)
 
     def curve(allowed: Fraction) -> float:
-        chance = _tries(model)
-        if chance is None and not isinstance(model, Categories):
+        a, b, tries, more = 0.0, 0.0, 1, 0.0
+        if (chance := _tries(model)) is not None:
+            a, b, tries = float(chance[0]), float(chance[1]), chance[2]
+            more = (size - 1) * tries * power
+        elif isinstance(model, Categories):
+            a, b = sorted(model.prior)[:2]
+        else:
             return certified_delta(model, size, rounded, allowed)
-        first, second, tries = chance or (*sorted(model.concentration)[:2], 1)
-        a, b, more = float(first), float(second), (size - 1) * tries * power if chance else 0.0
         s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
         return float(np.max(posterior_draw_delta(float(allowed), s, t, tries * power)))
 

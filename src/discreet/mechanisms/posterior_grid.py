@@ -11,6 +11,7 @@ close that 64 more bits are drawn; see the threat model.
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from flint import arb, ctx
@@ -51,6 +52,7 @@ class GridLaw:
         self.first = lowest if first is None else max(first, lowest)
         self.last = highest if last is None else min(last, highest)
         self._known: dict[tuple[int, int], tuple[int, int]] = {}
+        self._whole: dict[int, arb] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -80,11 +82,14 @@ class GridLaw:
         return low
 
     def _guess(self, probability: float) -> int:
-        whole = 0.0, 1.0
-        ends = [self._float_below(edge) for edge in (self.first, self.last + 1)]
-        low, high = ends if ends[1] > ends[0] else whole
+        low, high = self._float_ends
         guess = self._law.guess(low + probability * (high - low)) * 2.0**self._grid_bits
         return int(min(max(guess, self.first), self.last)) if np.isfinite(guess) else self.first
+
+    @cached_property
+    def _float_ends(self) -> tuple[float, float]:
+        low, high = (self._float_below(edge) for edge in (self.first, self.last + 1))
+        return (low, high) if high > low else (0.0, 1.0)
 
     def _float_below(self, edge: int) -> float:
         """Return about P(V < edge), for the guess only."""
@@ -118,7 +123,9 @@ class GridLaw:
     def _enclosed(self, edge: int, length: int) -> tuple[int, int]:
         """Return whole numbers below and above 2^length C(edge)."""
         with ctx.workprec(length + _WORD):
-            return enclosing_integers(self.mass(self.first, edge) / self.mass(self.first, self.last + 1), length)
+            if length not in self._whole:
+                self._whole[length] = self.mass(self.first, self.last + 1)
+            return enclosing_integers(self.mass(self.first, edge) / self._whole[length], length)
 
     def mass(self, low: int, high: int) -> arb:
         """Return P(low <= 2^g V < high), enclosed: differences of both tails are made, the sharper one counts."""

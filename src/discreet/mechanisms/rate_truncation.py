@@ -314,25 +314,22 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         sums = tables @ np.array([float(value) for value in self.model.values])
         totals, places = np.unique(sums, return_inverse=True)
         cells, drawn = np.unique(outputs, return_inverse=True)
-        masses = self._log_masses(totals)
-        shares = np.array([self._log_shares(cell, totals, masses) for cell in cells.tolist()])
+        shares = self._log_shares(cells, totals)
         found = shares[drawn.reshape(outputs.shape), places.reshape(-1, 1)].sum(axis=1)
         return np.asarray(found.reshape(shape))
 
     def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values), for several totals."""
-        masses = self._log_masses(totals)
-        return np.asarray(sum(self._log_shares(cell, totals, masses) for cell in np.asarray(output).tolist()))
+        return np.asarray(self._log_shares(np.asarray(output), totals).sum(axis=0))
 
-    def _log_shares(self, cell: int, totals: Floats, masses: Floats) -> Floats:
-        """Return the log of the share that a cell has of the interval's mass, given several totals."""
-        if not self.first <= cell <= self.last:
-            return np.full(len(totals), -inf)
-        unit = 2.0**-self.grid_bits
-        return self._log_mass((cell * unit, (cell + 1) * unit), totals) - masses
+    def _log_shares(self, cells: Counts, totals: Floats) -> Floats:
+        """Return the log of the share that cells (rows) have of the interval's mass, given several totals (columns)."""
+        unit, column = 2.0**-self.grid_bits, np.asarray(cells, dtype=float)[:, None]
+        shares = self._log_mass(column * unit, (column + 1) * unit, totals) - self._log_masses(totals)
+        return np.where((column >= self.first) & (column <= self.last), shares, -inf)
 
-    def _log_mass(self, cell: tuple[float, float], totals: Floats) -> Floats:
-        return self.model.draw_log_mass(totals, self.size, float(self.power), cell)
+    def _log_mass(self, low: Floats, high: Floats, totals: Floats) -> Floats:
+        return self.model.draw_log_mass(totals, self.size, float(self.power), (low, high))
 
     def _log_masses(self, totals: Floats) -> Floats:
         """Return the log of the interval's mass, summed over parts that are halved towards both ends.
@@ -341,9 +338,8 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """
         low, high = (float(end) for end in self._ends)
         parts = (high - low) * 0.5 ** np.arange(_HALVINGS, 0, -1)
-        edges = np.concatenate([[low], low + parts, (high - parts[:-1])[::-1], [high]])
-        edges = edges[np.append(True, np.diff(edges) > 0)]
-        return np.asarray(logsumexp([self._log_mass(part, totals) for part in pairwise(edges.tolist())], axis=0))
+        edges = np.unique([low, *(low + parts), *(high - parts), high])[:, None]
+        return np.asarray(logsumexp(self._log_mass(edges[:-1], edges[1:], totals), axis=0))
 
     def evidence(self, output: Counts) -> Draw:
         """Return the cells of the grid that were drawn."""

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 
 from discreet.arrays import Floats
@@ -76,7 +77,7 @@ class Binomial(ReadableFamily, kind="Binomial"):
         failed, most = size * self.trials - total, self.alpha + self.beta + power * size * self.trials
         return BetaLaw(self.alpha + power * total, self.beta + power * failed, most)
 
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""
         failed = size * self.trials - totals
         return beta_log_mass(float(self.alpha) + power * totals, float(self.beta) + power * failed, *cell)

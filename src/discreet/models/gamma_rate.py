@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
 from discreet.models.bounded_family import GammaLaw, gamma_log_mass
@@ -37,7 +38,7 @@ class GammaRate(ReadableFamily):
         """Return Gamma(shape + power c n, rate + power total)."""
         return GammaLaw(self.shape + power * self.shape_of_record * size, self.rate + power * total)
 
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""
         shape = float(self.shape) + power * float(self.shape_of_record) * size
         return gamma_log_mass(shape, float(self.rate) + power * totals, *cell)

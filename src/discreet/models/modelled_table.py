@@ -18,7 +18,8 @@ from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.models.asked import Asked
-from discreet.models.categories import Categories, Prior
+from discreet.models.categories import Categories
+from discreet.models.category_questions import Prior
 from discreet.models.model import MadeUp
 from discreet.models.programs.families import family_of
 from discreet.models.programs.program import Cells, Program
@@ -53,7 +54,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         found = {"family": _table_made_by(family_of)}
         for kind in Program.kinds.newest.values():
             assert issubclass(kind, Program)
-            found |= {name: _table_made_by(asked.make) for name, asked in kind.asked_as().items()}
+            found |= {name: _table_made_by(make) for name, make in kind.asked_as().items()}
         return found
 
     @cached_property
@@ -66,7 +67,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         """Return False: the program has a prior."""
         return False
 
-    def with_prior(self, prior: Prior | None) -> Categories:
+    def with_prior(self, prior: Prior | None) -> Categories:  # type: ignore[override]  # a plain table
         """Return the plain table under a Dirichlet prior."""
         return Categories(self.columns, prior=prior)
 
@@ -111,7 +112,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         """Return about how many operations `made_up` and a reading of exact counts take."""
         return 2e8, 1e6
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def known_rows(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
         target, generator = _Known(self.bound, np.asarray(statistics, dtype=float)), np.random.default_rng(0)
         peak = peak_of(target, starts_of(self.bound))

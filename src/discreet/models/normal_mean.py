@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from discreet.arrays import Floats
@@ -87,7 +88,7 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
         weight = self.prior_records + power * size
         return NormalLaw((self.prior_records * self.prior_mean + power * total) / weight, self.variance / weight)
 
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""
         weight = float(self.prior_records) + power * size
         means = (float(self.prior_records * self.prior_mean) + power * totals) / weight

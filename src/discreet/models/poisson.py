@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, pdtrc, xlogy
 
 from discreet.arrays import Floats
@@ -69,7 +70,7 @@ class Poisson(ReadableFamily, kind="Poisson"):
         largest = self.shape + power * size * self.most
         return GammaLaw(self.shape + power * total, self.rate + power * size, largest)
 
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return log P(a draw falls into a cell | total), for each of several totals."""
         return gamma_log_mass(float(self.shape) + power * totals, float(self.rate) + power * size, *cell)
 

@@ -58,11 +58,19 @@ class Law(ABC):
         """Return dx/du."""
         return np.ones_like(u)
 
+    def without_ends(self, value: float) -> float:
+        """Return u of a parameter's value."""
+        return float(value)
+
 
 class PositiveLaw(Law):
     """A law of a positive parameter, worked on as its logarithm."""
 
     support = "positive"
+
+    def without_ends(self, value: float) -> float:
+        """Return log x."""
+        return log(value)
 
     def natural(self, u: Floats) -> Floats:
         """Return e^u."""
@@ -162,6 +170,10 @@ class Beta(Law):
     support = "unit"
     a: float
     b: float
+
+    def without_ends(self, value: float) -> float:
+        """Return log(x / (1 - x))."""
+        return log(value / (1 - value))
 
     def log_density(self, u: Floats) -> Floats:
         """Return a log x + b log(1 - x) - log B(a, b)."""

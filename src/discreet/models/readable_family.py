@@ -53,8 +53,8 @@ class ReadableFamily(BoundedFamily):
         """Return the posterior given the sum of all that the records stand for."""
 
     @abstractmethod
-    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[float, float]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
+    def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
+        """Return log P(a draw falls into a cell | total), for each of several totals, or cells, broadcast."""
 
     def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:
         """Return the ends of an interval around a parameter on which eta takes values `rate` apart; `unit` is tiny."""

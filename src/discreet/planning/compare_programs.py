@@ -13,7 +13,7 @@ import numpy as np
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
-from discreet.inference import infer
+from discreet.inference.infer import infer
 from discreet.mechanisms import Mechanism
 from discreet.models.categories import Categories
 from discreet.models.modelled_table import ModelledTable
@@ -121,14 +121,14 @@ def _ranked(
         raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
     if (why := why_unreadable(mechanism)) is not None:
         raise DeclarationError(f"It cannot be read: {why}.")
-    given = {} if mechanism.model == model else {"model": model}
+    given = None if mechanism.model == model else model
     found, labels = [], ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number in range(studies):
             made = model.made_up(mechanism.size, np.random.default_rng([7, number]))  # type: ignore[attr-defined]
             release = simulate(mechanism, made.statistics, SeededBits(1_000 + number), "planned")
-            rows = infer(release, **given).rows()
+            rows = infer(release, model=given).rows()
             found.append([row.sd for row in rows])
             labels = tuple(row.quantity for row in rows)
     sds = np.array(found)

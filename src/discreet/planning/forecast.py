@@ -1,7 +1,7 @@
 """How well a program will be read, before anything is spent: Fisher information of made-up releases.
 
 The score of a release at parameters theta is s = J' E[k | z, p(theta)], that of the exact table S = J' k, and
-s = E[S | z]. So the information of a release is E[s s'] = I - E[S S' - s s'], with I = n sum_i p_i J_i J_i' known:
+s = E[S | z]. So the information of a release is E[s s'] = I - E[(S - s)(S - s)'], with I = n sum_i p_i J_i J_i' known:
 made-up releases only have to tell what the noise takes away (a control variate). With the prior's precision the inverse
 is about the covariance of the posterior. It is taken at parameters that are given, or as the median over some from the
 prior.
@@ -11,7 +11,7 @@ Where epsilon is tiny the posterior is not normal, and this says too little: reh
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -102,8 +102,10 @@ def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
     """Return parameters without ends from values by name."""
     if set(at) != set(bound.names):
         raise DeclarationError(f"`at` names {', '.join(at)}; the parameters are {', '.join(bound.names)}.")
-    ends = {"real": lambda x: x, "positive": lambda x: log(x), "unit": lambda x: log(x / (1 - x))}
-    return np.array([[ends[law.support](at[name]) for name, law in zip(bound.names, bound.laws, strict=True)]])
+    try:
+        return np.array([[law.without_ends(at[name]) for name, law in zip(bound.names, bound.laws, strict=True)]])
+    except (ValueError, ZeroDivisionError):
+        raise DeclarationError(f"{dict(at)} is outside of what the parameters may be.") from None
 
 
 def _at(
@@ -119,7 +121,8 @@ def _at(
     exactly = _exact_information(bound, theta, chances, mechanism.size)
     scores = np.array([_score(mechanism, output, theta) for output in outputs])
     known = bound.pull_back(np.repeat(theta, releases, axis=0), tables.astype(float))
-    lost = known[:, :, None] * known[:, None, :] - scores[:, :, None] * scores[:, None, :]
+    missed = known - scores
+    lost = missed[:, :, None] * missed[:, None, :]
     precision = np.diag(1 / np.maximum(bound.prior_draws(400, np.random.default_rng(0)).var(axis=0), 1e-12))
     jacobian = _jacobian(bound, theta)
     shares = _shares(exactly, lost.mean(axis=0))
@@ -131,7 +134,8 @@ def _at(
 
 def _score(mechanism: Mechanism, output: Counts, theta: Floats) -> Floats:
     case = Case(mechanism.model, mechanism.size, (Observed(mechanism, np.asarray(output), "made up"),))
-    return Target(mechanism.model.bound, seen(Likelihood.of_case(case), mechanism.model)).told(theta)[1][0]
+    told = Target(mechanism.model.bound, seen(Likelihood.of_case(case), mechanism.model)).told(theta)[1]
+    return np.asarray(told[0])
 
 
 def _exact_information(bound: Cells, theta: Floats, chances: Floats, size: int) -> Floats:

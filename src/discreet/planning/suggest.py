@@ -107,7 +107,7 @@ def _(model: Categories, size: int, epsilon_per_unit: Exact, **keys: Any) -> Sug
 
 
 @singledispatch
-def _suggestion(model: Model | Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
+def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
     kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
     if not kinds:

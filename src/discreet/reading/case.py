@@ -229,7 +229,7 @@ def refusal_of(case: Case) -> str | None:
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
-    """Tell why nobody could read a release by this mechanism, or nothing if it can be read: public facts alone decide."""
+    """Tell why nobody could read a release by this mechanism, or nothing if it can be: public facts alone decide."""
     return refusal_of(Case.before(mechanism))
 
 

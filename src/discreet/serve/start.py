@@ -119,10 +119,11 @@ def run_front(place: str, reached: Reached, say: Say) -> None:
     import uvicorn
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    listening = listen(reached.place)
-    settings = reached.settings(listening.getsockname()[1])
     queue = Queue(place)
     queue.require()
+    reached.settings(reached.place[1])  # refused before anything listens
+    listening = listen(reached.place)
+    settings = reached.settings(listening.getsockname()[1])
     is_confined = confine(Path(place).absolute().parent if queue.is_file else None, _port(queue))
     if not is_confined:
         say("This system has no Landlock: only its user keeps the front from records and ledger. See the docs.")

@@ -27,6 +27,10 @@ outside = "no"
 bounds = [0, 1]
 [columns.y]
 bounds = [0, 1]
+[columns.z]
+bounds = [0, 3]
+whole = true
+missing = 0
 [budget]
 epsilon = "1000"
 delta = "0.5"

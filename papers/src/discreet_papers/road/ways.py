@@ -10,6 +10,7 @@ GRAPH = 'model = "network"\nedges = ["a -> b"]\nprior = 1'
 NODE = 'model = "network"\nedges = ["a"]\nprior = 1'
 LINE = 'model = "regression"\nformula = "y ~ x"\nnoise = "0.2"\nprior = 1'
 EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\nshape = 3\nrate = "2.5"'
+NUMBER = 'model = "number"\ncolumn = "z"'
 ONE_CELL = "sensitivity = 1\nnoisy_cells = 1"
 DELTA, NO_READING = 'delta = "1e-3"', 'reading = "none"'
 
@@ -42,6 +43,17 @@ WAYS: tuple[Way, ...] = (
         "PosteriorSampling.concentrated",
         ('columns = ["a"]', DELTA),
     ),
+    Way(
+        "002",
+        "Definition 2",
+        "under the distance of numbers, sums",
+        "MetricSums",
+        (NUMBER + '\nask = ["mean", "sum"]',),
+    ),
+    Way(
+        "002", "Definition 2", "under the distance of numbers, a table", "PathTable", (NUMBER + "\nquantiles = [0.5]",)
+    ),
+    Way("002", "Definition 2", "under the metric of a tree", "TreeLevels", (TABLE, "parents = [1]\nlengths = [2]")),
     Way("002", "Theorem 2", "truncation by rate", "RateTruncation.tempered", (EVENTS, 'lowest = "0.5"\nhighest = 2')),
     Way(
         "002",

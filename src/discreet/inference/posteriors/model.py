@@ -106,7 +106,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
     def _middle(self) -> Floats:
         """Return log probabilities at the mean of the parameters without ends."""
         mean = self.reading.grouped.mean(self.reading.found.points)
-        return self.reading.cells.log_of(mean[None])[0]
+        return np.asarray(self.reading.cells.log_of(mean[None])[0])
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw what is shown, with the parameters without ends behind it."""

@@ -13,6 +13,7 @@ from math import ceil, log
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc, gammainc, gammaincc, log_ndtr
 
 from discreet.arrays import Floats
@@ -152,12 +153,12 @@ def _gathered(logs: Floats, homes: Sequence[int], cells: int) -> Floats:
     found = np.full((len(logs), cells), -np.inf)
     for place, cell in enumerate(homes):
         found[:, cell] = np.logaddexp(found[:, cell], logs[:, place])
-    return found - np.logaddexp.reduce(found, axis=1)[:, None]
+    return np.asarray(found - np.logaddexp.reduce(found, axis=1)[:, None])
 
 
-def _logs(below: Floats, above: Floats) -> Tails:
+def _logs(below: ArrayLike, above: ArrayLike) -> Tails:
     with np.errstate(divide="ignore"):
-        return np.log(below), np.log(above)
+        return np.log(np.asarray(below, dtype=float)), np.log(np.asarray(above, dtype=float))
 
 
 def _middle(low: float, high: float) -> float:

@@ -83,7 +83,7 @@ class CellModel(Program):
             with np.errstate(all="ignore"):
                 rows = [np.asarray(self._jacobian(naturals(row)), dtype=float) for row in theta]
             stretches = np.stack([law.stretch(theta[:, i]) for i, law in enumerate(laws)], axis=1)
-            return np.einsum("bm,bmd->bd", expected, np.array(rows)) * stretches
+            return np.asarray(np.einsum("bm,bmd->bd", expected, np.array(rows)) * stretches)
 
         return Cells(tuple(columns), names, laws, log_of, None if self._jacobian is None else pull)
 

@@ -20,7 +20,6 @@ from discreet.arrays import Floats
 from discreet.documents import Documented, Kinds
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
-from discreet.models.asked import Asked
 from discreet.models.priors import Law
 from discreet.records.columns import Column
 
@@ -116,7 +115,7 @@ class Program(Documented, ABC):
         """Say what the program believes beforehand, for a page."""
 
     @classmethod
-    def asked_as(cls) -> Mapping[str, Asked]:
+    def asked_as(cls) -> "Mapping[str, Callable[..., Program]]":
         """Return by which names a study asks for such a program, and what makes it of keys."""
         return {}
 

@@ -10,7 +10,7 @@ integrated out (`Likelihood.given`), so that a regression has as many parameters
 E[k_g,event] - E[K_g] q_g the derivative by b is sum_g x_g s_g.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.models.asked import Asked, Declared
+from discreet.models.asked import Declared
 from discreet.models.priors import Law, Normal, law_of
 from discreet.models.programs.formulas import Design, Formula, design_of, level_name, read_formula
 from discreet.models.programs.program import Cells, Program, chosen
@@ -94,9 +94,9 @@ class Logistic(Regression, kind="Logistic"):
     subject: ClassVar[str] = "a logistic regression"
 
     @classmethod
-    def asked_as(cls) -> Mapping[str, Asked]:
+    def asked_as(cls) -> Mapping[str, Callable[..., Program]]:
         """Return the name by which a study asks for it."""
-        return {"logistic": Asked(cls._asked)}
+        return {"logistic": cls._asked}
 
     @classmethod
     def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "Logistic":
@@ -123,9 +123,9 @@ class Multinomial(Regression, kind="Multinomial"):
     subject: ClassVar[str] = "a multinomial regression"
 
     @classmethod
-    def asked_as(cls) -> Mapping[str, Asked]:
+    def asked_as(cls) -> Mapping[str, Callable[..., Program]]:
         """Return the name by which a study asks for it."""
-        return {"multinomial": Asked(cls._asked)}
+        return {"multinomial": cls._asked}
 
     @classmethod
     def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "Multinomial":
@@ -151,7 +151,7 @@ class Multinomial(Regression, kind="Multinomial"):
         def pull(theta: Floats, expected: Floats) -> Floats:
             counts = expected[:, places]
             score = (counts - counts.sum(axis=2, keepdims=True) * softmax(predictors(theta), axis=2))[:, :, 1:]
-            return np.einsum("bgc,ge->bce", score, design.matrix).reshape(len(theta), -1)
+            return np.asarray(np.einsum("bgc,ge->bce", score, design.matrix).reshape(len(theta), -1))
 
         names = tuple(f"{level_name(outcome, c)}: {name}" for c in range(1, levels) for name in design.names)
         laws = (law_of(self.prior, "a coefficient"),) * len(names)

@@ -50,7 +50,7 @@ def read_by_chains(
     model: ModelledTable, target: Target | Populations, how: str, seed: int = 0, kept: int = KEPT, tune: int = TUNE
 ) -> ModelReading:
     """Return draws of four chains, each after as many steps of tuning."""
-    import nutpie
+    import nutpie  # type: ignore[import-not-found, unused-ignore]
 
     trace = nutpie.sample(
         compiled(target), draws=kept, tune=tune, chains=CHAINS, cores=1, seed=seed + 1, progress_bar=False

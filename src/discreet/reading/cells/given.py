@@ -145,7 +145,7 @@ def _product(weights: Floats) -> Floats:
     series = weights[0]
     for row in weights[1:]:
         series = np.convolve(series, row)
-    return series
+    return np.asarray(series)
 
 
 def _means(weights: Floats) -> Floats:

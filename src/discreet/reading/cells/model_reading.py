@@ -18,7 +18,7 @@ from discreet.reading.cells.target import Populations, Target
 
 DRAWS, MOST_DRAWS, WORTH = 1_500, 16_000, 1_000.0
 """Draws of the proposal at first and at most, and how many independent ones they shall be worth."""
-MANY_DRAWS, MANY_WORTH = 3_000, 1_500.0
+MANY_DRAWS, MANY_WORTH = 2_500, 1_000.0
 """The same where a spread is learnt from many effects."""
 
 

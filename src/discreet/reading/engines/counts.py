@@ -13,7 +13,7 @@ from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.around_draws import around_draws
-from discreet.reading.counts.choice_fit import ChoiceFit, InterpolatedFit, NearFit
+from discreet.reading.counts.choice_fit import ChoiceFit, NearFit
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
@@ -45,7 +45,7 @@ class CountsEngine(Engine, place=50):
                 f"the graph is too dense: read one after another, its tables have {cells:.0f} cells, and at most "
                 f"{MOST_CELLS} are sampled"
             )
-        return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
+        return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
         """Return the work of as many moves as are made at most."""
@@ -96,9 +96,7 @@ def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
         choice = observed.evidence
         if (near := choice.chooser.near_sums()) is not None:
             return [NearFit(choice, near)]
-        if not choice.chooser.has_smooth_normaliser:
-            return [ChoiceFit(choice)]
-        return [InterpolatedFit(choice, np.array(cast(Categories, model).concentration, dtype=np.float64), size)]
+        return [ChoiceFit(choice)]
     if observed.draw is not None:
         return [DrawnFit(rows, cast("Network | Categories", model)) for rows in observed.draw.rows]
     return [MeasuredFit(observed.measurements, cells)]
@@ -111,6 +109,22 @@ def unreadable(observed: Observed) -> str | None:
     if observed.draw is not None:
         return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are no rows of probabilities"
     return None if observed.measurements else observed.likelihood_refusal
+
+
+def rough(observed: Observed) -> str | None:
+    """Tell why the likelihood of a choice is known roughly only, or nothing if it is not."""
+    if not isinstance(observed.evidence, Choice) or observed.evidence.chooser.near_sums() is None:
+        return None
+    return too_many(observed)
+
+
+def too_many(observed: Observed) -> str:
+    """Say that candidates are too many."""
+    cells, size = observed.mechanism.length, observed.mechanism.size
+    return (
+        f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to ask for again "
+        "and again: ask for fewer cells or records, or publish noisy counts, which are read at any size"
+    )
 
 
 def operations_of(observed: Observed) -> float:

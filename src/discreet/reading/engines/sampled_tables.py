@@ -4,35 +4,28 @@ A table of categories is a graph of one variable, so the chains of graphs read i
 normal law around where the chains are, mixed with the prior (importance sampling): coordinates are few.
 """
 
-import warnings
-from collections.abc import Sequence
 from math import nan
 
 import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.errors import ConvergenceWarning
 from discreet.mechanisms.evidence import Choice
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Observed, Work
+from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.around_draws import around_draws
-from discreet.reading.counts.choice_fit import CHECKED, MOST_CELLS, NODES, InterpolatedFit
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
-from discreet.reading.engines.counts import fit_of, operations_of, unreadable
+from discreet.reading.engines.counts import fit_of, operations_of, rough, too_many, unreadable
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 
 MOST_COORDINATES = 2_000
 """Tables of more cells are not sampled."""
 
-_SUM = 3e7  # operations of one sum over candidates that is bounded, not listed
-_WEIGHT = 1e4  # operations of the weight of one candidate
-_MOST_CANDIDATES = 2e6  # operations of one likelihood of a choice
-_ERROR = 0.01  # of an interpolated logarithm: beyond, the reader is warned
+_MOST = 2e6  # operations of one likelihood of a choice
 _PROPOSED = 4_000
 _FEW_COORDINATES = 20  # up to here the evidence is worked out
 
@@ -49,93 +42,42 @@ class SampledTablesEngine(Engine, place=30):
         cells = len(case.model.cells)
         if cells > MOST_COORDINATES:
             return f"chains go through at most {MOST_COORDINATES} cells; this table has {cells}"
-        if cells > MOST_CELLS and any(choice.chooser.has_smooth_normaliser for choice in _choices(case.observed)):
-            return (
-                f"the sums over all candidates are interpolated for at most {MOST_CELLS} cells; this table has "
-                f"{cells}: publish noisy counts, which are read at any size"
-            )
-        slow = [
-            c
-            for c in _choices(case.observed)
-            if not c.chooser.has_smooth_normaliser and c.cost.operations > _MOST_CANDIDATES
-        ]
-        if slow:
-            return (
-                f"the likelihood is a sum over all candidates of {case.size} records in {cells} cells, too many to ask "
-                "for again and again: ask for fewer cells or records, or publish noisy counts, which are read at any "
-                "size"
-            )
-        return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
+        slow = (each for each in case.observed if isinstance(each.evidence, Choice) and operations_of(each) > _MOST)
+        if (first := next(slow, None)) is not None:
+            return too_many(first)
+        return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
         """Return the work of as many moves as are made at most, each with turns of single coordinates."""
         cells = len(case.model.cells)
         chains, moves = chains_for(cells), WARM + longest_for(cells)
-        each = sum(map(_operations, case.observed))
-        sums = sum(choice.chooser.has_smooth_normaliser for choice in _choices(case.observed)) * (
-            2 * NODES + 3 * CHECKED
-        )
+        each = sum(map(operations_of, case.observed))
         steps = 1.0 + min(cells, 30)
         words = f"running chains through a table of {cells} cells"
-        operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells)) + _SUM * sums
+        operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells))
         steps_of_counts = float(cells * (case.size + 1))  # marginal laws, which hold every count between two draws
         return Work(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
 
     def read(self, case: Case[Categories]) -> TableReading:
-        """Return draws of the table; where sums are interpolated, they are refined until checks are good."""
-        target, interpolated = target_of(case)
+        """Return draws of the table."""
+        target = target_of(case)
         read = SampledTables(target, case.seed, lambda: (nan, nan))
-        if (worst := _worst(read, interpolated)) > _ERROR:
-            for fit in interpolated:
-                fit.refine(_some(read, 2 * CHECKED, 0))
-            read = SampledTables(target, case.seed, lambda: (nan, nan))
-            worst = _worst(read, interpolated)
-        method, tables = read.method, _pool(read)
-        if interpolated:
-            method += f"; sums over all candidates interpolated, their logarithms off by at most {worst:.1g} at checks"
-        if worst > _ERROR:
-            warnings.warn(
-                f"{case.label!r}: interpolated sums over candidates are off by up to {worst:.2g} in their logarithm. "
-                "Take intervals for rough ones.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        tables = _pool(read)
         evidence = _evidence(target, read, case.seed)
         counts = DrawnCounts(tables, np.ones(len(tables)), evidence)
-        return TableReading(case.model, counts, evidence, method, tuple(read.agreement.errors.tolist()))
+        return TableReading(case.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
 
 
-def _operations(observed: Observed) -> float:
-    choices = _choices([observed])
-    return _WEIGHT if any(choice.chooser.has_smooth_normaliser for choice in choices) else operations_of(observed)
-
-
-def target_of(case: Case[Categories]) -> tuple[Target, list[InterpolatedFit]]:
-    """Return what chains sample, and the fits in it whose sums are interpolated."""
+def target_of(case: Case[Categories]) -> Target:
+    """Return what chains sample."""
     alpha = np.array(case.model.concentration, dtype=float)
-    fit = fit_of(case)
-    interpolated = [part for part in fit.parts if isinstance(part, InterpolatedFit)]
-    start = _Start(alpha, interpolated[0].candidate) if interpolated else _Near.of(case) or around_draws(case)
-    return Target(table_coordinates(case), fit, [0], [alpha], start), interpolated
+    return Target(table_coordinates(case), fit_of(case), [0], [alpha], _Near.of(case) or around_draws(case))
 
 
 def table_coordinates(case: Case[Categories]) -> Coordinates:
     """Return normal coordinates of one table, a graph of one variable."""
     alpha = np.array(case.model.concentration, dtype=float)
     return Coordinates((len(alpha),), ((),), [alpha.tolist()], case.size)
-
-
-class _Start:
-    """Half the chains start around the candidate and half from the prior: if they do not meet, R-hat tells."""
-
-    def __init__(self, alpha: Floats, candidate: Counts) -> None:
-        self._alpha, self._candidate = alpha, candidate
-
-    def __call__(self, count: int, generator: np.random.Generator) -> list[Floats]:
-        """Return shares of the cells, axes (rows, levels, chains)."""
-        near = generator.dirichlet(self._alpha + self._candidate, size=count // 2)
-        anywhere = generator.dirichlet(self._alpha, size=count - count // 2)
-        return [np.concatenate([near, anywhere]).T[None]]
 
 
 class _Near:
@@ -162,17 +104,8 @@ class _Near:
         return [(drawn / drawn.sum(axis=0))[None]]
 
 
-def _worst(read: SampledTables, fits: Sequence[InterpolatedFit]) -> float:
-    """Return the largest error of an interpolated logarithm at some of the draws."""
-    return max((float(np.abs(fit.errors(_some(read, CHECKED, 1))).max()) for fit in fits), default=0.0)
-
-
 def _pool(read: SampledTables) -> Counts:
     return np.asarray(read.pool[0].reshape(-1, read.pool[0].shape[-1]), dtype=np.int64)
-
-
-def _some(read: SampledTables, count: int, seed: int) -> Counts:
-    return np.asarray(read.tables(count, np.random.default_rng([seed, 2]))[0][:, 0])
 
 
 def _evidence(target: Target, read: SampledTables, seed: int) -> float:
@@ -192,8 +125,3 @@ def _evidence(target: Target, read: SampledTables, seed: int) -> float:
     chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
     logs = chains.weights + chains.fits - proposal
     return float(logsumexp(logs) - np.log(_PROPOSED))
-
-
-def _choices(observed: Sequence[Observed]) -> list[Choice]:
-    """Return all that was chosen."""
-    return [each.evidence for each in observed if isinstance(each.evidence, Choice)]

@@ -58,8 +58,6 @@ class WeightedTablesEngine(Engine, place=25):
     def misfit(self, case: Case) -> str | None:
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
         choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
-        if any(choice.chooser.has_smooth_normaliser for choice in choices):
-            return "one of the choices has sums that are interpolated"
         near = [each.is_margin for each in case.observed if _near_sums(each) is not None]
         if not near and not any(choice.chooser.is_summed for choice in choices):
             return "weighted draws are for choices among more tables than can be listed"

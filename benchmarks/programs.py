@@ -1,0 +1,146 @@
+"""Programs: how fast a release is a likelihood, and what weighted draws are worth beside chains.
+
+python benchmarks/programs.py              the likelihood of 100 cells beside latent counts made anew at each p
+python benchmarks/programs.py draws        falls ~ age + ward, 48 cells: weighted draws, and nutpie if it is installed
+python benchmarks/programs.py hospitals    two hospitals from releases, beside the same model on exact tables
+"""
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+
+import discreet as dc
+from discreet.mathematics.groups import Grouped
+from discreet.models.modelled_table import ModelledTable
+from discreet.models.programs.program import Cells
+from discreet.reading.cells import chains
+from discreet.reading.cells.likelihood import CellFunction
+from discreet.reading.cells.listed import ListedLikelihood
+from discreet.reading.cells.model_reading import read_target
+from discreet.reading.cells.target import Populations, Target
+
+
+def seconds(work: Callable[[], object], times: int) -> float:
+    """Return the least CPU time of several runs."""
+    least = inf
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        least = min(least, time.process_time() - start)
+    return least
+
+
+def likelihoods() -> None:
+    """Compare one value with its gradient, in one run."""
+    for cells, size, epsilon in ((7, 200, 2), (48, 2_000, 1), (100, 10_000, 1), (100, 10_000, 0.1)):
+        generator = np.random.default_rng(cells)
+        model = dc.Categories("x", levels=tuple(range(cells)), outside=0)
+        chances = generator.dirichlet(np.ones(cells))
+        counts = generator.multinomial(size, chances)
+        release = dc.simulate(dc.GeometricHistogram(model, size, epsilon), counts, dc.SeededBits(1), "made up")
+        likelihood, log_p = release.likelihood, np.log(chances)
+        inner: Any = likelihood._table
+
+        def anew() -> None:
+            latent = inner.latent(log_p)  # noqa: B023 - called at once
+            assert np.isfinite(latent.log_sum)
+            assert latent.marginals.size
+
+        fast, slow = seconds(lambda: likelihood(log_p), 20), seconds(anew, 10)  # noqa: B023 - called at once
+        words = f"{1e3 * fast:.2f} ms, anew {1e3 * slow:.2f} ms, {slow / fast:.1f}x"
+        print(f"{cells} cells, n = {size}, epsilon {epsilon}: {words}")
+
+
+def example() -> dc.Release:
+    """Return a release of falls by age (4) and ward (6), 48 cells."""
+    age, ward = dc.Column("age", tuple("abcd"), outside="a"), dc.Column("ward", tuple("ABCDEF"), outside="A")
+    falls = dc.Column("falls", ("no", "yes"), outside="no")
+    table = dc.Logistic("falls ~ age + ward", columns=[age, ward, falls]).table
+    generator = np.random.default_rng(3)
+    theta = 0.7 * generator.standard_normal((1, table.bound.dimension))
+    (chances,) = table.chances(theta, generator)
+    counts = generator.multinomial(2_000, chances / chances.sum())
+    return dc.simulate(dc.GeometricHistogram(table, 2_000, 1), counts, dc.SeededBits(4), "falls")
+
+
+def plain(model: ModelledTable) -> Cells:
+    """Return the regression with the shares of the 24 patterns as parameters: 9 + 23 of them."""
+    given, groups = model.bound, model.groups
+    assert groups is not None
+    own, normal = given.dimension, dc.priors.Normal(0, 1)
+
+    def log_of(theta: Any) -> Any:
+        logits = np.concatenate([np.zeros((len(theta), 1)), 2 * theta[:, own:]], axis=1)
+        shares = logits - np.logaddexp.reduce(logits, axis=1)[:, None]
+        found = given.log_of(theta[:, :own])
+        found[:, groups] += shares[:, :, None]
+        return found
+
+    def pull(theta: Any, expected: Any) -> Any:
+        logits = np.concatenate([np.zeros((len(theta), 1)), 2 * theta[:, own:]], axis=1)
+        shares = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
+        sums = expected[:, groups].sum(axis=2)
+        by_share = 2 * (sums - sums.sum(axis=1, keepdims=True) * shares)[:, 1:]
+        return np.hstack([given.pull_back(theta[:, :own], expected), by_share])
+
+    names = (*given.names, *(f"share {place}" for place in range(1, len(groups))))
+    return Cells(model.columns, names, (*given.laws, *[normal] * (len(groups) - 1)), log_of, pull)
+
+
+def draws() -> None:
+    """Compare effective draws of the worst coefficient per CPU second."""
+    release = example()
+    start = time.process_time()
+    posterior: Any = dc.infer(release)
+    spent, worth = time.process_time() - start, posterior.reading.effective_size
+    print(f"weighted draws, shares integrated out: {spent:.1f} CPU s, worth {worth:.0f}, {worth / spent:.0f} a second")
+    if not chains.is_installed():
+        return print("nutpie is not installed: pip install 'discreet[nutpie]'")
+    target = Target(plain(posterior.model), release.likelihood)
+    start = time.process_time()
+    found = chains.read_by_chains(posterior.model, target, "", kept=500, tune=300)
+    other = time.process_time() - start
+    values = found.found.points[:, : posterior.model.bound.dimension]
+    batches = Grouped(found.found.weights, 40)  # ten batches of each chain
+    own = batches.effective_size(values)
+    print(f"nutpie on the plain likelihood: {other:.1f} CPU s, worth {own:.0f}, {own / other:.1f} a second")
+    return print(f"ratio {worth / spent / (own / other):.0f}")
+
+
+class Exact(CellFunction):
+    """Counts that are known, in place of a release."""
+
+    def __init__(self, model: dc.Categories, counts: list[int]) -> None:
+        super().__init__(model, ListedLikelihood.exact(np.array(counts)))
+
+
+def hospitals() -> None:
+    """Print the pooled rate, both rates and the spread, from releases and from exact tables."""
+    fall = dc.Categories("fall", levels=(0, 1), outside=0)
+    tables = {"north": [340, 60], "south": [235, 65]}
+    rate = dc.programs.Binomial(trials=1).varying("probability")
+    table = ModelledTable(fall.columns, rate)
+    exactly = Populations({name: Target(table.bound, Exact(fall, k)) for name, k in tables.items()}, rate.exchangeable)
+    known: Any = read_target(table, exactly, "exact")
+    print("exact      ", *_words(known.cells.labels, [known.law(place) for place in range(4)]))
+    for epsilon in ("1", "0.1"):
+        released: dict[str, Any] = {
+            name: dc.simulate(dc.GeometricHistogram(fall, sum(k), epsilon), k, dc.SeededBits(sum(k)), name)
+            for name, k in tables.items()
+        }
+        posterior: Any = dc.infer(model=rate, **released)
+        print(f"epsilon {epsilon}", *_words(posterior.names, [posterior.quantity(name) for name in posterior.names]))
+
+
+def _words(names: Any, laws: Any) -> list[str]:
+    return [f"{name} {law.mean:.3f} (sd {law.sd:.3f});" for name, law in zip(names, laws, strict=True)]
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    {"draws": draws, "hospitals": hospitals}.get(sys.argv[1] if len(sys.argv) > 1 else "", likelihoods)()

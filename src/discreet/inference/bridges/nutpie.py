@@ -1,0 +1,25 @@
+"""nutpie: programs as its own models, without PyMC and without a compiler. `infer` falls back to this sampler."""
+
+from typing import Any
+
+from discreet.errors import DeclarationError
+from discreet.inference.posteriors.model import ModelPosterior
+from discreet.reading.cells.chains import compiled, read_by_chains
+
+
+def nutpie_model(posterior: ModelPosterior) -> Any:
+    """Return the target of a reading as nutpie's own model, for `nutpie.sample`; its one variable is `theta`."""
+    return compiled(_checked(posterior).reading.target)
+
+
+def by_chains(posterior: ModelPosterior, draws: int = 1_000, tune: int = 500, seed: int = 0) -> ModelPosterior:
+    """Return the same posterior, read again by four chains."""
+    reading = _checked(posterior).reading
+    again = read_by_chains(reading.model, reading.target, reading.how, seed, draws, tune)
+    return ModelPosterior(posterior.model, posterior.releases, [again])
+
+
+def _checked(posterior: ModelPosterior) -> ModelPosterior:
+    if not isinstance(posterior, ModelPosterior):
+        raise DeclarationError(f"This takes what infer reads by a program; got a {type(posterior).__name__}.")
+    return posterior
