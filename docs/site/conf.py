@@ -42,6 +42,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["deflist"]
 suppress_warnings = ["myst.header"]  # a page of the changelog begins at the second level
 
+highlight_language = "text"  # what names no language is an equation or what a program prints
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
