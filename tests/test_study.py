@@ -189,7 +189,7 @@ OPINIONS = """
 path = "opinions.csv"
 size = 600
 [columns.opinion]
-levels = ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
+levels = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"]
 outside = "d"
 [budget]
 epsilon = "10"
@@ -206,7 +206,7 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
     (tmp_path / "opinions.csv").write_text("opinion\n" + "a\nb\n" * 300)
     path.write_text(OPINIONS)
     study = dc.Study(path)
-    assert "a sum over all candidates of 600 records in 9 cells" in str(study.question("opinions").refusal)
+    assert "a sum over all candidates of 600 records in 16 cells" in str(study.question("opinions").refusal)
     for publish in (lambda: study.publish("opinions"), study.publish_all):
         with pytest.raises(dc.PublishError, match="declare reading = 'none' in"):
             publish()

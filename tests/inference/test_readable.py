@@ -81,7 +81,7 @@ def test_what_decides_about_a_charge_looks_at_no_output() -> None:
 
 
 def hellinger_question() -> dc.HellingerReciprocal:
-    """600 records in 9 levels: 4e17 candidates, which can be drawn from and not be read."""
+    """600 records in 16 levels: more candidates than anybody lists, which can be drawn from and not be read."""
     return dc.HellingerReciprocal(
         dc.Categories("x", levels=tuple("abcdefghijklmnop"), outside="a"), size=600, epsilon=6
     )

@@ -18,9 +18,10 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
-from discreet.mechanisms import GeometricHistogram, Mechanism
+from discreet.mechanisms import Mechanism
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.programs.program import Cells, Program
+from discreet.planning.suggest import suggest
 from discreet.randomness import SeededBits
 from discreet.reading.case import Case, Observed
 from discreet.reading.cells.likelihood import Likelihood
@@ -68,7 +69,7 @@ def forecast(
     """Return how well a program will be read from a release, on average over made-up ones.
 
     `at` gives values of the parameters by name, on their own scale, for programs that show them as they are; left out,
-    some are drawn from the prior. A program is published by `GeometricHistogram`, or give a mechanism of your own.
+    some are drawn from the prior. A program is published by what `suggest` chooses, or give a mechanism of your own.
     """
     mechanism = program if isinstance(program, Mechanism) else _published(program, size, epsilon)
     model = mechanism.model
@@ -95,7 +96,7 @@ def forecast(
 def _published(program: Program, size: int | None, epsilon: Exact | None) -> Mechanism:
     if size is None or epsilon is None or not isinstance(program, Program):
         raise DeclarationError("A forecast takes a program, a size and an epsilon, or a mechanism.")
-    return GeometricHistogram(program.table, size, epsilon)
+    return suggest(program, size, epsilon).mechanism
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:

@@ -11,7 +11,7 @@ _GRID = 1_500  # values that a grid and the search for its middle take, about
 _REACHES = 36.0
 
 
-class CellModelsEngine(Engine, place=10):
+class CellModelsEngine(Engine, place=28):
     """Prior times likelihood: on a grid of one or two parameters, else by draws around the mode."""
 
     models = (ModelledTable,)
