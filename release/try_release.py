@@ -39,6 +39,9 @@ LOADS = {
     "signatures": "cryptography",
     "postgresql": "psycopg",
     "serve": "discreet.serve",
+    "nutpie": "nutpie",
+    "pymc": "discreet.inference.bridges.pymc",
+    "numpyro": "discreet.inference.bridges.numpyro",
 }
 """What each extra must make loadable."""
 _LEAST = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9][0-9a-z.]*)")
