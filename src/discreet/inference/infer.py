@@ -29,8 +29,7 @@ def infer(
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
-    Several may be of one table, noisy counts and draws together, or of a table or graph and margins of its tables.
-    It is the posterior that the model names. The first engine that can read them does; its `method` says how.
+    Several may be of one table, or of a table or graph and its margins. The first engine that can, reads: see `method`.
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
     prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
     that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own`
