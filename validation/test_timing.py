@@ -49,6 +49,8 @@ SETTINGS: dict[str, Make] = {
     **dict.fromkeys(("GeometricSums", "MetricSums"), plain(SUMS)),
     **dict.fromkeys(("TreeTable", "PathTable", "TwoStepMedian"), plain(NUMBERS)),
     "GroupPaths": plain(GROUPED),
+    "TotalVariationChoice": plain(PAIR),
+    "RateTruncation": lambda kind: kind.tempered(COUNTED, size=SIZE, epsilon=1, lowest=1, highest=5),
     "TreeLevels": plain(CELLS, parents=(1, 2), lengths=(1, 1)),
     **dict.fromkeys(("CubeCounts", "JointHistograms", "FamilyHistograms", "LaplaceUpdates"), plain(NETWORK)),
     **dict.fromkeys(("FourierUpdates", "FourierCounts", "NetworkMaximum"), plain(NETWORK)),

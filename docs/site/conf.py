@@ -34,6 +34,7 @@ html_static_path = ["static"]
 html_css_files = ["discreet.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
@@ -41,6 +42,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["deflist"]
 suppress_warnings = ["myst.header"]  # a page of the changelog begins at the second level
 
+highlight_language = "text"  # what names no language is an equation or what a program prints
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"

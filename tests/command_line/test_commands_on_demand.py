@@ -12,7 +12,20 @@ from click.testing import CliRunner, Result
 from discreet.command_line import commands, main
 
 CONTEXT = click.Context(main)
-OURS = ["check", "completion", "criticise", "infer", "init", "key", "ledger", "plan", "predict", "publish", "rehearse"]
+OURS = [
+    "ask",
+    "check",
+    "completion",
+    "criticise",
+    "infer",
+    "init",
+    "key",
+    "ledger",
+    "plan",
+    "predict",
+    "publish",
+    "rehearse",
+]
 OURS += ["serve", "serve-account", "serve-front", "serve-publisher", "verify"]
 
 

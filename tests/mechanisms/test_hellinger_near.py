@@ -73,9 +73,9 @@ def test_a_choice_that_tells_nothing_is_read_as_the_prior() -> None:
 
 
 @pytest.mark.parametrize(("cells", "size", "smoothing"), [(4, 600, "0.05"), (4, 600, 0), (10, 100_000, "0.001")])
-def test_a_calibrated_choice_beyond_comparison_has_a_proved_scale(cells: int, size: int, smoothing: object) -> None:
+def test_a_calibrated_choice_beyond_comparison_has_a_proved_scale(cells: int, size: int, smoothing: str | int) -> None:
     """For random neighbours the bound of one pair stays below epsilon; twice the scale is refused."""
-    mechanism = HellingerCalibrated(categories(cells), size, 1, smoothing=smoothing)  # type: ignore[arg-type]
+    mechanism = HellingerCalibrated(categories(cells), size, 1, smoothing=smoothing)
     assert mechanism.guarantee.evidence.value == "proved"
     assert mechanism.pure_epsilon == 1
     generator = np.random.default_rng(5)
@@ -83,11 +83,10 @@ def test_a_calibrated_choice_beyond_comparison_has_a_proved_scale(cells: int, si
         table = generator.multinomial(size, generator.dirichlet(np.full(cells, concentration)))
         moved = table.copy()
         moved[[int(table.argmax()), int(table.argmin())]] += [-1, 1]
-        scales = mechanism.scales(np.stack([table, moved]))
-        distance = float(mechanism.distances(table[None], moved[None])[0])
-        assert pair_bound(*scales.tolist(), distance) <= 1
+        one, two = mechanism.scales(np.stack([table, moved])).tolist()
+        assert pair_bound(one, two, float(mechanism.distances(table[None], moved[None])[0])) <= 1
     with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
-        HellingerCalibrated(categories(cells), size, 1, smoothing=smoothing, scale=2 * mechanism.scale)  # type: ignore[arg-type]
+        HellingerCalibrated(categories(cells), size, 1, smoothing=smoothing, scale=2 * mechanism.scale)
 
 
 @pytest.mark.parametrize("kind", [HellingerGlobal, HellingerReciprocal])

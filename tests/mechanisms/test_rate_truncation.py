@@ -50,7 +50,7 @@ def test_the_charged_loss_is_the_largest_of_all_neighbours(model: Any, power: st
     mechanism = RateTruncation(model, 3, 50, low, high, power)
     places = 0.2 + 0.7 * (np.arange(4000) + 0.5) / 4000
     levels = range(len(model.cells))
-    laws = {
+    laws: dict[tuple[int, ...], Any] = {
         data: log_posterior(model, np.bincount(data, minlength=len(levels)), places, float(power))
         for data in combinations_with_replacement(levels, 3)
     }
@@ -114,7 +114,7 @@ def test_records_far_outside_the_interval_keep_their_digits() -> None:
 
 
 def coarse(mechanism: RateTruncation) -> list[int]:
-    return np.linspace(mechanism.first, mechanism.last, 5).astype(int).tolist()
+    return [int(cell) for cell in np.linspace(mechanism.first, mechanism.last, 5)]
 
 
 def test_the_promise_under_the_metric_is_the_rate_for_each_unit() -> None:

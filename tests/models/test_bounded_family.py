@@ -106,13 +106,14 @@ def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(
     )
     assert_same_law(chance.posterior((2, 0, 1, 4), F(power)), places, logs)
     rates, counts = np.linspace(1e-3, 12, 20_001), (1, 2, 0, 1, 0)
-    for model, law in (
-        (dc.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3), lambda x: laplace.logpdf(x, 1, 1 / rates)),
-        (dc.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3), lambda x: norm.logpdf(x, 1, rates**-0.5)),
-    ):
-        logs = gamma(2, scale=1 / 3).logpdf(rates) + float(power) * sum(
-            times * law(x) for x, times in zip((-2, 0, 2, 4), counts, strict=False)
-        )
+    laws: list[tuple[Any, Any]] = [
+        (dc.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3), laplace(1, 1 / rates)),
+        (dc.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3), norm(1, rates**-0.5)),
+    ]
+    for model, law in laws:
+        logs = gamma(2, scale=1 / 3).logpdf(rates)
+        for middle, times in zip((-2, 0, 2, 4), counts, strict=False):
+            logs = logs + float(power) * times * law.logpdf(middle)
         assert_same_law(model.posterior(counts, F(power)), rates, logs)
 
 

@@ -25,7 +25,7 @@ class _Commands(CommandsOnDemand):
         "ask": Command(
             "discreet.command_line.asking",
             "ask",
-            "Answer a declared query from a draw: a fresh one is charged, others are free.",
+            "Answer a query that the study declares from a draw of the posterior.",
         ),
         "infer": Command(
             _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
@@ -49,12 +49,18 @@ class _Commands(CommandsOnDemand):
         "ledger": Command(
             "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
         ),
-        "serve": Command(_SERVING, "serve", "Serve a study: analysts ask, stewards decide, all see the budget."),
+        "serve": Command(_SERVING, "serve", "Serve a study: analysts ask, stewards decide, everybody sees the budget."),
         "serve-publisher": Command(
-            _SERVING, "serve_publisher", "Run the publisher alone, which holds records and ledger."
+            _SERVING,
+            "serve_publisher",
+            "Run the publisher alone: it holds records and ledger, and answers what stands in the queue.",
         ),
-        "serve-front": Command(_SERVING, "serve_front", "Run a front alone, which speaks HTTP and holds no record."),
-        "serve-account": Command(_SERVING, "serve_account", "Make an account of a server, with a one-time link."),
+        "serve-front": Command(
+            _SERVING, "serve_front", "Run a front alone: it speaks HTTP, and knows a queue and nothing else."
+        ),
+        "serve-account": Command(
+            _SERVING, "serve_account", "Make an account of a server, and print its one-time link."
+        ),
     }
 
 

@@ -128,7 +128,7 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
 @click.option("--again", is_flag=True, help="Give a new link to an account that is there already.")
 @helpful
 def serve_account(name: str, role: str, queue: str, again: bool) -> None:
-    """Make an account, and print the path of its one-time link: for a first steward, or a lost password.
+    """Make an account of a server, and print its one-time link. It is for a first steward, or a lost password.
 
     \b
     Example:  discreet serve-account anna --role steward --queue study.serve/queue.db

@@ -122,8 +122,8 @@ def beta_log_mass(a: ArrayLike, b: ArrayLike, low: ArrayLike, high: ArrayLike) -
     one, two, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (a, b, low, high)))
     first, second = one[..., None], two[..., None]
     return _log_mass(
-        lambda x: betainc(one, two, x),
-        lambda x: betainc(two, one, 1 - x),
+        lambda x: np.asarray(betainc(one, two, x), dtype=float),
+        lambda x: np.asarray(betainc(two, one, 1 - x), dtype=float),
         lambda x: (first - 1) * np.log(x) + (second - 1) * np.log1p(-x) - betaln(first, second),
         (start, end),
     )

@@ -102,7 +102,8 @@ class Declarations:
         }
         data = plain["data"] | {"path": _ELSEWHERE, "table": None, "separator": None}
         budget = plain["budget"] | {"ledger": _ELSEWHERE}
-        return plain | {"data": data, "budget": budget, "questions": msgspec.to_builtins(questions)}
+        kept = {"questions": msgspec.to_builtins(questions), "queries": {}}
+        return plain | {"data": data, "budget": budget} | kept
 
     @property
     def population(self) -> str:
