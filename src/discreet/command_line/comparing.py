@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 
 from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
-from discreet.errors import DocumentError, VerificationError
+from discreet.errors import DeclarationError, DocumentError, VerificationError
 from discreet.exact import exact_text
 from discreet.mechanisms import Mechanism
 from discreet.planning import Certificate, Ranking, audit, compare, verify
@@ -28,6 +28,8 @@ def compare_mechanisms(question: Question, level: float, plot: Path | None, as_j
     with working("writing all mechanisms out", as_json):
         ranking = compare(question.mechanism.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
     if plot is not None:
+        if isinstance(ranking, ProgramRanking):
+            raise DeclarationError("--plot does not go with --compare of a program or a family. Nothing was written.")
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:
         return show_json({"question": question.name, **ranking.document()})

@@ -37,10 +37,9 @@ def infer(
     `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
     if model is not None or populations:
-        from discreet.inference.programs import infer_program  # which few readers need
+        from discreet.inference.programs import infer_program  # which few need
 
-        told: Told = infer_program(releases, populations, model, patience, (prior, strengths, own))
-        return told
+        return infer_program(releases, populations, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(

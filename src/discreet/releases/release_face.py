@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, Self
+from typing import TYPE_CHECKING, Generic, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class ReleaseFace(Generic[ModelT]):
         """Return what this release says about the probabilities of its table's cells: evidence for any model."""
         from discreet.reading.cells.likelihood import Likelihood  # which few readers need
 
-        return Likelihood(self)
+        return Likelihood(cast("Release", self))
 
     @property
     def digest(self) -> str:

@@ -33,7 +33,7 @@ def jax_likelihood(likelihood: Likelihood) -> Callable[[Any], Any]:
         raise DeclarationError(f"The JAX bridge is for likelihoods that are products over cells; here {inner.method}.")
     both = _both(inner)
 
-    @jax.custom_vjp
+    @jax.custom_vjp  # type: ignore[untyped-decorator, unused-ignore]
     def value(log_probabilities: Any) -> Any:
         return both(log_probabilities)[0]
 
