@@ -107,7 +107,7 @@ def test_documents_of_version_1_keep_noise_epsilon_and_charge() -> None:
 
 def test_a_fifth_is_the_largest_share_that_costs_the_places_nothing() -> None:
     model = one_column(2**16)
-    assert dc.GeometricSums(model, 100, 1).parts == (1, Fraction(1, 4))
+    assert dc.GeometricSums(model, 100, 1).parts == (Fraction(1), Fraction(1, 4))
     assert dc.GeometricSums(model, 100, 1, squares="21/100").parts[0] < 1
 
 

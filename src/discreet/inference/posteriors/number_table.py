@@ -51,7 +51,8 @@ class NumberTableEngine(Engine, place=10):
         """Return the work of the laws of all cuts, or of draws of all noise."""
         noise, model = _noise_of(case), case.model
         if (
-            noise.has_density
+            not isinstance(noise, Averaged)
+            and noise.has_density
             and model.by is None
             and not model.leaves_gaps_out
             and noise.cut_operations <= MOST_FOR_CUTS
