@@ -43,6 +43,7 @@ NUMBERS = (
     dc.WeightedSums("x", (0, 1), ("mean", "sum"), weights=dc.Weights("w", 1, "fixed by design")),
     dc.NumberTable("x", (0, 1), 4, asks=("quantiles", "distribution", "mean"), missing=0),
     dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), by=dc.Column("w", TWO, outside=0)),
+    dc.NumberTable("x", (0, 1), 4, quantiles=("0.5",), missing=0, by=dc.Column("w", TWO, outside=0)),
     dc.NumberSums("x", (0, 1), missing=0),
 )
 MODELS = (*TABLES, *GRAPHS, *LINES, *FAMILIES, *NUMBERS)

@@ -336,7 +336,7 @@ epsilon = "2"
 
 
 def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_declared(folder: Path) -> None:
-    wide = STUDY.replace('["A", "B"]', '["A", "B", "C", "D", "E"]') + UNREADABLE
+    wide = STUDY.replace('["A", "B"]', '["A", "B", "C", "D", "E", "F", "G"]') + UNREADABLE
     (folder / "study.toml").write_text(wide)
     for words in (("publish", "study.toml", "--ask", "opinions"), ("publish", "study.toml", "--batch")):
         assert "nothing was charged" in " ".join(run(*words, code=1).stderr.split())

@@ -51,6 +51,7 @@ LOOSE = {
     "LaplaceMoments": "kept for comparison: the sum of all ranges, which no record moves at once",
     "PosteriorSampling": "a range that holds for any number of records, or a draw rounded to a coarse grid here",
     "NetworkSampling": "as PosteriorSampling",
+    "RateTruncation": "the loss of densities at the ends of its interval, and cells of a coarse grid here",
     "BallDraw": "a range that holds for any records, and a coarse grid here",
 }
 """Kinds that may state more than a hundredth above what is true at these small settings, and why."""
@@ -86,6 +87,7 @@ OTHERWISE = {
     "TruncatedLaplace": "the papers' epsilon, which truncation breaks: charged what it costs",
     "PosteriorSampling": "a draw whose power is capped costs less than was allowed, and is charged that",
     "NetworkSampling": "as PosteriorSampling",
+    "RateTruncation": "a draw within an interval loses less than was allowed, and is charged what it loses",
 }
 """Kinds that charge another epsilon than they declare, and why."""
 

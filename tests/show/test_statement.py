@@ -328,13 +328,13 @@ def test_any_label_and_any_level_stay_what_they_are(text: str) -> None:
 
 
 def test_a_release_that_nobody_can_read_has_a_statement_that_says_so() -> None:
-    opinions = dc.Categories("opinion", levels=tuple("abcdefghi"), outside="d")
+    opinions = dc.Categories("opinion", levels=tuple("abcdefghijklmnop"), outside="d")
     mechanism = dc.mechanisms.HellingerReciprocal(opinions, size=600, epsilon=6)
-    release = dc.simulate(mechanism, [300, 300, *[0] * 7], dc.SeededBits(73), label="opinions")
+    release = dc.simulate(mechanism, [300, 300, *[0] * 14], dc.SeededBits(73), label="opinions")
     text = statement(replace(release, reading="none"), None)
     assert "**There is no posterior, as the holder declared when it was published (reading = 'none')**" in text
-    assert "a sum over all candidates of 600 records in 9 cells" in text
-    assert "**opinion** (a, b, c, d, e, f, g, h, i)" in text
+    assert "a sum over all candidates of 600 records in 16 cells" in text
+    assert "**opinion** (" in text
     assert "**There is no posterior**" in statement(release, None)
     with pytest.raises(dc.DeclarationError, match="has no posterior, as its holder declared"):
         dc.infer(replace(release, reading="none"))
