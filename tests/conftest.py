@@ -35,6 +35,8 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.inference.posteriors.{home}.DRAWS", 200)
     for name in ("_TRIALS", "_DRAWS", "_AROUND"):
         monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 60)
+    for name, few in (("_NARROWEST", -2), ("_PROBES", 4), ("_AT", 4), ("_CHECKED", 2)):
+        monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", few)
     for name in ("_MOST_BLOCKS", "_LEAST_ROUNDS", "_MOST_ROUNDS"):
         monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 1)
     monkeypatch.setattr("discreet.reading.engines.moments.LOOKS", (1,))
