@@ -6,12 +6,13 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,7 +25,9 @@ from discreet.serve import audit
 from discreet.serve.keys import Keys
 from discreet.serve.people import People
 from discreet.serve.roles import RIGHTS, Person
-from discreet.serve.schema import Queue
+from discreet.serve.schema import Queue, QueueError
+from postgresql_server import WHY_MISSING, is_here
+from postgresql_server import running as postgresql
 from serving import CHEAP, PASSWORD, listening, served
 from survey import STUDY, SURVEY
 
@@ -163,6 +166,70 @@ def test_front_and_publisher_are_killed_in_turn_and_nothing_is_lost_or_unpaid(tm
         assert ledger.check() == len(kinds)
         for each in client.releases():
             assert dc.verify(client.release(str(each["id"])), ledger=ledger).epsilon <= 0.25
+
+
+@pytest.mark.skipif(not is_here(), reason=WHY_MISSING)
+def test_two_fronts_share_a_queue_and_a_ledger_on_a_server(tmp_path: Path) -> None:
+    """Whoever asks at either front is answered by the one publisher; a front that is killed takes nothing with it."""
+    with postgresql() as server, ExitStack() as stack:
+        ledger = server.place()
+        server.execute("CREATE ROLE front LOGIN")
+        (tmp_path / "survey.csv").write_text(SURVEY)
+        (tmp_path / "study.toml").write_text(STUDY.replace('ledger = "study.db"', f'ledger = "{ledger}"') + SERVE)
+        study = str(tmp_path / "study.toml")
+        words = ("serve-publisher", study, "--queue", server.address, "--front-role", "front")
+        stack.enter_context(started(*words))
+        queue = Queue(server.address)
+        stack.callback(queue.engine.dispose)
+        made(queue)
+        told = server.address.replace("postgres@", "front@")
+        addresses = [f"127.0.0.1:{port}" for port in (8766, 8767)]
+        fronts = [stack.enter_context(started("serve-front", "--queue", told, "--address", at)) for at in addresses]
+        for at in addresses:
+            answering(at)
+        people = People(queue, hasher=CHEAP)
+        people.use_link(people.invite("ann", "analyst", "test"), PASSWORD)
+        person = Person("ann", "analyst", RIGHTS["analyst"])
+        token = Keys(queue).make_token(person, "test", ["read", "ask"], 1)[1]
+        here, there = (dc.Client(f"http://{at}", token) for at in addresses)
+        first = patiently(here, **DRAW, key="once")
+        assert patiently(there, **DRAW, key="once")["id"] == first["id"]
+        fronts[0].kill()
+        assert there.wait(str(first["id"]), 60)["state"] == "answered"
+        second = patiently(there, **{**DRAW, "label": "Falls again"}, key="twice")
+        assert there.wait(str(second["id"]), 60)["state"] == "answered"
+        assert dc.Study(study).ledger().check() == 5
+        assert audit.check(queue) > 0
+
+
+@contextmanager
+def started(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([*PROGRAM, *words])
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def made(queue: Queue) -> None:
+    for _ in range(300):
+        try:
+            return queue.require()
+        except QueueError:  # a front refuses to start before
+            time.sleep(0.1)
+    raise AssertionError("the publisher made no queue")
+
+
+def answering(address: str) -> None:
+    host, port = address.split(":")
+    for _ in range(300):
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"nobody listens at {address}")
 
 
 def test_memory_stays_flat_while_everybody_looks(tmp_path: Path) -> None:
