@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 
 import uvicorn
@@ -167,3 +168,27 @@ def listening(server: Served) -> Iterator[str]:
         front.should_exit = True
         thread.join(30)
         place.close()
+
+
+def asked(epsilon: str = "0.25", label: str = "Smoking", **keys: object) -> dict[str, object]:
+    """Return a question about smoking as a body."""
+    return {"question": {"columns": ["smoking"], "epsilon": epsilon, "label": label, **keys}}
+
+
+def ask(program: TestClient, body: object = ASKED, key: str | None = None) -> dict[str, object]:
+    """Ask, and return what the front says of the question."""
+    answer = program.post("/api/1/questions", json=body, headers={} if key is None else {"idempotency-key": key})
+    assert answer.status_code in (200, 201), answer.text
+    found: dict[str, object] = answer.json()
+    return found
+
+
+def state(server: Served, found: dict[str, object]) -> tuple[str, str]:
+    """Return what became of a question, and in which words."""
+    now = server.front.questions.get(str(found["id"]), server.person("steward"))
+    return now.state, now.words
+
+
+def spent(server: Served) -> Fraction:
+    """Return what the ledger says was spent."""
+    return Fraction(server.publisher.study.ledger().spent.document()["epsilon"])
