@@ -13,7 +13,7 @@ small, whatever V is (docs/numbers.md, tests/reading/test_population_means.py). 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import sqrt
 
 import numpy as np
@@ -117,12 +117,6 @@ class NumberSumsReading:
         second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
         return replace(found, first=first, second=second)
 
-    @cached_property
-    def _normals(self) -> tuple[Floats, Floats]:
-        """Return the quantiles of a standard normal number and of a uniform one, each in an order of its own."""
-        generator, ranks = np.random.default_rng(_SEED + 3), (np.arange(DRAWS) + 0.5) / DRAWS
-        return ndtri(generator.permutation(ranks)), generator.permutation(ranks)
-
     @staticmethod
     def _student(freedom: float) -> Floats:
         """Return by what normal numbers are multiplied to become Student's."""
@@ -161,7 +155,7 @@ class NumberSumsReading:
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
         reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther than it should go
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], found.point + reach * _NEAR]), 0, 1))
-        normals = self._normals[0] * self._student(max(count - 1, 1.0))
+        normals = _standard()[0] * self._student(max(count - 1, 1.0))
         law = Quantiles.of(self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios).interval(
             *map(float, self.first[group])
         )
@@ -186,7 +180,7 @@ class NumberSumsReading:
     def population_sums(self, group: int) -> Floats:
         """Return draws of the sum that as many records of the population have on average."""
         drawn = self.sums(group)
-        return np.asarray(drawn + np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * self._normals[0])
+        return np.asarray(drawn + np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * _standard()[0])
 
     def sum_variances(self, group: int, sums: Floats) -> Floats:
         """Return draws of the variance of a sum, sum y^2 - (sum y)^2 / n, where y is 0 in other groups.
@@ -217,14 +211,21 @@ class NumberSumsReading:
         spread = (share - (2 * place - 1) ** 2) / 4
         possible = (place >= 0) & (place <= 1) & (spread >= 0) & (spread <= place * (1 - place)) & (count > 1)
         if possible.sum() < 200:  # noise hides it: any variance between the bounds
-            ranks = self._normals[1]
+            ranks = _standard()[1]
             return np.asarray(ranks / 4 * self.model.width**2)
         place, spread, count = place[possible], spread[possible], count[possible]
         if sampled:
             farther = np.maximum(place, 1 - place) ** 2
             deviation = np.sqrt(np.maximum(spread * (farther - spread), 0) / count)
-            spread = np.clip(spread + deviation * self._normals[0][possible], 0, place * (1 - place))
+            spread = np.clip(spread + deviation * _standard()[0][possible], 0, place * (1 - place))
         return np.asarray(spread * self.model.width**2)
+
+
+@cache
+def _standard() -> tuple[Floats, Floats]:
+    """Return the quantiles of a standard normal number and of a uniform one, each in an order of its own."""
+    generator, ranks = np.random.default_rng(_SEED + 3), (np.arange(DRAWS) + 0.5) / DRAWS
+    return ndtri(generator.permutation(ranks)), generator.permutation(ranks)
 
 
 def _averaged(parts: Sequence[PairNoise], weights: Floats, seed: int) -> PairNoise:
