@@ -49,15 +49,15 @@ class Spread:
         """Return V* if the population had this mean place.
 
         The mean of the records lies between that of the population and the published one. Of the distance between
-        these, sampling has about the part w = V / (V + N), N being the variance of the noise in the sum; as V is not
-        known, w is made smaller by 2 e in the denominator.
+        these, sampling has about the part V / (V + N), N being the variance of the noise in the sum. As V is not known,
+        w = (V / (V + N + e))^2 is taken, which is smaller where V is small.
         """
         return self.at(ratio + self._part * (self.point - ratio))
 
     @cached_property
     def _part(self) -> float:
         found = self.at(self.point)
-        return found / (found + self.noise + 2 * self._excess)
+        return (found / (found + self.noise + self._excess)) ** 2
 
     @property
     def _excess(self) -> float:
