@@ -13,10 +13,13 @@ ifdef SERVE
 endif
 
 # Two workers on two cores: linear algebra stays on one thread in each, as threads would only wait for each other.
+# Compiled modules are kept whatever the environment says, as many tests start programs of their own.
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
+validate: export PYTHONDONTWRITEBYTECODE =
 validate: .venv/installed-dev .venv/schemathesis
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed

@@ -81,7 +81,7 @@ def largest_range(bound: float, variance: float, dimension: int, seed: int) -> f
 
     search: Any = minimize
     best = 0.0
-    for _ in range(12):
+    for _ in range(4):
         start = generator.normal(0, 1.5, 2 + 4 * dimension)
         options = {"maxiter": 6000, "maxfev": 6000, "fatol": 1e-9, "xatol": 1e-7, "adaptive": True}
         found = search(lambda p: -gap(p), start, method="Nelder-Mead", options=options)

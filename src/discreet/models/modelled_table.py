@@ -31,6 +31,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     """A table of declared columns, crossed, and the program by which it is proposed to be read."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
+    is_table: ClassVar[bool] = False
 
     program: Program
 

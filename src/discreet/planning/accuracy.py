@@ -25,7 +25,7 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     """
     tails(level)
     require_mechanism(mechanism, "Accuracy is that")
-    if not isinstance(mechanism.model, Categories) or mechanism.model.program is not None:
+    if not mechanism.model.is_table:
         raise DeclarationError(
             f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}. Of any model, "
             "discreet.planning.expected_accuracy makes up whole studies."
