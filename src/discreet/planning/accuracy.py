@@ -7,7 +7,6 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models import Categories
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.reading import why_not_exact
