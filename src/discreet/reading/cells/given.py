@@ -23,8 +23,8 @@ from discreet.mathematics.tilting import stack_tilted_to
 from discreet.reading.cells.coefficients import KnownSum
 from discreet.reading.cells.product import ProductLikelihood, in_blocks
 
-MOST_STEPS = 1e8
-"""So many products of two numbers may one value take."""
+MOST_STEPS = 1e9
+"""So many products of two numbers may one value with its gradient take."""
 _NEAR = 0.05
 
 
@@ -62,9 +62,9 @@ class GivenLikelihood:
 
     @property
     def steps(self) -> float:
-        """Return how many products of two numbers one value takes."""
+        """Return how many products of two numbers one value with its gradient takes."""
         groups, cells = self.places.shape
-        return float(4 * groups * cells**2 * self.whole.base.shape[1] ** 2)
+        return groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | q) and E[k | z, q] for rows of log q, in the order of the table's cells."""
@@ -144,6 +144,6 @@ def _product(weights: Sequence[Floats] | Floats) -> Floats:
 
 
 def _means(weights: Floats) -> Floats:
-    """Return the same times the step of each row: products from the left, the row itself, products from the right."""
+    """Return the same times the step of each row in turn."""
     steps = np.arange(weights.shape[1])
     return np.array([_product([*weights[:i], weights[i] * steps, *weights[i + 1 :]]) for i in range(len(weights))])
