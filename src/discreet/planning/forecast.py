@@ -19,11 +19,9 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.exact import Exact
 from discreet.mechanisms import Mechanism
 from discreet.models.modelled_table import ModelledTable
-from discreet.models.programs.program import Cells, Program
-from discreet.planning.suggest import suggest
+from discreet.models.programs.program import Cells
 from discreet.randomness import SeededBits
 from discreet.reading.case import Case, Observed
 from discreet.reading.cells.likelihood import Likelihood
@@ -61,22 +59,14 @@ class Forecast:
 
 
 def forecast(
-    program: Program | Mechanism,
-    size: int | None = None,
-    epsilon: Exact | None = None,
-    at: Mapping[str, float] | None = None,
-    releases: int = RELEASES,
-    seed: int = 1,
+    mechanism: Mechanism, at: Mapping[str, float] | None = None, releases: int = RELEASES, seed: int = 1
 ) -> Forecast:
-    """Return how well a program will be read from a release, on average over made-up ones.
+    """Return how well the program of a mechanism's table will be read from a release, on average over made-up ones.
 
     `at` gives values of the parameters by name, on their own scale, for programs that show them as they are; left out,
-    some are drawn from the prior. A program is published by what `suggest` chooses, or give a mechanism of your own.
+    some are drawn from the prior.
     """
-    mechanism = program if isinstance(program, Mechanism) else _published(program, size, epsilon)
-    model = mechanism.model
-    if not isinstance(model, ModelledTable):
-        raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+    model = ModelledTable.forecast_of(mechanism.model)
     if (why := CellModelsEngine().refusal(Case.before(mechanism))) is not None:
         raise DeclarationError(f"Nobody could read it: {why}.")
     generator = np.random.default_rng(seed)
@@ -93,12 +83,6 @@ def forecast(
         float(np.median(kept)),
         float(np.median(errors)),
     )
-
-
-def _published(program: Program, size: int | None, epsilon: Exact | None) -> Mechanism:
-    if size is None or epsilon is None or not isinstance(program, Program):
-        raise DeclarationError("A forecast takes a program, a size and an epsilon, or a mechanism.")
-    return suggest(program, size, epsilon).mechanism
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:

@@ -28,9 +28,11 @@ def jax_likelihood(likelihood: Likelihood) -> Callable[[Any], Any]:
             "A likelihood needs 64 bits: call jax.config.update('jax_enable_x64', True) before anything else. Nothing "
             "was made."
         )
-    inner = likelihood._inner
-    if not isinstance(inner, ProductLikelihood):
-        raise DeclarationError(f"The JAX bridge is for likelihoods that are products over cells; here {inner.method}.")
+    inner = likelihood.product
+    if inner is None:
+        raise DeclarationError(
+            f"The JAX bridge is for likelihoods that are products over cells; here {likelihood.method}."
+        )
     both = _both(inner)
 
     @jax.custom_vjp  # type: ignore[untyped-decorator, unused-ignore]

@@ -36,6 +36,11 @@ class ProductLikelihood:
     constant: float
     method: str
 
+    @property
+    def product(self) -> "ProductLikelihood":
+        """Return itself: it is a product over cells."""
+        return self
+
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | p) and E[k | z, p] for rows of log p; -inf is a structural zero."""
         values, expected = zip(*(self._both(block) for block in self._blocks(log_probabilities)), strict=True)

@@ -6,7 +6,6 @@ from typing import cast
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.mechanisms.evidence import Choice
 from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
@@ -92,8 +91,7 @@ def fit_of(case: Case) -> Fit:
 def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
-    if isinstance(observed.evidence, Choice):
-        choice = observed.evidence
+    if (choice := observed.choice) is not None:
         if (near := choice.chooser.near_sums()) is not None:
             return [NearFit(choice, near)]
         return [ChoiceFit(choice)]
@@ -113,7 +111,7 @@ def unreadable(observed: Observed) -> str | None:
 
 def rough(observed: Observed) -> str | None:
     """Tell why the likelihood of a choice is known roughly only, or nothing if it is not."""
-    if not isinstance(observed.evidence, Choice) or observed.evidence.chooser.near_sums() is None:
+    if observed.choice is None or observed.choice.chooser.near_sums() is None:
         return None
     return too_many(observed)
 

@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
-from discreet.mechanisms.evidence import Choice, Normalised
+from discreet.mechanisms.evidence import Normalised
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.choice_fit import NearFit
@@ -57,7 +57,7 @@ class WeightedTablesEngine(Engine, place=25):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
-        choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
+        choices = [each.choice for each in case.observed if each.choice is not None]
         near = [each.is_margin for each in case.observed if _near_sums(each) is not None]
         if not near and not any(choice.chooser.is_summed for choice in choices):
             return "weighted draws are for choices among more tables than can be listed"
@@ -224,20 +224,20 @@ def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Gen
 
 
 def _candidate(observed: Observed) -> Counts:
-    assert isinstance(observed.evidence, Choice)
-    return observed.evidence.candidate
+    assert observed.choice is not None
+    return observed.choice.candidate
 
 
 def _has_many_candidates(observed: Observed) -> bool:
     """Tell whether an output is a choice among more tables than can be listed."""
-    if not isinstance(observed.evidence, Choice):
+    if observed.choice is None:
         return False
-    return observed.evidence.chooser.is_summed or _near_sums(observed) is not None
+    return observed.choice.chooser.is_summed or _near_sums(observed) is not None
 
 
 def _near_sums(observed: Observed) -> Normalised | None:
     """Return what knows the likelihood of a choice roughly, if there is no other way."""
-    return observed.evidence.chooser.near_sums() if isinstance(observed.evidence, Choice) else None
+    return None if observed.choice is None else observed.choice.chooser.near_sums()
 
 
 def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Generator) -> Counts:
