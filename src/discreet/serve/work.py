@@ -37,6 +37,19 @@ LEVEL = 0.9
 _STUDIES = 24  # made-up studies that a live plan reads, at most
 _SECONDS = 3.0  # of the processor, after which no further study is begun
 _MOST_ROWS = 12  # that a plan shows
+_FORMULAS = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "\uff1d",
+    "\uff0b",
+    "\uff0d",
+    "\uff20",
+)  # the last four are wide ones
 Plain = dict[str, object]
 
 
@@ -192,7 +205,7 @@ def table(document: str, level: float) -> str:
 
 
 def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULAS else value
 
 
 def verification(document: str) -> Plain:
@@ -224,6 +237,8 @@ def worked_out(name: str, arguments: Sequence[object]) -> tuple[str, object]:
         return "", cast(object, WORK[name](*arguments))  # type: ignore[operator]  # by name, with its own arguments
     except DiscreetError as problem:
         return type(problem).__name__, str(problem)
+    except MemoryError:
+        return "DeclarationError", "This takes more memory than a server spends on it. Nothing was charged."
     except RecursionError:
         return "DeclarationError", "This is nested too deeply."
     except Exception as problem:  # noqa: BLE001 - no record is near, and yet nobody is shown a raw exception

@@ -123,7 +123,7 @@ class Declarations:
         It needs a label, as readers see it, and is given no files to read.
         """
         declared = read_asked(keys)
-        if declared.label is None:
+        if not declared.label:
             raise DeclarationError("A question needs a label: a few words that readers will see.")
         question = read_question(ASKED, declared, self._alone, self.size, self.unit)
         named = [*(column.name for column in question.columns), *(bounds.name for bounds in question.bounds)]
