@@ -8,7 +8,8 @@ from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
-from discreet.inference.posteriors.row import DAYS, PROBABILITY
+from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
+from discreet.inference.posteriors.shown import intervals_of
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
     BLUE,
@@ -69,6 +70,12 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
     overall = (mean, f"overall {100 * mean:.1f} %")
     picture = Intervals(f"P({event} | {by}): mean and {100 * level:g} % interval", tuple(lines), reference=overall)
     return _drawn(picture, reading_title(posterior), level, by)
+
+
+def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9) -> Spec:
+    """Draw some rows of a posterior with their intervals: those of one group, or the probability of an event."""
+    require_posterior(posterior, "Nothing was drawn")
+    return _drawn(intervals_of(rows, level), reading_title(posterior), level)
 
 
 def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:
