@@ -9,10 +9,10 @@ environment silences all of it.
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 Item = TypeVar("Item")
 
@@ -34,20 +34,21 @@ class Bar(Protocol):
 class TerminalBar:
     """A bar of rich on standard error, so that what is printed can still be piped."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: str = "") -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        words_column = TextColumn("{task.description}", markup=False)
+        columns = (words_column, BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task: Any = None
+        self._task = self._progress.add_task(words, total=None)
+        if words:
+            self._progress.start()
 
     def show(self, words: str, done: int, total: int) -> None:
         """Show that so many of all steps are done."""
-        if self._task is None:
-            self._progress.start()
-            self._task = self._progress.add_task(words, total=total)
-        self._progress.update(self._task, completed=done, total=total)
+        self._progress.start()
+        self._progress.update(self._task, description=words, completed=done, total=total)
 
     def close(self) -> None:
         """Take the bar away."""
@@ -85,18 +86,19 @@ class NotebookBar:
 class Steps:
     """Work that counts its own steps: `with Steps("Reading", 80) as steps: ...; steps.done(40)`."""
 
-    _is_shown = False  # whether there is a bar already, for work around this one
+    around: ClassVar[Bar | None] = None
+    """The bar of a whole command, on which the long work inside it is shown."""
+    _is_shown: ClassVar[bool] = False
 
     def __init__(self, words: str, total: int) -> None:
         self._words, self._total = words, total
         self._bar: Bar | None = None
         self._start = monotonic()
 
-    def __enter__(self) -> "Steps":
-        self._bar = None if Steps._is_shown else bar_here()
-        self._owns = self._bar is not None
-        if self._owns:
-            Steps._is_shown = True
+    def __enter__(self) -> Self:
+        if not Steps._is_shown:
+            self._bar = Steps.around or bar_here()
+            Steps._is_shown = self._bar is not None
         return self
 
     def done(self, number: int) -> None:
@@ -107,10 +109,23 @@ class Steps:
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
-            with suppress(OSError, ValueError):
-                self._bar.close()
-        if self._owns:
             Steps._is_shown = False
+            if self._bar is not Steps.around:
+                with suppress(OSError, ValueError):
+                    self._bar.close()
+
+
+@contextmanager
+def working(words: str, silent: bool = False) -> Iterator[None]:
+    """Show in a terminal that a command is at work, and how far the long parts of it have come."""
+    bar = None if silent or not is_terminal() else TerminalBar(words)
+    Steps.around, Steps._is_shown = bar, bar is None
+    try:
+        yield
+    finally:
+        Steps.around, Steps._is_shown = None, False
+        if bar is not None:
+            bar.close()
 
 
 def shown(items: Iterable[Item], words: str, total: int) -> Iterator[Item]:
@@ -127,15 +142,24 @@ def shown(items: Iterable[Item], words: str, total: int) -> Iterator[Item]:
 
 def bar_here() -> Bar | None:
     """Return the bar that suits this place; none where nobody looks on."""
-    is_off = os.environ.get("DISCREET_PROGRESS", "").lower() in ("off", "0", "no")
-    if is_off or current_thread() is not main_thread():  # a server's threads have no screen
+    if is_off() or current_thread() is not main_thread():  # a server's threads have no screen
         return None
     if is_notebook():
         return NotebookBar()
+    return TerminalBar() if is_terminal() else None
+
+
+def is_off() -> bool:
+    """Tell whether the environment asks for silence."""
+    return os.environ.get("DISCREET_PROGRESS", "").lower() in ("off", "0", "no")
+
+
+def is_terminal() -> bool:
+    """Tell whether somebody looks at standard error."""
     try:
-        return TerminalBar() if sys.stderr.isatty() else None
+        return sys.stderr.isatty() and not is_off()
     except (AttributeError, ValueError):  # no such stream, or one that is closed
-        return None
+        return False
 
 
 def is_notebook() -> bool:
