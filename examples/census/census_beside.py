@@ -85,7 +85,7 @@ def _show_classifiers(
     x, x_test = census.design(names), test.design(names)
     line = LogisticRegression(C=np.inf, fit_intercept=False, max_iter=2000).fit(x, y)
     means = np.array([row.mean for row in odds.rows()])
-    rows = {name: test.texts[name] for name in features}
+    rows = {name: test.texts[name].tolist() for name in features}
     chances: dict[str, Any] = {
         "always <=50K": np.full(test.size, y.mean()),
         "naive Bayes: scikit-learn, not private": bayes.predict_proba(test.coded(features))[:, 1],

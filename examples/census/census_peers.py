@@ -2,8 +2,9 @@
 
     .venv-peers/bin/python examples/census/census_peers.py records.npz
 
-It prints one JSON document and needs nothing of this library. A peer that is not installed is left out. Epsilon means
-what the pages of each say; where the noise is ours (private-PGM has none of its own), one record is replaced.
+It prints one JSON document and needs nothing of this library. A peer that fails, or is not installed, is left out.
+Epsilon means what the pages of each say; where the noise is ours (private-PGM has none of its own), one record is
+replaced.
 """
 
 import json
@@ -122,7 +123,7 @@ def main(path: str) -> None:
     for name, peer in PEERS.items():
         try:
             found[name] = peer(records)
-        except ImportError as problem:
+        except Exception as problem:  # noqa: BLE001 - whatever goes wrong with one, the others are still wanted
             print(f"{name} is left out: {problem}.", file=sys.stderr)
     print(json.dumps(found))
 

@@ -1,6 +1,7 @@
 """The exact answers to the questions of the study, from the records: what no reader of a release can know."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -24,17 +25,16 @@ class Census:
 
     def __init__(self, texts: Mapping[str, Sequence[str]], study: dc.Study, named: bool = False) -> None:
         """Take texts as they were written, or, if they are `named`, names of levels as made-up records have them."""
-        self.texts, self.study = texts, study
-        self.size = len(next(iter(texts.values())))
+        self.study, self.size = study, len(next(iter(texts.values())))
+        self.texts = {name: np.array(values, dtype=object) for name, values in texts.items()}
         self._codes = {name: _codes(texts[name], column, named) for name, column in study.columns.items()}
 
     def drawn(self, generator: np.random.Generator) -> "Census":
         """Return as many records drawn with replacement: another sample of the same population."""
-        places = generator.integers(self.size, size=self.size)
-        other = Census.__new__(Census)
-        other.texts = {name: [values[place] for place in places] for name, values in self.texts.items()}
-        other.study, other.size = self.study, self.size
+        places, other = generator.integers(self.size, size=self.size), copy(self)
+        other.texts = {name: values[places] for name, values in self.texts.items()}
         other._codes = {name: codes[places] for name, codes in self._codes.items()}
+        other.__dict__.pop("numbers", None)
         return other
 
     def counts(self, *names: str) -> Counts:
@@ -45,9 +45,11 @@ class Census:
 
     def statistics(self, question: str) -> Counts:
         """Return what the mechanism of a question adds its noise to."""
-        model = self.study.question(question).model
+        asked = self.study.question(question)
+        model = asked.model
         if hasattr(model, "rehearse"):
-            return np.asarray(model.rehearse(self.texts))
+            names = [*(column.name for column in asked.columns), *(bounds.name for bounds in asked.bounds)]
+            return np.asarray(model.rehearse({name: self.texts[name].tolist() for name in names}))
         if hasattr(model, "maximal_families"):
             return np.concatenate([self.counts(*family) for family in model.maximal_families])
         return self.counts(*(column.name for column in model.columns))
@@ -55,7 +57,7 @@ class Census:
     @cached_property
     def numbers(self) -> dict[str, Floats]:
         """Return the columns of numbers."""
-        return {name: np.array(self.texts[name], dtype=float) for name in ("age", "schooling", "hours")}
+        return {name: self.texts[name].astype(float) for name in ("age", "schooling", "hours")}
 
     def where(self, event: str) -> NDArray[np.bool_]:
         """Tell which records an event such as 'sex=Male, race=White' holds for; no words hold for all."""

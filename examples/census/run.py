@@ -32,15 +32,15 @@ from discreet.show import charts
 
 HERE = Path(__file__).parent
 REPEATS = {
-    "income": 100,
-    "country-occupation": 30,
+    "income": 50,
+    "country-occupation": 20,
     "classifier": 2,
-    "network": 4,
-    "hours-line": 100,
-    "income-odds": 6,
-    "mean-hours": 100,
-    "median-age": 30,
-    "hours-distribution": 20,
+    "network": 2,
+    "hours-line": 50,
+    "income-odds": 4,
+    "mean-hours": 50,
+    "median-age": 15,
+    "hours-distribution": 10,
 }
 """How often each question is published anew to see how often its intervals hold; fewer where reading takes longer."""
 QUICK = {"income": 10, "country-occupation": 2, "hours-line": 10, "mean-hours": 10, "median-age": 4}
