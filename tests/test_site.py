@@ -124,6 +124,7 @@ def test_every_recipe_says_what_it_costs_runs_and_compares_with_the_truth() -> N
 def test_what_a_page_prints_is_written_below_the_block(tmp_path: Path) -> None:
     page = tmp_path / "cookbook" / "page.md"
     page.parent.mkdir()
-    study, reading = "```toml\n# a.toml\n[x]\n```\n\n", "```python\nprint(open('a.toml').read())\n```\n\n"
+    study = "```toml\n# a.toml\n[x]\n```\n\n"
+    reading = "```python\nfrom pathlib import Path\n\nprint(Path('a.toml').read_text())\n```\n\n"
     page.write_text(study + reading + "```text\nold\n```\nend\n")
     assert written_anew(page).endswith("```text\n# a.toml\n[x]\n```\nend\n")
