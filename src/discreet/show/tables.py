@@ -11,9 +11,12 @@ from discreet.inference import Posterior, Row
 
 def rows_with_truth(rows: Sequence[Row], truth: Sequence[float] | None = None) -> list[dict[str, object]]:
     """Return rows as plain fields; in a rehearsal with the truth of each."""
+    fields = [asdict(row) for row in rows]
+    if all(row.records_low is None for row in rows):  # only groups have sizes
+        fields = [{k: v for k, v in each.items() if k not in ("records_low", "records_high")} for each in fields]
     if truth is None:
-        return [asdict(row) for row in rows]
-    return [asdict(row) | {"truth": float(true)} for row, true in zip(rows, truth, strict=True)]
+        return fields
+    return [each | {"truth": float(true)} for each, true in zip(fields, truth, strict=True)]
 
 
 def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float] | None = None) -> dict[str, object]:

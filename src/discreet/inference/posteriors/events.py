@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
@@ -34,6 +35,10 @@ class EventPosterior(Posterior[ModelT]):
         """Return the distribution of P(event | a column has the level at this place)."""
 
     @abstractmethod
+    def _group_share(self, column: Column, place: int) -> Law:
+        """Return the distribution of P(a column has the level at this place)."""
+
+    @abstractmethod
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column."""
 
@@ -45,14 +50,23 @@ class EventPosterior(Posterior[ModelT]):
         return row
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for P(event | each level of a column)."""
-        column = column_named(self.columns, by)
-        rows = tuple(
-            Row(str(event), f"{by}={text_of(known)}", *self._rate(event, column, place).summary(level), PROBABILITY)
-            for place, known in enumerate(column.levels)
-        )
+        """Return one row for P(event | each level of a column), with the number of records in each group.
+
+        A group that may have no records at all is marked by `Row.is_unknown`: nothing is known about its rate.
+        """
+        column, laws = column_named(self.columns, by), self.rate_laws(event, by)
+        rows = []
+        for place, (known, law) in enumerate(zip(column.levels, laws, strict=True)):
+            low, high = self._group_share(column, place).summary(level)[2:4]
+            row = Row(str(event), f"{by}={text_of(known)}", *law.summary(level), PROBABILITY)
+            rows.append(replace(row, records_low=self.size * low, records_high=self.size * high))
         self.asked(str(event), rows)
-        return rows
+        return tuple(rows)
+
+    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+        """Return the distribution of P(event | each level of a column)."""
+        column = column_named(self.columns, by)
+        return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where answers to a question are mostly the prior; by default nothing is known of that."""

@@ -8,10 +8,6 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees import Amount, Body, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    PALE,
-    VERMILION,
     WIDTH,
     Spec,
     chart,
@@ -22,6 +18,7 @@ from discreet.show.charts.drawing import (
     row_height,
     words,
 )
+from discreet.show.theme import BLUE, GREY, PALE, VERMILION
 
 MOST_CHARGES = 40
 """A budget with more charges shows the earliest of them as one."""

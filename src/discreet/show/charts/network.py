@@ -16,10 +16,6 @@ from discreet.markup import one_line
 from discreet.models import Network
 from discreet.records.columns import Column
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    INK,
-    PALE,
     Lines,
     Spec,
     chart,
@@ -31,6 +27,7 @@ from discreet.show.charts.drawing import (
     words,
 )
 from discreet.show.charts.graph_layout import Box, Layout, layout
+from discreet.show.theme import BLUE, GREY, INK, PALE, PAPER
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""
@@ -215,7 +212,7 @@ def _picture(marks: _Marks, placed: Layout) -> Spec:
     text = {"text": {"field": "text"}}
     angle = {"angle": measured("angle", scale=None)}
     head = {"type": "point", "shape": "triangle-right", "filled": True, "size": 70, "color": GREY, "opacity": 1}
-    frame = {"type": "rect", "fill": "white", "stroke": GREY, "cornerRadius": 5}
+    frame = {"type": "rect", "fill": PAPER, "stroke": GREY, "cornerRadius": 5}
     whole = at(x="x", x2="full", y="top", y2="bottom")
     layers = [
         layer({"type": "rule", "stroke": GREY, "strokeWidth": 1.5, "strokeCap": "round"}, at(**corners), marks.lines),

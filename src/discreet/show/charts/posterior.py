@@ -11,9 +11,6 @@ from discreet.inference.posteriors.posterior import require_posterior
 from discreet.inference.posteriors.row import DAYS, PROBABILITY
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    INK,
     WIDTH,
     Spec,
     chart,
@@ -29,6 +26,7 @@ from discreet.show.charts.drawing import (
     words,
 )
 from discreet.show.charts.network import network_chart
+from discreet.show.theme import BLUE, GREY, INK, PAPER
 
 AWARE, PLUG_IN = "noise-aware", "plug-in"
 MOST_INTERVALS = 300
@@ -181,7 +179,7 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     beside = {"yOffset": {"field": "reading", "scale": {"domain": readings, "paddingOuter": 0.3}}}
     where = {"y": y, **(beside if len(readings) > 1 else {})}
     line = {"stroke": each(BLUE, GREY), "strokeWidth": each(5, 1.5)}
-    look = {"fill": explained(BLUE, "white"), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
+    look = {"fill": explained(BLUE, PAPER), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
     dot = {"type": "point", "shape": "circle", "opacity": 1, "strokeWidth": 1.5}
     return [
         layer({"type": "rule"}, {**where, **ends, **line}),
