@@ -3,8 +3,6 @@
 All of it is plain data in and plain data out, so that another process can do it, under a time limit.
 """
 
-import csv
-import io
 import json
 import warnings
 from collections.abc import Sequence
@@ -22,7 +20,7 @@ from discreet.releases import Release
 from discreet.serve.questions import Read, read_declaration
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
-from discreet.show.tables import document_of, rows_with_truth
+from discreet.show.tables import csv_text, document_of, rows_with_truth
 from discreet.study.declarations import Declarations
 
 LEVEL = 0.9
@@ -135,15 +133,7 @@ def table(document: str, level: float) -> str:
     if (why := why_unreadable(release.mechanism)) is not None:
         raise DocumentError(f"There is no table: {why}.")
     rows = rows_with_truth(_quiet(release).rows(level))
-    written = io.StringIO()
-    writer = csv.DictWriter(written, list(rows[0]))
-    writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
-    return written.getvalue()
-
-
-def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 
 def verification(document: str) -> Plain:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Law, Row
+from discreet.mathematics.distributions import Interval
 from discreet.models.model import ModelT
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
@@ -54,12 +55,11 @@ class EventPosterior(Posterior[ModelT]):
 
         A group that may have no records at all is marked by `Row.is_unknown`: nothing is known about its rate.
         """
-        column, laws = column_named(self.columns, by), self.rate_laws(event, by)
+        known = [f"{by}={text_of(each)}" for each in column_named(self.columns, by).levels]
         rows = []
-        for place, (known, law) in enumerate(zip(column.levels, laws, strict=True)):
-            low, high = self._group_share(column, place).summary(level)[2:4]
-            row = Row(str(event), f"{by}={text_of(known)}", *law.summary(level), PROBABILITY)
-            rows.append(replace(row, records_low=self.size * low, records_high=self.size * high))
+        for group, law, sizes in zip(known, self.rate_laws(event, by), self.group_sizes(by, level), strict=True):
+            row = Row(str(event), group, *law.summary(level), PROBABILITY)
+            rows.append(replace(row, records_low=sizes.low, records_high=sizes.high))
         self.asked(str(event), rows)
         return tuple(rows)
 
@@ -67,6 +67,12 @@ class EventPosterior(Posterior[ModelT]):
         """Return the distribution of P(event | each level of a column)."""
         column = column_named(self.columns, by)
         return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
+
+    def group_sizes(self, by: str, level: float = 0.9) -> tuple[Interval, ...]:
+        """Return an interval of how many of the records each level of a column has."""
+        column = column_named(self.columns, by)
+        shares = [self._group_share(column, place).summary(level) for place in range(len(column.levels))]
+        return tuple(Interval(self.size * low, self.size * high) for _, _, low, high, _, _ in shares)
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where answers to a question are mostly the prior; by default nothing is known of that."""

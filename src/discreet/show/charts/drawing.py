@@ -101,7 +101,8 @@ def reading_title(posterior: Posterior) -> Spec:
 
 def interval_ends(rows: list[Spec], title: str) -> Spec:
     """Return the two ends of an interval on an axis in percent, which starts at 0 unless that wastes half of it."""
-    zero = min(row["low"] for row in rows) < 0.5 * max(row["high"] for row in rows)
+    drawn = [(row["low"], row["high"]) for row in rows if row["low"] is not None] or [(0.0, 1.0)]
+    zero = min(low for low, _ in drawn) < 0.5 * max(high for _, high in drawn)
     axis = {"title": lines_of(title, 68), "format": "%", "tickCount": 6}
     return {"x": measured("low", scale={"zero": zero, "nice": 6}, axis=axis), "x2": {"field": "high"}}
 
