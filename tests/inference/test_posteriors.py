@@ -267,7 +267,7 @@ def test_notebooks_show_rows_as_text_and_simulations_as_such(posteriors: dict[st
     ]
     for each in shown:
         page = Tags(each._repr_html_())
-        assert page.tags <= {"div", "p", "strong", "table", "tr", "th", "td"}
+        assert page.tags <= {"div", "p", "strong", "table", "tr", "th", "td", "img"}
     page = Tags(posteriors["table"]._repr_html_())
     assert page.text.split()[0] == "SIMULATED,"
     assert NASTY in page.text

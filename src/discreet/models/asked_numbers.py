@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
 from discreet.models import number_sums, number_table
-from discreet.models.asked import Declared
+from discreet.models.asked import Declared, Key, of_levels, of_numbers, one_of
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import USUAL, NumberTable, suitable_cells
 from discreet.models.numbers import BoundedNumber, exact_shares
@@ -23,6 +23,24 @@ from discreet.records.person_source import ROWS, RULES, TOTAL
 _TABLES = (number_table.QUANTILES, number_table.DISTRIBUTION)
 _SUMS = (number_sums.SUM, number_sums.VARIANCE)
 _KNOWN = (number_sums.MEAN, *_SUMS, *_TABLES)
+ABOUT = (
+    "The mean, sum or variance of a column of numbers, or its quantiles (the median among them) and distribution; for "
+    "all records or in each group. Sums and variances are not asked together with quantiles or a distribution."
+)
+
+
+def _of_rules(declared: Declared) -> Sequence[str]:
+    return () if declared.unit_column is None else (*RULES, ROWS)
+
+
+KEYS = {
+    "column": Key("Column of numbers", of_numbers),
+    "ask": Key("What to publish about it", one_of(*_KNOWN)),
+    "by": Key("In each group of", of_levels),
+    "quantiles": Key("Which quantiles, if not the usual ones", example="0.1, 0.5, 0.9"),
+    "per_person": Key("The value that a person has", _of_rules),
+}
+"""How a form asks for the keys that most questions about a number need."""
 
 
 def asked_number(

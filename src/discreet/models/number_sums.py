@@ -78,9 +78,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return the one name by which studies ask about a column of numbers."""
-        from discreet.models.asked_numbers import asked_number
+        from discreet.models.asked_numbers import ABOUT, KEYS, asked_number
 
-        return {"number": Asked(asked_number)}
+        return {"number": Asked(asked_number, title="Mean, sum, quantiles of a number", about=ABOUT, keys=KEYS)}
 
     def __repr__(self) -> str:
         ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
