@@ -5,7 +5,7 @@ as the table alone. The program is the holder's proposal: `infer` reads the rele
 (`model=...`), or as a plain table (`prior=...`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import ClassVar
@@ -21,9 +21,9 @@ from discreet.models.asked import Asked
 from discreet.models.categories import Categories
 from discreet.models.category_questions import Prior
 from discreet.models.model import MadeUp
-from discreet.models.programs.families import family_of
+from discreet.models.programs.families import ASKED_FAMILY
 from discreet.models.programs.given_as import program_of
-from discreet.models.programs.program import Cells, Program
+from discreet.models.programs.program import AskedProgram, Cells, Program
 from discreet.records.columns import Column
 
 
@@ -32,6 +32,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     """A table of declared columns, crossed, and the program by which it is proposed to be read."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
+    is_table: ClassVar[bool] = False
 
     program: Program
 
@@ -73,10 +74,10 @@ class ModelledTable(Categories, kind="ModelledTable"):
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return the names by which studies ask for programs, and what makes each of keys."""
-        found = {"family": _table_made_by(family_of)}
+        found = {"family": _table_made_by(ASKED_FAMILY)}
         for kind in Program.kinds.newest.values():
             assert issubclass(kind, Program)
-            found |= {name: _table_made_by(make) for name, make in kind.asked_as().items()}
+            found |= {name: _table_made_by(asked) for name, asked in kind.asked_as().items()}
         return found
 
     @cached_property
@@ -175,9 +176,9 @@ def starts_of(bound: Cells) -> list[Floats]:
     return [np.median(draws, axis=0), *draws[:1]]
 
 
-def _table_made_by(make: Callable[..., Program]) -> Asked:
-    @wraps(make)
+def _table_made_by(asked: AskedProgram) -> Asked:
+    @wraps(asked.make)
     def made(*given: object, **keys: object) -> ModelledTable:
-        return make(*given, **keys).table
+        return asked.make(*given, **keys).table
 
-    return Asked(made)
+    return Asked(made, title=asked.title, about=asked.about, keys=asked.keys)

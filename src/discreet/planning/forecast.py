@@ -19,9 +19,11 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.programs.program import Cells
+from discreet.notebook import Shown
 from discreet.randomness import SeededBits
 from discreet.reading.case import Case, Observed
 from discreet.reading.cells.likelihood import Likelihood
@@ -34,7 +36,7 @@ _STEP = 1e-5
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Shown):
     """Expected posterior standard deviations by name, beside those of exact tables; `kept` is the information's share.
 
     `kept` is the least share over all directions of the parameters, `error` the simulation error of the first sd.
@@ -52,6 +54,12 @@ class Forecast:
         rows = [{"name": n, "sd": sd, "non_private_sd": self.exact_sds[n]} for n, sd in self.sds.items()]
         facts = {"epsilon": self.epsilon, "size": self.size, "kept": self.kept, "error": self.error}
         return facts | {"quantities": rows}
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        lines = [(name, f"{sd:.3g}", f"{self.exact_sds[name]:.3g}") for name, sd in self.sds.items()]
+        title = f"{self.size} records at epsilon = {self.epsilon:g}"
+        return html_table(title, ("quantity", "expected sd", "from exact counts"), lines, words=1)
 
     def __str__(self) -> str:
         rows = [f"{name}: sd {sd:.3g} ({self.exact_sds[name]:.3g} from exact counts)" for name, sd in self.sds.items()]
