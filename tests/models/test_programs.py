@@ -177,7 +177,7 @@ def test_pulled_back_counts_are_derivatives_of_the_log_probabilities(
     [
         (dc.Logistic("falls ~ age"), (AGE, WARD, FALLS), "does not name"),
         (dc.Logistic("falls ~ age"), (WARD, FALLS), "names 'age'"),
-        (dc.Logistic("age ~ ward"), (AGE, WARD), "Use Multinomial"),
+        (dc.Logistic("age ~ ward"), (AGE, WARD), "Use a multinomial"),
         (dc.Logistic("falls=maybe ~ ward"), (WARD, FALLS), "the levels no, yes"),
         (dc.Multinomial("age ~ (1 | ward)"), (AGE, WARD), "for Logistic"),
         (dc.LogLinear("~ age"), (AGE, WARD), "the table has age, ward"),

@@ -43,7 +43,7 @@ class Family(Program):
     def __init__(self, column: Column | None = None, **priors: Written) -> None:
         if strange := [name for name in priors if name not in self.supports]:
             raise DeclarationError(
-                f"{type(self).__name__} has the parameters {', '.join(self.supports)}; got {strange[0]!r}."
+                f"The parameters of {type(self).__name__} are {', '.join(self.supports)}; got {strange[0]!r}."
                 f"{meant(strange[0], self.supports)}"
             )
         written = [priors.get(name) for name in self.supports]
@@ -121,7 +121,7 @@ def intervals(column: Column, is_discrete: bool) -> tuple[Floats, list[int]]:
         numbers = {_number(level): place for place, level in enumerate(column.levels)}
         wrong = [column.levels[place] for number, place in numbers.items() if number is None]
         if not is_discrete or any(level != column.outside for level in wrong) or len(numbers) < 2:
-            wanted = "whole numbers as levels, or bands" if is_discrete else "bands: Column.banded(name, edges)"
+            wanted = "whole numbers as levels, or bands" if is_discrete else "bands: declare it by their edges"
             raise DeclarationError(f"{column.name!r} needs {wanted}. Nothing was read.")
         found = {(float(number), float(number + 1)): p for number, p in numbers.items() if number is not None}
         marks = sorted({end for pair in found for end in pair})

@@ -65,13 +65,13 @@ class Regression(Program):
         """Return the outcome and the matrix of patterns; refuse a table that has other columns."""
         read = self.read
         outcome = chosen(columns, [read.outcome, *read.covariates])[0]
+        if read.outcome in read.covariates:
+            raise DeclarationError(f"{read.outcome!r} stands on both sides of {self.formula!r}.")
         if extra := [c.name for c in columns if c.name not in (read.outcome, *read.covariates)]:
             raise DeclarationError(
                 f"The table has {extra[0]!r}, which {self.formula!r} does not name. Publish a table of the formula's "
                 "columns, or add it to the formula."
             )
-        if read.outcome in read.covariates:
-            raise DeclarationError(f"{read.outcome!r} stands on both sides of {self.formula!r}.")
         return outcome, design_of(columns, read.covariates, read.terms, read.varying)
 
     def in_words(self) -> str:
@@ -111,7 +111,7 @@ class Logistic(Regression, kind="Logistic"):
         if len(outcome.levels) != 2:
             raise DeclarationError(
                 f"{outcome.name!r} has the levels {', '.join(str(text_of(x)) for x in outcome.levels)}, and a logistic "
-                "regression is about two. Use Multinomial, or name one of two levels `outside`."
+                "regression is about two. Use a multinomial regression, or name one of two levels `outside`."
             )
         places = _places(columns, self.read.covariates, outcome)
         yes, no = places[:, event], places[:, 1 - event]

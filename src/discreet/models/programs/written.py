@@ -28,7 +28,7 @@ def program_written(text: str) -> Family | str:
         key, equals, law = (part.strip() for part in prior.partition("="))
         if not equals:
             raise DeclarationError(
-                f"Priors are written '{name}; mean = Normal(0, 1)'; got {prior!r}. Nothing was read."
+                f"A prior is written with '=', as in 'normal; mean = Normal(0, 1)'; got {prior!r}. Nothing was read."
             )
         keys[key] = law
     if "trials" in keys:
