@@ -22,6 +22,7 @@ from discreet.models.categories import Categories
 from discreet.models.category_questions import Prior
 from discreet.models.model import MadeUp
 from discreet.models.programs.families import ASKED_FAMILY
+from discreet.models.programs.given_as import program_of
 from discreet.models.programs.program import AskedProgram, Cells, Program
 from discreet.records.columns import Column
 
@@ -31,6 +32,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     """A table of declared columns, crossed, and the program by which it is proposed to be read."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
+    is_table: ClassVar[bool] = False
 
     program: Program
 
@@ -40,6 +42,27 @@ class ModelledTable(Categories, kind="ModelledTable"):
         super().__init__(columns)
         object.__setattr__(self, "program", program)
         self.bound  # noqa: B018 - refuses a program that does not fit the columns
+
+    @classmethod
+    def read_by(cls, table: object, model: object) -> "ModelledTable":
+        """Return a published table with what its reader gave as a model; refuse what is no table, or no model."""
+        if not isinstance(table, Categories):
+            raise DeclarationError(
+                f"A model reads releases of one table of categories; this one is about a {type(table).__name__}. "
+                "Nothing was read."
+            )
+        return cls(table.columns, program_of(model, table.columns))
+
+    @classmethod
+    def forecast_of(cls, model: object) -> "ModelledTable":
+        """Return a table with a program; refuse any other model, as a forecast is about the program's parameters."""
+        if not isinstance(model, cls):
+            raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+        return model
+
+    def tables_too(self) -> dict[str, Categories]:
+        """Return nothing: it is published as the table that it is, and in no other way."""
+        return {}
 
     def __repr__(self) -> str:
         return f"ModelledTable({', '.join(column.name for column in self.columns)}; {self.program!r})"

@@ -83,6 +83,10 @@ class Network(RowPriors, kind="Network"):
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
 
+    def without_ones(self) -> "Network | None":
+        """Return the network with no declared prior, if the declared one is 1 everywhere."""
+        return self.with_prior(None) if self.is_prior_declared and set(sum(self.prior, ())) == {1.0} else None
+
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return two names: a network of edges or of a file, and a naive Bayes network."""

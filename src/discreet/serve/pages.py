@@ -36,7 +36,8 @@ def _static(asking: Asking) -> Response:
     name = asking.path("name")
     if name not in _STATIC:
         raise Problem(404, "There is no such file.")
-    content = files("discreet.serve").joinpath("static", *name.split("/")).read_bytes()
+    room, *inside = ("discreet.show",) if name.startswith("vendor/vega") else ("discreet.serve", "static")
+    content = files(room).joinpath(*inside, *name.split("/")).read_bytes()
     return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
 
 

@@ -3,8 +3,6 @@
 All of it is plain data in and plain data out, so that another process can do it, under a time limit.
 """
 
-import csv
-import io
 import json
 import time
 import warnings
@@ -28,7 +26,7 @@ from discreet.releases import Release
 from discreet.serve.questions import read_declaration
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
-from discreet.show.tables import document_of, rows_with_truth
+from discreet.show.tables import csv_text, document_of, rows_with_truth
 from discreet.study import Question
 from discreet.study.declarations import Declarations
 from discreet.study.mechanisms import ways_of
@@ -37,19 +35,6 @@ LEVEL = 0.9
 _STUDIES = 24  # made-up studies that a live plan reads, at most
 _SECONDS = 3.0  # of the processor, after which no further study is begun
 _MOST_ROWS = 12  # that a plan shows
-_FORMULAS = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "\uff1d",
-    "\uff0b",
-    "\uff0d",
-    "\uff20",
-)  # the last four are wide ones
 Plain = dict[str, object]
 
 
@@ -197,15 +182,7 @@ def table(document: str, level: float) -> str:
     if (why := why_unreadable(release.mechanism)) is not None:
         raise DocumentError(f"There is no table: {why}.")
     rows = rows_with_truth(_quiet(release).rows(level))
-    written = io.StringIO()
-    writer = csv.DictWriter(written, list(rows[0]))
-    writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
-    return written.getvalue()
-
-
-def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULAS else value
+    return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 
 def verification(document: str) -> Plain:

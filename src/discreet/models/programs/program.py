@@ -138,7 +138,7 @@ class Program(Documented, ABC):
 
     def forecast(self, size: int, epsilon: Exact, at: Mapping[str, float] | None = None) -> Any:
         """Return the posterior standard deviations to expect, before anything is spent."""
-        return import_module("discreet.planning.forecast").forecast(self, size, epsilon, at)
+        return import_module("discreet.planning.forecast").forecast(self.mechanism(size, epsilon), at)
 
 
 def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...]:
