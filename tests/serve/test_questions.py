@@ -187,11 +187,10 @@ def test_malformed_and_oversized_bodies_are_refused(server: Served) -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize(
-    "path", ["../app.py", "..%2fapp.py", "vendor/../../app.py", "/etc/passwd", "%2e%2e/schema.py", ""]
-)
-def test_no_file_is_given_out_that_is_not_listed(server: Served, path: str) -> None:
-    assert server.client().get(f"/static/{path}").status_code in (303, 404)
+def test_no_file_is_given_out_that_is_not_listed(server: Served) -> None:
+    client = server.client()
+    for path in ("../app.py", "..%2fapp.py", "vendor/../../app.py", "/etc/passwd", "%2e%2e/schema.py", ""):
+        assert client.get(f"/static/{path}").status_code in (303, 404), path
 
 
 def test_an_answer_of_a_fresh_draw_is_paid_for_each_time(server: Served) -> None:
