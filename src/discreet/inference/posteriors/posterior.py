@@ -26,6 +26,7 @@ from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import Interval
 from discreet.models.model import MadeUp, ModelT
+from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
 from discreet.releases.release import Release
 
@@ -47,7 +48,7 @@ def require_posterior(given: object, undone: str) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Posterior(ABC, Generic[ModelT]):
+class Posterior(Shown, ABC, Generic[ModelT]):
     """What a reader knows once the noise is accounted for, whatever the model is.
 
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
@@ -290,8 +291,9 @@ class Posterior(ABC, Generic[ModelT]):
         return "\n".join(filter(None, lines))
 
     def _repr_html_(self) -> str:
-        """Return the table of rows for a notebook; everything in it is text and nothing else."""
+        """Return picture and table of the rows for a notebook; all that others wrote in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
         heading = ". ".join(filter(None, [simulated + self.heading, self.reading_line.rstrip(".")]))
         rows = self.rows(SHOWN_LEVEL)
-        return notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))
+        page = notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))
+        return with_picture(page, "posterior_chart", self)

@@ -72,9 +72,10 @@ class Row:
         """Return a number in the quantity's unit: four decimals of a probability, a day, two digits of the interval."""
         if self.unit == DAYS:
             return day_text(floor(value))
-        if self.high == self.low and not self.is_probability:
-            return f"{value:,.3f}".rstrip("0").rstrip(".")  # known to the last digit
-        return f"{value:.4f}" if self.is_probability else f"{value:,.{decimals_of(self.high - self.low)}f}"
+        if self.is_probability:
+            return f"{value:.4f}"
+        is_whole = all(float(each).is_integer() for each in (self.mean, self.low, self.high))
+        return f"{value:,.{0 if is_whole else decimals_of(self.high - self.low)}f}"
 
     @property
     def unit_text(self) -> str:

@@ -8,7 +8,8 @@ from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
-from discreet.inference.posteriors.row import DAYS, NOTHING_KNOWN, PROBABILITY
+from discreet.inference.posteriors.row import DAYS, NOTHING_KNOWN, PROBABILITY, Row
+from discreet.inference.posteriors.shown import intervals_of
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
     WIDTH,
@@ -53,12 +54,6 @@ def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
     return _drawn(posterior.intervals(level), reading_title(posterior), level)
 
 
-def rows_chart(posterior: Posterior, picture: Intervals, level: float, note: str) -> Spec:
-    """Draw some of a posterior's intervals, and say in a note below the title which these are."""
-    title = reading_title(posterior)
-    return _drawn(picture, title | {"subtitle": [*title["subtitle"], note]}, level)
-
-
 def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
     """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
     require_posterior(posterior, "Nothing was drawn")
@@ -78,6 +73,13 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
     who = posterior.releases[0].model.protects.removeprefix("one ")
     picture = Intervals(axis, tuple(lines), reference=overall, heading=f"rate (interval)  ·  {who}s in the group")
     return _drawn(picture, reading_title(posterior), level, by)
+
+
+def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9, note: str = "") -> Spec:
+    """Draw some rows of a posterior with their intervals, such as those of one group; a note says which these are."""
+    require_posterior(posterior, "Nothing was drawn")
+    title = reading_title(posterior)
+    return _drawn(intervals_of(rows, level), title | {"subtitle": [*title["subtitle"], *filter(None, [note])]}, level)
 
 
 def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:

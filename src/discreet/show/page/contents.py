@@ -16,7 +16,6 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.inference.posteriors.shown import intervals_of
 from discreet.markup import one_line
 from discreet.records.columns import Column
 from discreet.records.values import text_of
@@ -58,7 +57,7 @@ def picture_of(posterior: Posterior, rows: Sequence[Row], level: float) -> Spec:
         return posterior_chart(posterior, level)
     largest = sorted(rows, key=lambda row: row.mean, reverse=True)[:MOST_PICTURED]
     note = f"the {MOST_PICTURED} largest of {len(rows):,} lines; the table has all of them"
-    return rows_chart(posterior, intervals_of(largest, level), level, note)
+    return rows_chart(posterior, largest, level, note)
 
 
 def _row(place: int, row: Row) -> dict[str, Any]:
