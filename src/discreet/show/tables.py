@@ -14,7 +14,7 @@ from discreet.inference import Posterior, Row
 
 BYTE_ORDER_MARK = "\ufeff"
 """It tells Excel that a file is UTF-8. Python reads it away with encoding="utf-8-sig", R with "UTF-8-BOM"."""
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four are wide ones
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last are wide ones
 
 
 def rows_with_truth(rows: Sequence[Row], truth: Sequence[float] | None = None) -> list[dict[str, object]]:

@@ -74,6 +74,8 @@ class Row:
             return day_text(floor(value))
         if self.is_probability:
             return f"{value:.4f}"
+        if self.high == self.low:
+            return f"{value:,.3f}".rstrip("0").rstrip(".")  # known to the last digit
         is_whole = all(float(each).is_integer() for each in (self.mean, self.low, self.high))
         return f"{value:,.{0 if is_whole else decimals_of(self.high - self.low)}f}"
 

@@ -76,10 +76,10 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
 
 
 def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9, note: str = "") -> Spec:
-    """Draw some rows of a posterior with their intervals, such as those of one group; a note says which these are."""
+    """Draw some rows of a posterior with their intervals; a note below the title may say which these are."""
     require_posterior(posterior, "Nothing was drawn")
     title = reading_title(posterior)
-    return _drawn(intervals_of(rows, level), title | {"subtitle": [*title["subtitle"], *filter(None, [note])]}, level)
+    return _drawn(intervals_of(rows, level), title | {"subtitle": [*title["subtitle"], note]} if note else title, level)
 
 
 def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:
