@@ -170,7 +170,7 @@ def test_a_charged_release_names_entry_and_hash(published: dc.Release, ledger: d
     assert f"**entry 2** of the ledger, with hash {published.receipt.head}" in text
     assert f"Fingerprint of the release: {published.digest}" in text
     assert "Epsilon is an upper bound: what is given away may be less." in text
-    assert "**Recomputed:**" in text
+    assert "**Not recomputed:**" in text
     assert "**Compared:**" in text
     assert "**By proof alone:**" in text
     assert "the newest of 3 entries stands on entry 2 and its record" in text
