@@ -16,6 +16,7 @@ import vl_convert
 
 import discreet as dc
 from discreet.show import charts
+from discreet.show.theme import DARK, in_the_dark
 
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), outside="never")
 FALLS = dc.Categories(
@@ -326,3 +327,32 @@ def test_without_the_package_the_message_says_what_to_install(
 def test_editing_one_chart_leaves_the_next_one_alone() -> None:
     charts.width_chart(WIDTHS, "Widths")["config"]["axis"]["labelFontSize"] = 1
     assert charts.width_chart(WIDTHS, "Widths")["config"]["axis"]["labelFontSize"] == 13
+
+
+def test_a_group_that_may_be_empty_is_named_and_not_drawn() -> None:
+    wards = dc.Categories(
+        ("ward", "fall"), levels={"ward": ("A", "B", "C"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+    )
+    posterior = dc.infer(release(wards, [220, 30, 240, 60, 0, 0], "0.3", seed=4))
+    with pytest.warns(dc.LittleInformationWarning):
+        spec = charts.comparison_chart(posterior, "fall=yes", "ward")
+    first, second, empty = spec["data"]["values"]
+    assert (empty["mean"], empty["low"], empty["high"]) == (None, None, None)
+    assert empty["text"].startswith("nothing known  ·  0 to ")
+    assert None not in (first["mean"], second["low"])
+    assert "250" not in first["text"]  # the size is an interval, never the secret count
+    assert re.search(r"  ·  \d+ to \d+$", first["text"])
+
+
+def test_the_chosen_epsilon_is_marked_on_a_plan() -> None:
+    spec = charts.width_chart(WIDTHS, "Widths", chosen=0.3)
+    named = [layer["encoding"].get("text", {}).get("value") for layer in spec["layer"]]
+    assert "chosen: 0.3" in named
+    assert spec["layer"][0]["data"]["values"] == [{"epsilon": 0.3}]
+
+
+def test_a_dark_chart_has_every_colour_exchanged() -> None:
+    spec = charts.comparison_chart(dc.infer(CROSSED), "fall=yes", "ward")
+    light, dark = json.dumps(spec), json.dumps(in_the_dark(spec))
+    assert set(re.findall(r"#[0-9A-F]{6}", light)) <= set(DARK)
+    assert not set(re.findall(r"#[0-9A-F]{6}", dark)) & set(DARK)

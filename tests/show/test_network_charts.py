@@ -153,7 +153,7 @@ def test_a_large_network_is_shown_by_its_names() -> None:
     assert not any("mean" in layer.get("data", {"values": [{}]})["values"][0] for layer in spec["layer"])
 
 
-def test_a_large_table_says_how_large_it_is() -> None:
+def test_a_large_table_shows_its_first_lines_and_says_how_many_more_there_are() -> None:
     levels = {"a": tuple(range(10)), "b": tuple(range(10))}
     network = dc.Network.naive_bayes("a", ["b"], levels, outside={name: each[0] for name, each in levels.items()})
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(network, 100, 5), [1] * 100, dc.SeededBits(3)))
@@ -163,7 +163,7 @@ def test_a_large_table_says_how_large_it_is() -> None:
         for row in layer.get("data", {}).get("values", [])
         if "text" in row
     ]
-    assert "10 rows of 10 levels" in texts
+    assert "and 78 more lines, which the table has" in texts
 
 
 def test_the_title_says_what_was_published_and_what_bars_and_lines_are() -> None:

@@ -22,9 +22,7 @@ _LARGEST_SHOWN = 12
 @click.command()
 @study_file
 @click.argument("query")
-@click.option(
-    "--draw", "number", type=click.IntRange(min=1), help="Answer from this draw, made before: free of charge."
-)
+@click.option("--draw", "number", type=click.IntRange(min=1), help="Answer from an earlier draw, free of charge.")
 @click.option(
     "--from", "released", type=click.Path(path_type=Path), help="Answer from this published draw; needs no data."
 )

@@ -26,10 +26,18 @@ from discreet.show import charts
 
 @click.command()
 @click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--prior", help="Read under this prior: declared, learnt, none, a number, or JSON.")
-@click.option("--replicates", type=int, default=1_000, show_default=True, help="How many made-up studies are compared.")
+@click.option("--prior", help="The prior to read under: declared, learnt, none, a number, or JSON.")
+@click.option(
+    "--replicates", type=int, default=1_000, show_default=True, help="How many simulated studies to compare with."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the made-up studies.")
-@click.option("--risk", type=float, default=0.05, show_default=True, help="About how often a right graph is blamed.")
+@click.option(
+    "--risk",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="How often a correct graph may be rejected by mistake (significance level).",
+)
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
 @patient
 @as_json

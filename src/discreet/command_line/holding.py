@@ -61,7 +61,7 @@ EYES = "For the data holder's eyes only: what follows is about the records and i
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), default=Path("study.toml"), show_default=True)
-@click.option("--table", help="The table of a DuckDB file that holds several.")
+@click.option("--table", help="The table to read, if a DuckDB file holds several.")
 @click.option("--separator", help="What separates the values of a CSV file, if not a comma.")
 @as_json
 @helpful
@@ -129,7 +129,9 @@ def check(study: Path, as_json: bool) -> None:
 @click.option("--ask", "name", help="The question to plan; by default the first one.")
 @click.option("--epsilon", "epsilons", default="0.05,0.1,0.2,0.5,1,2", show_default=True, help="Values to compare.")
 @click.option("--sizes", default="", help="Numbers of records to compare at the declared epsilon, such as 500,5000.")
-@click.option("--width", type=float, help="A wished width of intervals: which epsilon, or how many records, gives it?")
+@click.option(
+    "--width", type=float, help="The interval width you want: says which epsilon, or how many records, would give it."
+)
 @click.option("--level", type=float, default=0.9, show_default=True)
 @click.option("--compare", is_flag=True, help="Rank all mechanisms at the question's guarantee by what readers learn.")
 @click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")

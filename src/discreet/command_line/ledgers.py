@@ -78,13 +78,13 @@ def open_book(name: str) -> Ledger:
 @ledger.command()
 @book
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
-@click.option("--html", "page", type=click.Path(path_type=Path), help="Write one page for people, to be read offline.")
+@click.option("--html", "page", type=click.Path(path_type=Path), help="Write a page that people can read offline.")
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write all charges as a table.")
 @click.option("--label", help="Only charges with these words in their label.")
-@click.option("--group", help="Only charges about this group.")
-@click.option("--data", help="Only charges about these data.")
+@click.option("--group", help="Only charges for this group.")
+@click.option("--data", help="Only charges for this data set.")
 @click.option("--since", help="Only charges from this day, month or year on, such as 2026-04-01.")
-@click.option("--until", help="Only charges up to this day, month or year, which is included.")
+@click.option("--until", help="Only charges up to and including this day, month or year.")
 @click.option("--limit", help="Set a new limit for epsilon; needs --reason.")
 @click.option("--delta-limit", help="With --limit: a new limit for delta too.")
 @click.option("--reason", default="", help="Why the limit is changed; it is written into the ledger.")
@@ -196,7 +196,7 @@ def _write_lines(lines: Sequence[Line], path: Path) -> None:
 @ledger.command()
 @book
 @witness
-@click.option("--key", type=click.Path(path_type=Path), help="The holder's public key, by which heads must be signed.")
+@click.option("--key", type=click.Path(path_type=Path), help="The holder's public key; heads must be signed with it.")
 @as_json
 @helpful
 def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:

@@ -25,10 +25,14 @@ _MOST_SHOWN = 20
     "--unknown", multiple=True, help='A value that says that nothing is known, such as "?" or "" (repeat it).'
 )
 @click.option(
-    "--level", type=float, default=0.9, show_default=True, help="The probability of a regression's intervals."
+    "--level",
+    type=float,
+    default=0.9,
+    show_default=True,
+    help="The probability that a regression's intervals hold (credible level).",
 )
-@click.option("--prior", help="Read under this prior: declared, learnt, none, a number, or JSON.")
-@click.option("--own", type=click.Path(path_type=Path), help="Learn from records of your own too, in this file.")
+@click.option("--prior", help="The prior to read under: declared, learnt, none, a number, or JSON.")
+@click.option("--own", type=click.Path(path_type=Path), help="Also learn from your own records, in this file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the predictions as CSV, one line for each record.")
 @patient
 @as_json

@@ -56,28 +56,44 @@ _file = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--level", type=float, default=0.9, show_default=True, help="The probability of intervals.")
+@click.option(
+    "--level",
+    type=float,
+    default=0.9,
+    show_default=True,
+    help="The probability that an interval holds the truth (credible level).",
+)
 @click.option(
     "--that", "statements", multiple=True, help="Show the probability of a statement, such as 'current > 0.3'."
 )
 @click.option("--event", help="Show the probability of an event, such as 'fall=yes'.")
-@click.option("--given", help="With --event: given another event, such as 'ward=A'.")
-@click.option("--by", help="With --event: in each group, by the column whose levels are the groups.")
-@click.option("--pool", is_flag=True, help="With --event and --by: let small groups borrow from all others.")
-@click.option("--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and how surely.")
-@click.option("--margin", "margin", multiple=True, help="Show and write this column alone, whatever the others are.")
-@click.option("--prior", help="Read under this prior: declared, learnt (one joint reading), none, a number, or JSON.")
-@click.option("--own", type=_file, help="Read with records of your own too, from a file with the same columns.")
+@click.option("--given", help="With --event: only among records with another event, such as 'ward=A'.")
+@click.option("--by", help="With --event: in each group, the levels of this column.")
+@click.option(
+    "--pool",
+    is_flag=True,
+    help="With --event and --by: let small groups borrow strength from the others (partial pooling).",
+)
+@click.option(
+    "--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and with what probability."
+)
+@click.option(
+    "--margin", "margin", multiple=True, help="Show and write this column alone, summed over the others (its margin)."
+)
+@click.option("--prior", help="The prior to read under: declared, learnt (one joint reading), none, a number, or JSON.")
+@click.option("--own", type=_file, help="Also use your own records, from a file with the same columns.")
 @click.option("--model", "program", help="Read a table by a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV, which Excel opens too.")
 @click.option("--draws", type=_file, help="Write 4,000 draws from the posterior as CSV, for R and others.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
 @click.option("--bif", type=_file, help="Write a network with its mean probabilities, in the BIF format.")
-@click.option("--synthesize", type=click.IntRange(min=1), help="With --out: write so many made-up records as CSV.")
-@click.option("--out", type=_file, help="With --synthesize: the file for made-up records.")
+@click.option("--synthesize", type=click.IntRange(min=1), help="With --out: write this many synthetic records as CSV.")
+@click.option("--out", type=_file, help="With --synthesize: the file for the synthetic records.")
 @click.option("--html", "page", type=_file, help="Write a page for readers without Python: it works offline.")
-@click.option("--statement", "account", type=_file, help="Write a one-page account: .md or .html.")
+@click.option(
+    "--statement", "account", type=_file, help="Write a one-page privacy statement in plain words: .md or .html."
+)
 @patient
 @as_json
 @helpful
@@ -284,10 +300,12 @@ def read_document(path: Path) -> Release:
 @click.argument("release", type=click.Path(path_type=Path), required=False)
 @click.option("--ledger", "book", help="Check the release against this ledger too: a file, or a server's address.")
 @click.option(
-    "--key", type=click.Path(path_type=Path), help="The issuer's public key: the release must be signed by it."
+    "--key", type=click.Path(path_type=Path), help="The issuer's public key; the release must be signed with it."
 )
-@click.option("--mechanism", type=click.Path(path_type=Path), help="Test a mechanism instead, from a file.")
-@click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws a mechanism's audit takes.")
+@click.option(
+    "--mechanism", type=click.Path(path_type=Path), help="Check a mechanism from a file instead of a release."
+)
+@click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws to audit a mechanism with.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
 @click.option(
     "--distinguish",
@@ -295,7 +313,8 @@ def read_document(path: Path) -> Release:
     type=float,
     is_flag=False,
     flag_value=ERROR,
-    help="Say how many releases like this an adversary needs, with both errors at most this; 0.05 if left out.",
+    help="Say how many such releases an adversary would need to tell neighbours apart, with error rates of at most "
+    "this; 0.05 if no value is given.",
 )
 @patient
 @as_json

@@ -20,12 +20,12 @@ def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | No
     rows = posterior.rows(level)
     show_rows(posterior.heading, rows[:MOST_SHOWN], level, None if truth is None else truth[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:
-        words = f"These are the first {MOST_SHOWN} of {len(rows)} lines. --csv FILE writes all of them."
+        words = f"These are the first {MOST_SHOWN} of {len(rows)} rows. Use --csv FILE to write them all."
         console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
-    shares = "; the last column is privacy's share of their width" if _has_shares(rows) else ""
+    shares = "; the last column is the share of their width that is due to privacy" if _has_shares(rows) else ""
     say(
         *filter(None, [posterior.starred(rows[:MOST_SHOWN])]),
-        f"Intervals hold what sampling and what privacy leave open{shares}.",
+        f"Intervals cover the uncertainty from sampling and from the privacy noise together{shares}.",
         *posterior.remarks(level),
         f"This release was {posterior.method}.",
     )

@@ -40,9 +40,9 @@ Given = ParamSpec("Given")
 console = Console(highlight=False)
 complaints = Console(stderr=True, highlight=False)
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document for machines.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 patient = click.option(
-    "--patience", type=float, default=1.0, show_default=True, help="Allow so many times the usual work, and memory."
+    "--patience", type=float, default=1.0, show_default=True, help="Allow this many times the usual work and memory."
 )
 
 

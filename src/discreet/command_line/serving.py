@@ -20,9 +20,9 @@ def _reached(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a front is reached."""
     options = (
         click.option("--address", default="127.0.0.1:8000", show_default=True, help="Where the front listens."),
-        click.option("--public-address", "public", help="How the world calls it: https://data.example."),
+        click.option("--public-address", "public", help="The public address, such as https://data.example."),
         click.option("--proxy", "proxies", multiple=True, help="The address or network of a trusted proxy."),
-        click.option("--user-header", help="The header in which the proxy says who somebody is."),
+        click.option("--user-header", help="The header in which the proxy names the signed-in user."),
     )
     for option in reversed(options):
         command = option(command)
@@ -84,7 +84,10 @@ def serve(
 @click.argument("study", type=_path)
 @_queue
 @_key
-@click.option("--front-role", help="On a server: the role of the front, which is given its few rights.")
+@click.option(
+    "--front-role",
+    help="On a database server: the role that the front signs in with; it is granted only what it needs.",
+)
 @helpful
 def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role: str | None) -> None:
     """Run the publisher alone: it holds records and ledger, and answers what stands in the queue.
@@ -125,7 +128,7 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
 @click.argument("name")
 @click.option("--role", required=True, type=click.Choice(["steward", "analyst", "auditor"]))
 @click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
-@click.option("--again", is_flag=True, help="Give a new link to an account that is there already.")
+@click.option("--again", is_flag=True, help="Make a new sign-in link for an existing account.")
 @helpful
 def serve_account(name: str, role: str, queue: str, again: bool) -> None:
     """Make an account of a server, and print its one-time link. It is for a first steward, or a lost password.

@@ -38,7 +38,7 @@ MOST_BARS = 24
 """A box with a larger table shows so many lines of it, and says how many more there are."""
 
 _WIDEST = 1000  # beyond, depth runs from top to bottom
-_TABLE_WIDTH = 348
+_TABLE_WIDTH = 364
 _LABELS, _BARS = 124, 92  # room for the names of levels, and for bars
 _ROW, _HEAD, _EDGE = 18, 18, 9  # heights of a bar's row and of a line of a name; margin within a box
 _SMALL, _CAPITAL = 7.9, 10.4  # about the widths of bold letters

@@ -170,7 +170,7 @@ const save = (text, kind, name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
 // A spreadsheet takes a cell that begins so for a formula: an apostrophe makes it a text.
-const harmless = text => /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+const harmless = text => /^ *[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 const cell = value => value === null || value === undefined ? "" : typeof value === "number" ? String(value) : `"${harmless(value).replaceAll('"', '""')}"`;
 const csv = rows => "\uFEFF" + rows.map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
 find("csv").addEventListener("click", () => {
