@@ -123,7 +123,7 @@ def published_while_killed(place: str, server: Server, processes: int, kills: in
         process.start()
     os.close(tells)
     for _ in range(kills):
-        time.sleep(moments.uniform(0.2, 0.8))
+        time.sleep(moments.uniform(0.5, 3))
         while not server.kill_session():
             time.sleep(0.05)
         while select.select([hears], [], [], 0)[0]:

@@ -13,7 +13,7 @@ from ledger_trials import check_after_kills, in_memory, killed, published_while_
 
 SEED = 2_500_000  # of the random moments
 KILLS = 1000
-SERVER_KILLS = 30
+SERVER_KILLS = 20
 
 
 @pytest.fixture(params=["file", "server"])
