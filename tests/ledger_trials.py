@@ -10,11 +10,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import discreet as dc
 from coin_ledger import COIN, DATA
 from discreet.guarantees import chain
+from postgresql_server import Server
 
 FORK = multiprocessing.get_context("fork")
 MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.001")
@@ -92,6 +94,47 @@ def killed(place: str, name: str, seed: int, point: str | None = None) -> dict[s
         lines = (first.decode() + file.read()).splitlines()
     assert process.exitcode == -signal.SIGKILL
     return {request: digest for request, _, digest in (line.rpartition(" ") for line in lines)}
+
+
+def _publish_stubbornly(place: str, name: str, told: int, enough: Event) -> None:
+    """Publish and go on after every error: a server that is killed comes again."""
+    ledger, number = None, 0
+    while not enough.is_set():
+        number += 1
+        try:
+            ledger = ledger or dc.Ledger.open(place)
+            release = dc.publish(MECHANISM, COIN.statistics(DATA), ledger, "x", request=f"{name}-{number}")
+            os.write(told, f"{name}-{number} {release.digest}\n".encode())
+        except (dc.LedgerError, dc.PublishError) as problem:
+            if "cut off" in str(problem):
+                raise  # only what nobody was told may be gone
+            time.sleep(0.05)
+
+
+def published_while_killed(place: str, server: Server, processes: int, kills: int, seed: int) -> dict[str, str]:
+    """Kill -9 a process of the server again and again while others publish; return what these were given."""
+    hears, tells = os.pipe()
+    enough, moments, lines = FORK.Event(), random.Random(seed), b""
+    working = [
+        FORK.Process(target=_publish_stubbornly, args=(place, f"process {number}", tells, enough))
+        for number in range(processes)
+    ]
+    for process in working:
+        process.start()
+    os.close(tells)
+    for _ in range(kills):
+        time.sleep(moments.uniform(0.5, 3))
+        while not server.kill_session():
+            time.sleep(0.05)
+        while select.select([hears], [], [], 0)[0]:
+            lines += os.read(hears, 65536)
+    enough.set()
+    for process in working:
+        process.join(120)
+    assert [process.exitcode for process in working] == [0] * processes
+    with os.fdopen(hears, "rb") as file:
+        lines += file.read()
+    return {request: digest for request, _, digest in (line.rpartition(" ") for line in lines.decode().splitlines())}
 
 
 def check_after_kills(place: str, given: dict[str, str]) -> tuple[int, int]:

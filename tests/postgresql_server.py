@@ -7,11 +7,12 @@ need a server are skipped, in words.
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 WHY_MISSING = "No PostgreSQL: install Debian's package postgresql to run these tests."
@@ -63,6 +64,19 @@ class Server:
     def stop(self, how: str = "immediate") -> None:
         """Stop it: `immediate` is as if it had crashed."""
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", how, "-w", "stop")
+
+    def kill_session(self) -> bool:
+        """Kill -9 a session's process: the server ends all others too and begins anew. Tell whether there was one."""
+        import psycopg
+
+        question = "SELECT pid FROM pg_stat_activity WHERE application_name = 'discreet' ORDER BY random() LIMIT 1"
+        with suppress(psycopg.OperationalError, ProcessLookupError):
+            with psycopg.connect(self.address, autocommit=True) as connection:
+                found = connection.execute(question).fetchone()
+            if found is not None:
+                os.kill(found[0], signal.SIGKILL)
+                return True
+        return False
 
     @property
     def address(self) -> str:

@@ -9,10 +9,11 @@ import pytest
 
 import postgresql_server
 from discreet.guarantees import chain
-from ledger_trials import check_after_kills, in_memory, killed, race, ready
+from ledger_trials import check_after_kills, in_memory, killed, published_while_killed, race, ready
 
 SEED = 2_500_000  # of the random moments
 KILLS = 1000
+SERVER_KILLS = 20
 
 
 @pytest.fixture(params=["file", "server"])
@@ -40,4 +41,19 @@ def test_a_thousand_kills_lose_nothing(place: str) -> None:
         given |= killed(place, f"process {number}", SEED + number, point)
     charges, releases = check_after_kills(place, given)
     print(f"\n{KILLS} kills: {charges} charges, {releases} releases, {len(given)} given before the kill, none lost")
+    assert charges >= releases >= len(given) > 0
+
+
+def test_a_server_killed_under_many_who_publish_loses_nothing() -> None:
+    """Kill -9 a session's process of the server: all of them end, and what was not flushed is gone."""
+    if not postgresql_server.is_here():
+        pytest.skip(postgresql_server.WHY_MISSING)
+    with postgresql_server.running() as server:
+        place = server.place()
+        ready(place, epsilon="1000")
+        given = published_while_killed(place, server, processes=4, kills=SERVER_KILLS, seed=SEED)
+        charges, releases = check_after_kills(place, given)
+    print(
+        f"\n{SERVER_KILLS} kills of the server: {charges} charges, {releases} releases, {len(given)} given, none lost"
+    )
     assert charges >= releases >= len(given) > 0

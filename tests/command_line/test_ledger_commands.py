@@ -54,7 +54,7 @@ def test_filters_choose_charges(book: Path, wanted: Filter, labels: list[str]) -
 
 
 def test_days_are_days(book: Path) -> None:
-    for wrong in ("yesterday", "2026-1-1", "２０２６", "2026-01-01T"):
+    for wrong in ("2026-13", "2026-02-30", "2026-01-01T25:00", "yesterday", "2026-1-1", "２０２６", "2026-01-01T"):
         found = run("ledger", book, "--since", wrong)
         assert found.exit_code == 1
         assert "is a day such as" in found.output

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from discreet.errors import DeclarationError
@@ -12,6 +13,17 @@ if TYPE_CHECKING:
 
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}(:\d{2})?Z?)?)?)?", re.ASCII)
 PUBLISHED, ABANDONED, WAITING = "published", "abandoned", "not recorded"
+
+
+def _is_moment(text: str) -> bool:
+    """Tell whether a text is a year, month, day or moment that the calendar has."""
+    if not _DAY.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text if len(text) >= len("2026-01-01") else text + "-01-01"[len(text) - 4 :])
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -52,7 +64,7 @@ class Filter:
                 raise DeclarationError(f"{name} is a text; got a {type(value).__name__}.")
         for name in ("since", "until"):
             value = getattr(self, name)
-            if value is not None and not _DAY.fullmatch(value):
+            if value is not None and not _is_moment(value):
                 raise DeclarationError(f"{name} is a day such as 2026-03-31, or a year or month; got {value!r}.")
 
     def wants(self, line: Line) -> bool:

@@ -7,6 +7,9 @@ of them would refuse charges for which there is room. Why not LOCK TABLE: it nee
 publishing role must not have. The lock is for order alone. A program that ignores it cannot overspend either: every
 entry names the one before it, and the database refuses a second entry with the same number or the same predecessor.
 
+Where several are at work, an entry is committed first, which passes the lock on, and then flushed: one flush serves all
+who wait. Nothing leaves a transaction before the flush; docs/ledger.md says why a crash in between does no harm.
+
 Roles: whoever creates a ledger owns it. Others may be allowed to append and read (`grant`), never to change or delete,
 which triggers forbid to the owner too; only the owner may change the limit.
 """
