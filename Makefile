@@ -18,10 +18,13 @@ census: .venv/installed-dev .venv-peers/installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/census/run.py census
 
 # Two workers on two cores: linear algebra stays on one thread in each, as threads would only wait for each other.
+# Compiled modules are kept whatever the environment says, as many tests start programs of their own.
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
+validate: export PYTHONDONTWRITEBYTECODE =
 validate: .venv/installed-dev .venv/schemathesis
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
 	$(BIN)/pytest -q -s tests/contracts -k printed
@@ -46,24 +49,9 @@ docs: .venv/installed-docs
 	$(BIN)/sphinx-build -W --keep-going --quiet --fresh-env -c docs/site docs build/site
 	$(BIN)/python docs/site/check_links.py build/site
 
+# Within 25 minutes on two free cores. Figures are kept in benchmarks/figures.json, and docs/performance.md is made of them.
 bench: .venv/installed-dev
-	$(BIN)/python benchmarks/start.py
-	$(BIN)/python benchmarks/noise.py
-	$(BIN)/python benchmarks/inference.py
-	$(BIN)/python benchmarks/networks.py
-	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/counting.py
-	$(BIN)/python benchmarks/counting.py --only memory
-	$(BIN)/python benchmarks/spark.py
-	$(BIN)/python benchmarks/alarm.py
-	$(BIN)/python benchmarks/certificates.py
-	$(BIN)/python benchmarks/moments.py
-	$(BIN)/python benchmarks/regression_reading.py
-	$(BIN)/python benchmarks/number_sums.py
-	$(BIN)/python benchmarks/hellinger_draws.py
-	$(BIN)/python benchmarks/ledger.py
-	$(BIN)/python benchmarks/ledger.py --server
-	$(BIN)/python benchmarks/serve.py
+	$(BIN)/python benchmarks/collect.py
 
 # Wheel and source distribution, tried outside of the project: alone, with each extra, on every interpreter that is
 # found, with the oldest and the newest libraries that are allowed.

@@ -10,17 +10,18 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
-from typing import cast
+from typing import TypeVar, cast
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from figures import record
 
 import discreet as dc
 from discreet.guarantees import compose
@@ -32,6 +33,7 @@ from discreet.reading import Case, read
 from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
+Value = TypeVar("Value")
 DEMO = """\
 [data]
 path = "survey.csv"
@@ -77,6 +79,15 @@ def release(cells: int, size: int, epsilon: str, prior: float | None) -> dc.Rele
 def line(words: str, seconds: float, goal: str = "", slow: float | None = None) -> None:
     twin = "" if slow is None else f"   slow twin {slow:8.3f} s, {slow / seconds:6.1f} times as long"
     print(f"{words:<64} {seconds:8.3f} s{twin}   {goal}", flush=True)
+    record(words, seconds, "CPU s", "" if slow is None else f"written plainly {slow:.3g} s", goal.strip("()"))
+
+
+def each(function: Callable[[Value], object], values: Iterable[Value]) -> list[object]:
+    return [function(value) for value in values]
+
+
+def read_intervals(published: dc.Release[dc.Categories]) -> object:
+    return dc.infer(published).interval()
 
 
 def intervals() -> None:
@@ -84,18 +95,14 @@ def intervals() -> None:
         posterior = dc.infer(release(1000, 100_000, "1", prior))
         posterior.interval(0.9)  # warm-up
         laws = [posterior.cell_laws.row(place) for place in range(0, 1000, 20)]
-        slow = 20 * cpu(lambda laws=laws: [law.interval(0.9) for law in laws])  # type: ignore[misc]
+        slow = 20 * cpu(partial(each, lambda law: law.interval(0.9), laws))
         line(f"1,000 intervals, {words}", cpu(partial(posterior.interval, 0.9)), "(goal 0.2)", slow)
 
 
 def large_tables() -> None:
     for epsilon in ("1", "0.3"):
         large = release(10_000, 1_000_000, epsilon, None)
-        line(
-            f"10,000 cells, epsilon {epsilon}: infer and intervals",
-            cpu(lambda r=large: dc.infer(r).interval()),  # type: ignore[misc]
-            "(goal 5)",
-        )
+        line(f"10,000 cells, epsilon {epsilon}: infer and intervals", cpu(partial(read_intervals, large)), "(goal 5)")
 
 
 def planned(study: Path, question: str) -> float:
@@ -117,6 +124,18 @@ def marginals(reading: object) -> object:
     return cast(TableReading, reading).counts.marginals
 
 
+def read_marginals(case: Case) -> object:
+    return marginals(read(case))
+
+
+def strength_marginals(cases: list[Case]) -> object:
+    return each(marginals, read_strengths(cases))
+
+
+def studies(mechanism: dc.Mechanism) -> object:
+    return [_study(mechanism, 0.9, number, 1, 1) for number in range(60)]
+
+
 def planning() -> None:
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study.toml"
@@ -127,22 +146,17 @@ def planning() -> None:
     model = dc.Categories("x", levels=tuple(range(12)), prior=1, outside=0)
     for epsilon in ("0.1", "1"):
         one = dc.GeometricHistogram(model, size=2000, epsilon=epsilon)
-        slow = cpu(lambda m=one: [_study(m, 0.9, number, 1, 1) for number in range(60)])  # type: ignore[misc]
-        line(
-            f"mean width of 60 studies, 12 cells, epsilon {epsilon}",
-            cpu(lambda m=one: _mean_width(m, 0.9, 60)),  # type: ignore[misc]
-            "(goal 7 times)",
-            slow,
-        )
+        slow, fast = cpu(partial(studies, one)), cpu(partial(_mean_width, one, 0.9, 60))
+        line(f"mean width of 60 studies, 12 cells, epsilon {epsilon}", fast, "(goal 7 times)", slow)
 
 
 def strengths() -> None:
     for cells, size, epsilon in ((1000, 10_000, "1"), (630, 24_420, "0.1")):
         case = Case.of([release(cells, size, epsilon, 1.0)])
         cases = strengthened(case, [(2 / cells) ** (1 - step / 8) for step in range(9)])
-        one = min(cpu(lambda c=cases[-1]: marginals(read(c))) for _ in range(2))  # type: ignore[misc]
-        slow = cpu(lambda each=cases: [marginals(read(c)) for c in each])  # type: ignore[misc]
-        nine = min(cpu(lambda c=cases: [marginals(r) for r in read_strengths(c)]) for _ in range(2))  # type: ignore[misc]
+        one = min(cpu(partial(read_marginals, cases[-1])) for _ in range(2))
+        slow = cpu(partial(each, read_marginals, cases))
+        nine = min(cpu(partial(strength_marginals, cases)) for _ in range(2))
         line(
             f"nine strengths, {cells} cells, epsilon {epsilon}: {nine / one:.1f} times one",
             nine,

@@ -2,12 +2,14 @@
 
     python release/try_release.py                       all of it
     python release/try_release.py --only extras         one part: distributions, extras, interpreters, oldest, newest
+    python release/try_release.py --only extras --named serve,plots    some trials of a part, by a part of their names
     python release/try_release.py --keep FOLDER         leave the two files there
 
 - distributions: wheel and source distribution alone, without any extra;
 - extras: the wheel with each extra, whose libraries must load;
 - interpreters: the wheel on every Python from 3.11 on that is found;
-- oldest: every dependency at the oldest version that pyproject.toml allows, on the oldest interpreter;
+- oldest: every dependency at the oldest version that pyproject.toml allows, on the oldest interpreter; then the wheel
+  with each extra, and the extra's own libraries at theirs;
 - newest: every dependency at its newest version, and the constraints file, which must still be installable.
 
 Each is a new environment in an empty folder, in which `smoke.py` takes a study from records to a posterior.
@@ -65,9 +67,14 @@ def declared() -> dict[str, list[str]]:
     return {"": project["dependencies"], **project["optional-dependencies"]}
 
 
-def oldest_allowed() -> list[str]:
-    """Return each dependency at the oldest version that is allowed."""
-    found = [_LEAST.match(words) for words in declared()[""]]
+def extras() -> list[str]:
+    """Return the extras that are for users."""
+    return [name for name in declared() if name not in ("", "dev", "docs")]
+
+
+def oldest_allowed(extra: str = "") -> list[str]:
+    """Return each dependency of the library, or of an extra, at the oldest version that is allowed, if one is named."""
+    found = [_LEAST.match(words) for words in declared()[extra]]
     return [f"{match[1]}=={match[2]}" for match in found if match]
 
 
@@ -114,11 +121,14 @@ def trials(wheel: str, source: str) -> Iterator[Trial]:
     here, known = sys.executable, interpreters()
     yield Trial("distributions", "wheel", here, wheel)
     yield Trial("distributions", "source distribution", here, source)
-    for extra in (name for name in declared() if name not in ("", "dev", "docs")):
+    for extra in extras():
         yield Trial("extras", extra, here, f"{wheel}[{extra}]", loads=LOADS[extra])
     for minor, python in known.items():
         yield Trial("interpreters", f"Python 3.{minor}", python, wheel)
     yield Trial("oldest", "oldest dependencies", known[min(known)], wheel, tuple(oldest_allowed()))
+    for extra in extras():
+        name, own = f"oldest libraries of {extra}", tuple(oldest_allowed(extra))
+        yield Trial("oldest", name, known[min(known)], f"{wheel}[{extra}]", own, loads=LOADS[extra])
     yield Trial("newest", "newest dependencies", known[max(known)], wheel, ("--upgrade", "--upgrade-strategy", "eager"))
     yield Trial("newest", "constraints.txt", here, wheel, ("--constraint", str(PROJECT / "constraints.txt")))
 
@@ -139,6 +149,7 @@ def main() -> None:
     """Try all parts, or one of them, and say of each how it went."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--only", help="one part")
+    asked.add_argument("--named", default="", help="only trials whose names hold one of these words, by commas")
     asked.add_argument("--keep", type=Path, help="a folder for the wheel and the source distribution")
     asked.add_argument("--json", type=Path, help="write the outcome into a file too")
     given = asked.parse_args()
@@ -150,7 +161,7 @@ def main() -> None:
             for path in (wheel, source):
                 shutil.copy(path, given.keep)
         for trial in trials(wheel, source):
-            if given.only not in (None, trial.part):
+            if given.only not in (None, trial.part) or not any(word in trial.name for word in given.named.split(",")):
                 continue
             started, is_good = time.perf_counter(), True
             with tempfile.TemporaryDirectory(dir=folder) as room:

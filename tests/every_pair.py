@@ -76,9 +76,22 @@ MAKERS: dict[str, Any] = {
     "ClampedLaplace": lambda model, size: dc.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),
 }
 
+MADE: dict[tuple[str, int, int], tuple[Any, Any]] = {}
+"""Models, so that none is forgotten and its identity given to another, and the mechanisms that were made of them."""
+
 
 def made(kind: str, model: Any, size: int = 30) -> Any:
-    """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse."""
+    """Return a mechanism of a kind for a model, or nothing if it is not for it; only words may refuse.
+
+    It is made once: mechanisms never change, and some of them search long for their scales.
+    """
+    key = kind, id(model), size
+    if key not in MADE:
+        MADE[key] = model, _made(kind, model, size)
+    return MADE[key][1]
+
+
+def _made(kind: str, model: Any, size: int) -> Any:
     new: Any = dc.Mechanism.registered()[kind]
     build = MAKERS.get(kind, lambda m, n: new(m, size=n, epsilon=1, **FACTS.get(kind, {})))
     try:

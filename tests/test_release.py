@@ -11,7 +11,7 @@ import discreet as dc
 PROJECT = Path(__file__).parent.parent
 sys.path.append(str(PROJECT / "release"))
 
-from try_release import LOADS, declared, oldest_allowed  # noqa: E402 - of a folder that is no package
+from try_release import LOADS, declared, extras, oldest_allowed  # noqa: E402 - of a folder that is no package
 
 
 def known() -> dict[str, str]:
@@ -33,8 +33,16 @@ def test_the_citation_names_this_version() -> None:
     assert f"\nversion: {dc.__version__}\n" in (PROJECT / "CITATION.cff").read_text("utf-8")
 
 
+def test_the_papers_and_the_change_log_name_this_version() -> None:
+    papers = (PROJECT / "papers" / "pyproject.toml").read_text("utf-8")
+    assert f'version = "{dc.__version__}"' in papers
+    assert f'"discreet=={dc.__version__}"' in papers
+    newest = re.findall(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[0]
+    assert newest == dc.__version__
+
+
 def test_every_extra_is_tried_and_every_dependency_has_an_oldest_version() -> None:
-    assert set(LOADS) == set(declared()) - {"", "dev", "docs"}
+    assert set(LOADS) == set(extras())
     assert len(oldest_allowed()) == len(declared()[""])
 
 

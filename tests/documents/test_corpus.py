@@ -188,9 +188,11 @@ def become_later(patch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["today", "later"])
 def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run a test with the code as it is, and as a later version could be."""
+    few = 100_000  # comparisons of the referee, a tenth of what it makes for users
     if request.param == "later":
         become_later(monkeypatch)
-        monkeypatch.setattr("discreet.planning.twins.MOST_COMPARISONS", 20_000)  # which does not depend on words
+        few = 20_000  # which does not depend on words
+    monkeypatch.setattr("discreet.planning.twins.MOST_COMPARISONS", few)
     return str(request.param)
 
 

@@ -1,6 +1,7 @@
 """Binary trees on windows against sums over all tables, and against belief propagation over all counts."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -55,14 +56,27 @@ def all_tables(tables: list[BinaryTable], size: int, place: int = 0, above: Tabl
     return [done for row in rows for done in all_tables(tables, size, place + 1, [*above, np.array(row)])]
 
 
-def log_weight(tables: list[BinaryTable], counts: Tables, size: int) -> float:
+def log_weight(tables: list[BinaryTable], counts: Tables, priors: list[tuple[np.ndarray, np.ndarray]]) -> float:
     total = 0.0
-    for table, own in zip(tables, counts, strict=True):
-        factors, constant = log_prior_factors(table.alpha, size), log_prior_constant(table.alpha, size)
+    for table, own, (factors, constant) in zip(tables, counts, priors, strict=True):
         for seen, row in zip(table.seen, own, strict=True):
             total += constant[row.sum()] + sum(factors[x, k] for x, k in enumerate(row))
             total += sum(float(each.log_kernel(row[:, None]).sum()) for each in seen)
     return total
+
+
+def log_weights(tables: list[BinaryTable], every: list[Tables], size: int) -> np.ndarray:
+    priors = [(log_prior_factors(table.alpha, size), log_prior_constant(table.alpha, size)) for table in tables]
+    return np.array([log_weight(tables, each, priors) for each in every])
+
+
+@cache
+def listed(name: str) -> tuple[list[BinaryTable], list[Tables], np.ndarray]:
+    """Return made-up noisy tables of a tree, all true tables behind them, and the logarithms of their weights."""
+    size, shape = SHAPES[name]
+    tables = made_up(shape, size, seed=31)
+    every = all_tables(tables, size)
+    return tables, every, log_weights(tables, every, size)
 
 
 @pytest.mark.parametrize("directly", [True, False])
@@ -72,11 +86,9 @@ def test_binary_trees_are_read_as_by_summing_over_all_tables(
 ) -> None:
     if not directly:
         monkeypatch.setattr(tree_edges, "_DIRECT", 0)
-    size, shape = SHAPES[name]
-    tables = made_up(shape, size, seed=31)
+    size = SHAPES[name][0]
+    tables, every, logs = listed(name)
     tree = BinaryTreeCounts(tables, size)
-    every = all_tables(tables, size)
-    logs = np.array([log_weight(tables, each, size) for each in every])
     assert tree.log_evidence == pytest.approx(logsumexp(logs), abs=1e-11)
     weights, draws = np.exp(logs - logsumexp(logs)), 8_000
     drawn = tree.tables(draws, np.random.default_rng(32))
@@ -101,7 +113,7 @@ def test_whole_drawn_trees_follow_the_joint_law() -> None:
     size, shape = 4, SHAPES["chain of three"][1]
     tables = made_up(shape, size, seed=33)
     every, draws = all_tables(tables, size), 20_000
-    logs = np.array([log_weight(tables, each, size) for each in every])
+    logs = log_weights(tables, every, size)
     tree = BinaryTreeCounts(tables, size)
     drawn = np.concatenate([t.reshape(draws, -1) for t in tree.tables(draws, np.random.default_rng(34))], axis=1)
     place = {tuple(np.concatenate([t.ravel() for t in each]).tolist()): i for i, each in enumerate(every)}

@@ -1,6 +1,7 @@
 """Graphs read by chains through normal coordinates of their tables: against sums over all data sets."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,16 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
 }  # fmt: skip
 
 
+@cache
 def released(name: str, seed: int = 3) -> dc.Release:
     network, size, make = CASES[name]
     counts = network.made_up(size, np.random.default_rng(seed)).statistics
     return dc.simulate(make(network, size), counts, dc.SeededBits(seed))
+
+
+@cache
+def all_data_sets(name: str) -> AllDataSets:
+    return AllDataSets([released(name)])
 
 
 def sampled(*releases: dc.Release) -> SampledTables:
@@ -73,7 +80,7 @@ def sampled(*releases: dc.Release) -> SampledTables:
 def test_means_and_evidence_are_those_of_a_sum_over_all_data_sets(name: str) -> None:
     """Within 4 of the Monte Carlo errors that the reading states."""
     release = released(name)
-    exact, found = AllDataSets([release]), sampled(release)
+    exact, found = all_data_sets(name), sampled(release)
     means = np.concatenate([table.ravel() for table in found.means()])
     errors = np.concatenate([table.ravel() for table in found.reached.errors])
     assert (np.abs(means - exact.means()) <= 4 * errors + 1e-6).all()
@@ -85,7 +92,7 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_data_sets(name: str) -> 
 @pytest.mark.parametrize("name", CASES)
 def test_the_fit_is_the_mechanisms_own_likelihood(name: str) -> None:
     release = released(name)
-    cells = AllDataSets([release]).cells[::100]
+    cells = all_data_sets(name).cells[::100]
     found = fit_of(Case.of([release])).log_likelihood(cells.T)
     np.testing.assert_allclose(found, release.mechanism.log_likelihood(release.counts, cells), atol=2e-6)
 

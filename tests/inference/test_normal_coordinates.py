@@ -19,13 +19,13 @@ def test_a_stick_with_a_closed_form_is_the_quantile_of_its_count(total: int, a: 
     x = np.random.default_rng(total).standard_normal((1, 4_000))
     found, weights = Stick(a, b).whole(np.full_like(x, total), x)
     assert np.all(weights == 0.0)
-    law = betabinom(total, a, b)
+    chances = betabinom(total, a, b).pmf(np.arange(total + 1))
+    below = np.concatenate([[0.0], np.cumsum(chances)])  # at k: of less than k
+    above = np.concatenate([np.cumsum(chances[::-1])[::-1], [0.0]])  # at k: of k or more
     upper = x[0] > 0  # from the nearer end, for digits
-    counts = found[0]
-    low = np.where(upper, law.sf(counts) <= ndtr(-x[0]) * (1 + 1e-9), law.cdf(counts) >= ndtr(x[0]) * (1 - 1e-9))
-    before = np.where(
-        upper, law.sf(counts - 1) >= ndtr(-x[0]) * (1 - 1e-9), law.cdf(counts - 1) <= ndtr(x[0]) * (1 + 1e-9)
-    )
+    counts = found[0].astype(int)
+    low = np.where(upper, above[counts + 1] <= ndtr(-x[0]) * (1 + 1e-9), below[counts + 1] >= ndtr(x[0]) * (1 - 1e-9))
+    before = np.where(upper, above[counts] >= ndtr(-x[0]) * (1 - 1e-9), below[counts] <= ndtr(x[0]) * (1 + 1e-9))
     assert low.all()
     assert before.all()
 

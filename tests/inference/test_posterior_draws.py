@@ -67,8 +67,8 @@ def test_two_cells_are_covered_exactly() -> None:
 
 
 def test_three_cells_are_covered_in_simulation() -> None:
-    """Parameters from the prior, records, a draw, a reading: 400 times; within 3.5 standard errors of 90 %."""
-    repeats, size = 400, 100
+    """Parameters from the prior, records, a draw, a reading: 120 times; within 3.5 standard errors of 90 %."""
+    repeats, size = 120, 100
     model = dc.Categories("x", levels=("a", "b", "c"), prior=1, outside="a")
     mechanism = PosteriorSampling.tempered(model, size=size, epsilon=2, delta="1e-3")
     generator = np.random.default_rng(20261115)

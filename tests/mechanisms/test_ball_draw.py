@@ -36,7 +36,7 @@ def made_up(size: int, features: int, seed: int, slope: float = 0.9) -> dict[str
     ("size", "steps", "slope", "epsilon"), [(30, 8, 0.9, 20), (200, 18, -0.4, 20), (30, 3, 1.0, "0.5")]
 )
 def test_draws_follow_the_exact_law(size: int, steps: int, slope: float, epsilon: Any) -> None:
-    mechanism, draws = BallDraw(model_of(), size, epsilon, steps=steps), 600
+    mechanism, draws = BallDraw(model_of(), size, epsilon, steps=steps), 300
     moments = mechanism.model.rehearse(made_up(size, 2, 1, slope))
     points = mechanism.outputs()
     chances = np.exp(mechanism.log_likelihood(points, moments))
@@ -51,7 +51,7 @@ def test_draws_follow_the_exact_law(size: int, steps: int, slope: float, epsilon
 
 
 def test_a_fine_grid_agrees_with_the_continuous_posterior() -> None:
-    size, draws, model = 400, 250, model_of(grid=2**15, prior_precision=4)
+    size, draws, model = 400, 120, model_of(grid=2**15, prior_precision=4)
     mechanism = BallDraw(model, size, 100)
     moments = model.rehearse(made_up(size, 2, 3, slope=1.0))
     drawn = mechanism.sample(np.tile(moments, (draws, 1)), dc.SeededBits(4)) * (float(mechanism.spacing) * np.sqrt(2))
@@ -81,7 +81,7 @@ def largest_range(bound: float, variance: float, dimension: int, seed: int) -> f
 
     search: Any = minimize
     best = 0.0
-    for _ in range(12):
+    for _ in range(4):
         start = generator.normal(0, 1.5, 2 + 4 * dimension)
         options = {"maxiter": 6000, "maxfev": 6000, "fatol": 1e-9, "xatol": 1e-7, "adaptive": True}
         found = search(lambda p: -gap(p), start, method="Nelder-Mead", options=options)

@@ -194,14 +194,14 @@ def test_samples_follow_the_stated_likelihood(model: Any) -> None:
 
 
 def test_drawn_probabilities_follow_the_dirichlet() -> None:
-    mechanism = PosteriorSampling(DIE, 10, 1, "0.5")
+    mechanism, draws = PosteriorSampling(DIE, 10, 1, "0.5"), 500
     drawn = np.stack(
-        [mechanism.parameters(z)[0] for z in mechanism.sample(np.tile([6, 3, 1], (2_000, 1)), dc.SeededBits(2))]
+        [mechanism.parameters(z)[0] for z in mechanism.sample(np.tile([6, 3, 1], (draws, 1)), dc.SeededBits(2))]
     )
     assert drawn.sum(axis=1) == pytest.approx(1, abs=1e-12)
     shapes = np.array([7, 5, 2.5])
     mean, total = shapes / shapes.sum(), shapes.sum()
-    error = np.sqrt(mean * (1 - mean) / (total + 1) / 2_000)
+    error = np.sqrt(mean * (1 - mean) / (total + 1) / draws)
     assert (np.abs(drawn.mean(axis=0) - mean) < 4 * error).all()
 
 

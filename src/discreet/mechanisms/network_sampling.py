@@ -13,7 +13,7 @@ leaf costs at most; `NetworkSampling.published` draws as they do and states what
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -274,13 +274,19 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     def laws(self, counts: Counts) -> list[tuple[BetaLaw, ...]]:
         """Return the laws of the sticks of each row of each table, given one row of counts."""
-        found = []
-        for variable, prior in zip(self.model.variables, self.model.prior, strict=True):
-            alpha = [Fraction(value) for value in prior]
-            largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
-            for row in self.model.table(variable.name, counts).reshape(-1, len(alpha)).tolist():
-                found.append(stick_laws([a + self.power * k for a, k in zip(alpha, row, strict=True)], largest))
-        return found
+        return [self._row_laws(number, row[0].tolist()) for number, row in self._rows_of(counts[None])]
+
+    def _rows_of(self, tables: Counts) -> Iterator[tuple[int, Counts]]:
+        """Yield the number of its variable and the counts (tables, levels) of each row of each table."""
+        for number, (variable, (rows, levels)) in enumerate(zip(self.model.variables, self.shapes, strict=True)):
+            found = self.model.table(variable.name, tables).reshape(len(tables), rows, levels)
+            yield from ((number, found[:, row]) for row in range(rows))
+
+    def _row_laws(self, number: int, counts: Sequence[int]) -> tuple[BetaLaw, ...]:
+        """Return the laws of the sticks of a row with these counts."""
+        alpha = [Fraction(value) for value in self.model.prior[number]]
+        largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
+        return stick_laws([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
 
     def _by_row(self, outputs: Counts) -> Iterator[Counts]:
         """Yield the sticks of each row of each table, axes (..., sticks)."""
@@ -314,12 +320,12 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
         outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.draw_length)
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
-        rows, places = np.unique(tables, axis=0, return_inverse=True)
-        logs = np.empty(len(tables))
-        for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
-            pairs = zip(self._by_row(outputs[same]), self.laws(row), strict=True)
-            logs[same] = sum(self._log_masses(sticks, laws).sum(axis=1) for sticks, laws in pairs)
+        logs = np.zeros(len(tables))
+        for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
+            kinds, places = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
+            for kind, row in enumerate(kinds.tolist()):
+                same = np.flatnonzero(places.ravel() == kind)
+                logs[same] += self._log_masses(sticks[same], self._row_laws(number, row)).sum(axis=1)
         return logs.reshape(shape)
 
     def _log_masses(self, sticks: Counts, laws: tuple[BetaLaw, ...]) -> Floats:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import log
+from math import isfinite, log
 from typing import TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from discreet.exact import Exact, positive, probability, whole
 from discreet.mechanisms.posterior_curves import Drawable, short_decimal
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
-from discreet.models.bounded_family import BoundedFamily
+from discreet.models.bounded_family import BoundedFamily, Law
 from discreet.models.readable_family import ReadableFamily
 
 Made = TypeVar("Made")
@@ -80,8 +80,15 @@ def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int
     for extreme in (min(values), max(values)):
         counts = np.zeros(len(values), dtype=np.int64)
         counts[values.index(extreme)] = size
-        if beyond(model.posterior(counts, power), reach) > NEGLIGIBLE_BEYOND:
+        if not _is_within(model.posterior(counts, power), reach):
             raise DeclarationError(
                 f"With grid_bits = {grid_bits} the grid ends at {float(reach):g}, and parameters may lie beyond it. "
                 "Use fewer grid_bits, or measure in larger units."
             )
+
+
+def _is_within(law: Law, reach: Fraction) -> bool:
+    """Tell whether hardly anything lies beyond; mostly a place much nearer tells, whose tail has fewer digits."""
+    near = 2 * max(abs(law.guess(chance)) for chance in (1e-13, 1 - 1e-13))
+    places = (min(reach, Fraction(near)), reach) if isfinite(near) else (reach,)
+    return any(beyond(law, place) <= NEGLIGIBLE_BEYOND for place in places)

@@ -76,6 +76,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     """Whether the holder declared the prior; else it is this program's."""
     program: object = None
     """A reader's model of the table's cells, where one goes along with it."""
+    is_table: ClassVar[bool] = False
+    """Whether it is the shares of a table of categories, and no program goes along with it."""
     has_own_rows: ClassVar[bool] = False
     """Whether rows of one table differ in their prior, as they do for readers with own records of a network."""
     protects: str = "one record"
@@ -91,6 +93,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def asked_as(cls) -> Mapping[str, Asked]:
         """Return by which names a study asks for such a model, and what makes it; else by its kind, and its fields."""
         return {written_name(cls.document_kind): Asked(cls)}
+
+    def without_ones(self) -> "Model | None":
+        """Return the model with no declared prior, if the declared one is 1 everywhere; else nothing."""
+        return None
 
     @property
     def is_prior_open(self) -> bool:

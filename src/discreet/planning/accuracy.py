@@ -7,7 +7,6 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models import Categories
 from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.reading import why_not_exact
@@ -25,7 +24,7 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     """
     tails(level)
     require_mechanism(mechanism, "Accuracy is that")
-    if not isinstance(mechanism.model, Categories) or mechanism.model.program is not None:
+    if not mechanism.model.is_table:
         raise DeclarationError(
             f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}. Of any model, "
             "discreet.planning.expected_accuracy makes up whole studies."

@@ -16,7 +16,6 @@ from discreet.guarantees import Evidence
 from discreet.inference.infer import infer
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
-from discreet.models.categories import Categories
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.readable_family import ReadableFamily
 from discreet.notebook import Shown
@@ -106,8 +105,7 @@ def compare_programs(
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
     quantities: tuple[str, ...] = ()
-    tables = {} if isinstance(model, ModelledTable) else {" of the table": Categories(model.column)}
-    for suffix, published in {"": model, **tables}.items():
+    for suffix, published in {"": model, **model.tables_too()}.items():
         for kind, made in Mechanism.registered().items():
             if not made.accepts_model(published):
                 continue

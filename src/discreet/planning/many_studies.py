@@ -128,8 +128,7 @@ def are_read_together(mechanism: Mechanism) -> bool:
     Cells that are read from their own noisy counts may be many.
     """
     case = Case.before(mechanism)
-    is_table = isinstance(mechanism.model, Categories) and mechanism.model.program is None
-    if not is_table or not case.is_measured or len(case.measurements) != 1:
+    if not mechanism.model.is_table or not case.is_measured or len(case.measurements) != 1:
         return False
     (measurement,) = case.measurements
     places, cells = measurement.of.single_cells, len(mechanism.model.cells)

@@ -1,7 +1,6 @@
 """Which reading a plan speaks of: the one that `infer` gives by default, in words."""
 
 from discreet.mechanisms import Mechanism
-from discreet.models import Categories
 from discreet.planning.many_studies import own_pair
 from discreet.reading import Case
 from discreet.reading.own_sums import MOST_LISTED_CELLS
@@ -13,7 +12,7 @@ _EVEN = "Averages over made-up studies, whose shares are drawn with 1 as every p
 def planned_reading(mechanism: Mechanism) -> str:
     """Say how a release by this mechanism will be read, and from which law studies were made up."""
     model = mechanism.model
-    if not isinstance(model, Categories) or model.program is not None:
+    if not model.is_table:
         return "Averages over made-up studies drawn from the prior."
     if model.is_prior_declared:
         return f"{_DEFAULT}: all cells together, under the declared prior. Averages over made-up studies drawn from it."

@@ -13,7 +13,6 @@ from discreet.guarantees.metric import read_metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
-from discreet.models import Categories, Network
 from discreet.models.model import Model
 from discreet.records.columns import is_text
 from discreet.releases.release import (
@@ -178,11 +177,7 @@ def _reader_model(mechanism: Mechanism, software: str) -> Model | None:
 
     Nobody can tell whether it was meant. Any other prior is.
     """
-    model = mechanism.model
-    if not software.startswith(_ONES_BY_DEFAULT) or not isinstance(model, Categories | Network):
-        return None
-    values = {value for row in model.prior for value in (row if isinstance(row, tuple) else (row,))}
-    return model.with_prior(None) if model.is_prior_declared and values == {1.0} else None
+    return mechanism.model.without_ones() if software.startswith(_ONES_BY_DEFAULT) else None
 
 
 def read_model(document: object) -> Documented:

@@ -18,12 +18,13 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
 from discreet.inference.posteriors.pictures import Distribution, Graph, Intervals
-from discreet.inference.posteriors.row import STAR, Row
+from discreet.inference.posteriors.row import STAR, Law, Row
 from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.travelling import likelihoods_of, travelling
 from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
+from discreet.mathematics.distributions import Interval
 from discreet.models.model import MadeUp, ModelT
 from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
@@ -201,6 +202,14 @@ class Posterior(Shown, ABC, Generic[ModelT]):
             f"A comparison is of an event's probability in groups of records; {self.subject} has no events. "
             "Nothing was compared."
         )
+
+    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+        """Return the distribution of P(event | each level of a column)."""
+        raise DeclarationError(f"Rates in groups were asked for; {self.subject} has no events. Nothing was compared.")
+
+    def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:
+        """Return an interval of how many of the records each level of a column has."""
+        raise DeclarationError(f"Sizes of groups were asked for; {self.subject} has no groups.")
 
     def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.arrays import Counts, Floats
+from discreet.mechanisms.evidence import Normalised
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import Model
 
@@ -27,6 +28,8 @@ class Fit(ABC):
 
     sharpness: float = 0.0
     """By how much one record may change the logarithm of a single number's likelihood, about."""
+    normalised: Normalised | None = None
+    """What knows the likelihood roughly and may be refined; nothing where it is known."""
 
     @property
     def parts(self) -> "tuple[Fit, ...]":

@@ -6,7 +6,6 @@ from typing import cast
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.mechanisms.evidence import Choice
 from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
@@ -92,11 +91,9 @@ def fit_of(case: Case) -> Fit:
 def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
-    if isinstance(observed.evidence, Choice):
-        choice = observed.evidence
-        if (near := choice.chooser.near_sums()) is not None:
-            return [NearFit(choice, near)]
-        return [ChoiceFit(choice)]
+    if (choice := observed.choice) is not None:
+        near = observed.near_sums()
+        return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
     if observed.draw is not None:
         return [DrawnFit(rows, cast("Network | Categories", model)) for rows in observed.draw.rows]
     return [MeasuredFit(observed.measurements, cells)]
@@ -113,9 +110,7 @@ def unreadable(observed: Observed) -> str | None:
 
 def rough(observed: Observed) -> str | None:
     """Tell why the likelihood of a choice is known roughly only, or nothing if it is not."""
-    if not isinstance(observed.evidence, Choice) or observed.evidence.chooser.near_sums() is None:
-        return None
-    return too_many(observed)
+    return None if observed.near_sums() is None else too_many(observed)
 
 
 def too_many(observed: Observed) -> str:

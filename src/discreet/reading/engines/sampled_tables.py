@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.mechanisms.evidence import Choice
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.around_draws import around_draws
@@ -42,7 +41,7 @@ class SampledTablesEngine(Engine, place=30):
         cells = len(case.model.cells)
         if cells > MOST_COORDINATES:
             return f"chains go through at most {MOST_COORDINATES} cells; this table has {cells}"
-        slow = (each for each in case.observed if isinstance(each.evidence, Choice) and operations_of(each) > _MOST)
+        slow = (each for each in case.observed if each.choice is not None and operations_of(each) > _MOST)
         if (first := next(slow, None)) is not None:
             return too_many(first)
         return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)

@@ -15,10 +15,9 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
-from discreet.mechanisms.evidence import Choice, Normalised
+from discreet.mechanisms.evidence import Normalised
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
-from discreet.reading.counts.choice_fit import NearFit
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import Target
@@ -57,9 +56,8 @@ class WeightedTablesEngine(Engine, place=25):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
-        choices = [each.evidence for each in case.observed if isinstance(each.evidence, Choice)]
-        near = [each.is_margin for each in case.observed if _near_sums(each) is not None]
-        if not near and not any(choice.chooser.is_summed for choice in choices):
+        near = [each.is_margin for each in case.observed if each.near_sums() is not None]
+        if not any(_has_many_candidates(each) for each in case.observed):
             return "weighted draws are for choices among more tables than can be listed"
         if any(near):
             return "a choice among so many tables is read alone, or with others of the same table"
@@ -71,7 +69,7 @@ class WeightedTablesEngine(Engine, place=25):
         """Return the likelihoods of as many draws as are made at most."""
         draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
         each = sum(map(operations_of, case.observed)) + 1e4 * cells
-        is_near = any(_near_sums(observed) is not None for observed in case.observed)
+        is_near = any(observed.near_sums() is not None for observed in case.observed)
         held = cells * (case.size + 1.0) if is_near else 8.0 * (case.size + 1) ** 2
         refined = _REFINED * (_AT + 2 * _CHECKED) if is_near else 0.0
         words = f"weighing {draws} draws of {cells} cells"
@@ -83,7 +81,7 @@ class WeightedTablesEngine(Engine, place=25):
         target = Target(
             table_coordinates(case), fit_of(case), [0], [np.array(case.model.concentration, dtype=float)], None
         )
-        near = [part.normalised for part in target.fit.parts if isinstance(part, NearFit)]
+        near = [part.normalised for part in target.fit.parts if part.normalised is not None]
         mixture = _Mixture.around(case, target, generator)
         for number in range(_MOST_ROUNDS):
             q = mixture.draw(_TRIALS, generator)
@@ -135,14 +133,14 @@ class _Mixture:
         length = target.coordinates.length
         means, roots = [np.zeros(length)], [np.eye(length)]
         for observed in case.observed:
-            if not observed.is_margin and _has_many_candidates(observed):
-                alpha = np.array(case.model.concentration, dtype=float) + _candidate(observed)
+            if (chosen := observed.choice) is not None and not observed.is_margin and _has_many_candidates(observed):
+                alpha = np.array(case.model.concentration, dtype=float) + chosen.candidate
                 shares = generator.dirichlet(alpha, size=_AROUND).T[None]
                 q = target.coordinates.start([shares], generator)
                 root = np.asarray(np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length)), dtype=float)
                 means += [q.mean(axis=1)] * len(_WIDTHS)
                 roots += [np.sqrt(width) * root for width in _WIDTHS]
-                itself = _place(target, _candidate(observed), q.mean(axis=1), generator)
+                itself = _place(target, chosen.candidate, q.mean(axis=1), generator)
                 narrow = _narrow(target, itself, root, generator)
                 means += [itself] * len(narrow)
                 roots += [np.sqrt(width) * root for width in narrow]
@@ -223,21 +221,9 @@ def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Gen
     return ()
 
 
-def _candidate(observed: Observed) -> Counts:
-    assert isinstance(observed.evidence, Choice)
-    return observed.evidence.candidate
-
-
 def _has_many_candidates(observed: Observed) -> bool:
     """Tell whether an output is a choice among more tables than can be listed."""
-    if not isinstance(observed.evidence, Choice):
-        return False
-    return observed.evidence.chooser.is_summed or _near_sums(observed) is not None
-
-
-def _near_sums(observed: Observed) -> Normalised | None:
-    """Return what knows the likelihood of a choice roughly, if there is no other way."""
-    return observed.evidence.chooser.near_sums() if isinstance(observed.evidence, Choice) else None
+    return observed.near_sums() is not None or (observed.choice is not None and observed.choice.chooser.is_summed)
 
 
 def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Generator) -> Counts:
