@@ -15,8 +15,8 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "on_demand", "arrays", "rounding"),
-    ("exact", "markup", "notebook", "progress"),
-    ("documents",),
+    ("exact", "markup", "progress"),
+    ("documents", "notebook"),
     ("mathematics",),
     ("randomness", "records"),
     ("models",),

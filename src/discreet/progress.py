@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from html import escape
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -69,7 +70,8 @@ class NotebookBar:
         self._changed = monotonic()
         from IPython.display import HTML, display
 
-        bar = HTML(f'<progress max="{total}" value="{done}"></progress> {words}: {done} of {total}')
+        words = f'<progress max="{total}" value="{done}"></progress> {escape(words)}: {done} of {total}'
+        bar = HTML(words)  # type: ignore[no-untyped-call]
         if self._handle is None:
             self._handle = display(bar, display_id=True)  # type: ignore[no-untyped-call]
         else:
@@ -80,7 +82,7 @@ class NotebookBar:
         from IPython.display import HTML
 
         if self._handle is not None:
-            self._handle.update(HTML(""))
+            self._handle.update(HTML(""))  # type: ignore[no-untyped-call]
 
 
 class Steps:
