@@ -22,6 +22,7 @@ from time import process_time
 from typing import Any
 
 import duckdb
+from figures import record
 
 import discreet as dc
 
@@ -50,6 +51,7 @@ def compare(name: str, hand: Work, ours: Work, path: Path, tiny: Path | None, li
     verdict = "ok" if ratio <= limit and fixed <= FIXED_LIMIT else "TOO SLOW"
     times = f"by hand {by_hand:7.3f} s, discreet {mine:7.3f} s, ratio {ratio:6.2f} (at most {limit:g})"
     print(f"{name:26} {times}{apart}  {verdict}")
+    record(name, mine, "CPU s", f"query by hand {by_hand:.3g} s", f"at most {limit:g} times")
     sys.stdout.flush()
 
 
@@ -203,6 +205,7 @@ def in_child(path: Path) -> None:
         f"{int(tables[0].sum())} rows x {len(declared)} columns: {process_time() - start:.1f} s of CPU, "
         f"{peak:.2f} GiB at most (limit 2)  {verdict}"
     )
+    record(f"memory, {int(tables[0].sum()):,} rows x {len(declared)} columns", peak, "GiB", "", "at most 2")
 
 
 PARTS: dict[str, tuple[Callable[[int, int], None], int]] = {

@@ -15,6 +15,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from figures import record
 from record_chains import Chains, Families
 from regression_reading import release_of
 
@@ -51,6 +52,7 @@ def timed(name: str, release: dc.Release, goal: str) -> None:
     posterior = dc.infer(release)
     taken = process_time() - start
     print(f"{name}: {taken:.1f} s (goal: {goal}); {posterior.method}", flush=True)
+    record(name, taken, "CPU s", "", goal)
 
 
 def asia() -> None:
@@ -75,6 +77,9 @@ def asia() -> None:
         f"{taken:.1f} s, {old.min():.0f} and {np.median(old):.0f}: {before:.1f} and {np.median(old) / taken:.1f} a "
         f"second, {now / before:.0f} and {usual:.0f} times less (goal: 50)",
         flush=True,
+    )
+    record(
+        "asia, 1,000 records, epsilon 1", each, "CPU s", f"{now / before:.0f} times version 0.1's draws a second", "50"
     )
 
 

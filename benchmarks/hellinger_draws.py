@@ -11,6 +11,7 @@ from math import log10
 from time import process_time
 
 import numpy as np
+from figures import record
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
@@ -162,6 +163,8 @@ if __name__ == "__main__":
         print(f"simulated {1e3 * fast:.1f} ms, ratio {slow / fast:,.0f} (goal: at least {bar:,})", end="; ")
         goal = " (goal: at least 200)" if (size, cells) == (600, 4) else ""
         print(f"published {1e3 * exact:.1f} ms, ratio {slow / exact:,.0f}{goal}")
+        words = f"one draw among {mechanism(size, cells).candidates:,} candidates"
+        record(words, 1e3 * exact, "CPU ms", f"list of all {1e3 * slow:,.0f} ms")
         if cells == 4:
             listed[size] = slow
     found = {

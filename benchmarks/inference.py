@@ -21,6 +21,7 @@ from typing import TypeVar, cast
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from figures import record
 
 import discreet as dc
 from discreet.guarantees import compose
@@ -78,6 +79,7 @@ def release(cells: int, size: int, epsilon: str, prior: float | None) -> dc.Rele
 def line(words: str, seconds: float, goal: str = "", slow: float | None = None) -> None:
     twin = "" if slow is None else f"   slow twin {slow:8.3f} s, {slow / seconds:6.1f} times as long"
     print(f"{words:<64} {seconds:8.3f} s{twin}   {goal}", flush=True)
+    record(words, seconds, "CPU s", "" if slow is None else f"written plainly {slow:.3g} s", goal.strip("()"))
 
 
 def each(function: Callable[[Value], object], values: Iterable[Value]) -> list[object]:

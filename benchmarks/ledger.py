@@ -23,6 +23,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from figures import record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -222,11 +223,17 @@ def main() -> None:
             print(f"{size:>10} " + " ".join(f"{figures[n]:>{max(9, len(n) + 1)}.2f}" for n in figures), flush=True)
         for name in ("charge", "publish", "verify", "look up"):
             print(f"growth exponent of {name}: {exponent(sizes, [found[size][name] for size in sizes]):.3f}")
+        where = "on a server" if given.server else "in a file"
+        for size in sizes:
+            bare = f"bare insert {found[size]['bare insert']:.2f} ms"
+            record(f"charge {where}, {size:,} entries", found[size]["charge"], "ms", bare, "at most 3 bare inserts")
+            record(f"publish {where}, {size:,} entries", found[size]["publish"], "ms")
         worst = max(found[size]["charge"] / found[size]["bare insert"] for size in sizes)
         print(f"charge, in bare inserts: at most {worst:.2f}")
         ways = [(work, processes) for work in (_charge_often, _insert_often) for processes in (1, 8)]
         turns = [[throughput(work, address, processes) for work, processes in ways] for _ in range(given.turns)]
         one, eight, bare_one, bare_eight = map(median, zip(*turns, strict=True))
+        record(f"charges a second {where}, eight processes", eight, "1/s", f"one process {one:.0f}")
         print(f"charges a second: one process {one:.0f}, eight together {eight:.0f}: {eight / one:.2f}")
         print(f"bare inserts in turn: one {bare_one:.0f}, eight together {bare_eight:.0f}: {bare_eight / bare_one:.2f}")
         started = time.perf_counter()

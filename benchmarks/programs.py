@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from figures import record
 
 import discreet as dc
 from discreet.mathematics.groups import Grouped
@@ -54,6 +55,8 @@ def likelihoods() -> None:
         fast, slow = seconds(lambda: likelihood(log_p), 20), seconds(anew, 10)  # noqa: B023 - called at once
         words = f"{1e3 * fast:.2f} ms, anew {1e3 * slow:.2f} ms, {slow / fast:.1f}x"
         print(f"{cells} cells, n = {size}, epsilon {epsilon}: {words}")
+        about = f"likelihood of {cells} cells, n = {size:,}, epsilon {epsilon}"
+        record(about, 1e3 * fast, "ms", f"made anew {1e3 * slow:.1f} ms")
 
 
 def example() -> dc.Release:

@@ -10,6 +10,7 @@ from time import process_time
 
 import numpy as np
 import polars as pl
+from figures import record
 
 import discreet as dc
 from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments
@@ -51,3 +52,4 @@ if __name__ == "__main__":
         print(
             f"{words}: {spent:.2f} CPU s, {worth}, R-hat {posterior.r_hat:.3f}{goal}\n  {posterior.method}", flush=True
         )
+        record(words, spent, "CPU s", f"worth {posterior.effective_size:.0f} independent draws", goal.strip(" ()"))

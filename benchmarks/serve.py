@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from figures import record
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -68,6 +69,7 @@ def main(requests: int) -> None:
     print(f"{requests} requests each, {AT_ONCE} at once")
     for name, (speed, half, most) in rows.items():
         print(f"{name:18} {speed:8.0f} a second   p50 {half:6.2f} ms   p95 {most:6.2f} ms")
+        record(f"{name}, {AT_ONCE} requests at once", speed, "1/s", f"median {half:.1f} ms, 95 % within {most:.1f} ms")
 
 
 def _with(server: Served, app: Starlette) -> Served:

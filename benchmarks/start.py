@@ -5,6 +5,8 @@ from importlib.metadata import version
 from os import wait4
 from subprocess import DEVNULL, Popen
 
+from figures import record
+
 REPEATS = 5
 HELP = "from discreet.command_line import main; main(['--help'], standalone_mode=False)"
 STARTS = {
@@ -32,7 +34,9 @@ def cpu_seconds(code: str) -> float:
 def main() -> None:
     print(f"CPU seconds from start to end, best of {REPEATS} (numpy {version('numpy')}, scipy {version('scipy')})")
     for name, code in STARTS.items():
-        print(f"  {name:<20} {min(cpu_seconds(code) for _ in range(REPEATS)):6.2f}")
+        taken = min(cpu_seconds(code) for _ in range(REPEATS))
+        print(f"  {name:<20} {taken:6.2f}")
+        record(name, taken, "CPU s")
 
 
 if __name__ == "__main__":

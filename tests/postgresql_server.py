@@ -56,6 +56,7 @@ class Server:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c max_connections=60 "
         options += "-c recovery_init_sync_method=syncfs" if self._durable else "-c fsync=off"
         options += " -c lock_timeout=60s -c idle_in_transaction_session_timeout=120s"  # who waits is told
+        options += " -c wal_writer_delay=10s"  # what nobody flushes stays in memory, and a crash shows it
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
 

@@ -15,7 +15,7 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "on_demand", "arrays", "rounding"),
-    ("exact", "markup"),
+    ("exact", "markup", "notebook", "progress"),
     ("documents",),
     ("mathematics",),
     ("randomness", "records"),

@@ -1,18 +1,23 @@
-"""The site, without Sphinx: every public name has a page, docstrings stay readable, faulty links are found."""
+"""The site, without Sphinx: every public name has a page, docstrings stay readable, pages show what was measured."""
 
 import ast
 import inspect
+import json
 import re
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import discreet as dc
 from api_pages import front_door, own_names, pages, public_names, rooms
 from check_links import problems
 from docstrings import as_restructured_text, escaped, summary
+from page_examples import written_anew
 
 PAGES = pages()
-INDEX = Path(__file__).parent.parent / "docs" / "index.md"
+PROJECT = Path(__file__).parent.parent
+INDEX = PROJECT / "docs" / "index.md"
 
 
 def described(text: str) -> set[str]:
@@ -90,3 +95,36 @@ def test_faulty_links_of_a_site_are_found(tmp_path: Path) -> None:
         "index.html links to gone.html, which is not there",
         "index.html links to other.html#gone; the page has no such place",
     ]
+
+
+def test_the_page_of_performance_shows_the_figures_that_were_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
+    collect = import_module("collect")
+    page, kept = collect.PAGE.read_text("utf-8"), json.loads(collect.KEPT.read_text("utf-8"))
+    assert collect.page_with(kept, page) == page
+    assert set(kept) <= set(collect.RUNS)
+    name, found = next((name, found) for name, found in kept.items() if found["figures"])
+    changed = {"what": "another", "value": 1.0, "unit": "s", "beside": "", "goal": ""}
+    assert collect.page_with(kept | {name: found | {"figures": [changed]}}, page) != page
+
+
+def test_every_recipe_says_what_it_costs_runs_and_compares_with_the_truth() -> None:
+    recipes = sorted(path for path in (PROJECT / "docs" / "cookbook").glob("*.md") if path.name != "index.md")
+    listed = (PROJECT / "docs" / "cookbook" / "index.md").read_text("utf-8")
+    assert len(recipes) >= 15
+    for recipe in recipes:
+        text = recipe.read_text("utf-8")
+        assert f"({recipe.name})" in listed, f"{recipe.name} is not in the list of recipes"
+        assert "| **Cost** |" in text
+        assert "```python" in text
+        assert "\n## Before you " in text or "\n## If your question" in text
+        assert "```text\n```" not in text, f"{recipe.name} lacks what a block printed"
+
+
+def test_what_a_page_prints_is_written_below_the_block(tmp_path: Path) -> None:
+    page = tmp_path / "cookbook" / "page.md"
+    page.parent.mkdir()
+    study = "```toml\n# a.toml\n[x]\n```\n\n"
+    reading = "```python\nfrom pathlib import Path\n\nprint(Path('a.toml').read_text())\n```\n\n"
+    page.write_text(study + reading + "```text\nold\n```\nend\n")
+    assert written_anew(page).endswith("```text\n# a.toml\n[x]\n```\nend\n")

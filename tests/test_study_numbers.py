@@ -77,13 +77,15 @@ def test_mean_and_quantiles_agree_with_the_records(folder: Path) -> None:
     ("keys", "words"),
     [
         ('column = "pay"\nask = "median"', "ask names 'median'"),
-        ('column = "pay"', "ask names ''"),
+        ('column = "pay"', "ask is empty"),
         ('column = "pai"\nask = "mean"', "bounds"),
         ('column = "ward"\nask = "mean"', "bounds"),
         ('column = "pay"\nask = ["sum", "quantiles"]', "separately"),
         ('column = "pay"\nask = "mean"\ncells = 8', "cells and edges"),
         ('column = "pay"\nask = "mean"\nby = "age"', "levels or bands"),
         ('column = "pay"\nask = "quantiles"\nquantiles = [2]', "between 0 and 1"),
+        ('column = "pay"\nquantiles = [0.00001]', "beyond the outermost one"),
+        ('column = "age"\nquantiles = [0.25]\nmechanism = "TwoStepMedian"', "add 0.5"),
         ('column = "pay"\nask = "mean"\ndistance = 1', "distance"),
     ],
 )

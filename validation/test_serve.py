@@ -101,7 +101,7 @@ def patiently(work: "dc.Client", **keys: object) -> dict[str, object]:
     """Ask again, under the same key, until the front is there."""
     for _ in range(200):
         try:
-            return work.ask({"probability": "true"}, **keys)  # type: ignore[arg-type]
+            return work.ask({"kind": "probability", "event": "true"}, **keys)  # type: ignore[arg-type]
         except ServerError as problem:
             if problem.status not in (0, 429, 503):
                 raise
@@ -112,7 +112,7 @@ def patiently(work: "dc.Client", **keys: object) -> dict[str, object]:
 def test_analysts_who_race_for_room_get_exactly_what_there_is(tmp_path: Path) -> None:
     with running(tmp_path, ROOM) as server:
         clients = [server.client(f"a{number}") for number in range(ANALYSTS)]
-        clients[0].plan({"probability": "true"}, **DRAW)
+        clients[0].plan({"kind": "probability", "event": "true"}, **DRAW)
 
         def race(client: dc.Client) -> tuple[str, float]:
             started = time.perf_counter()

@@ -8,7 +8,9 @@ import pytest
 
 from browsing import Visitor, answered, chromium, why_missing
 from serving import PASSWORD, Served, listening, served
+from survey import STUDY, SURVEY
 
+PATIENCE = 120_000  # milliseconds: made-up studies are read, on a machine that may be busy
 pytestmark = pytest.mark.skipif(why_missing() is not None, reason=why_missing() or "")
 
 
@@ -163,3 +165,97 @@ def test_a_keyboard_is_enough_to_sign_in_and_to_reach_the_content(server: Served
         page.keyboard.type(PASSWORD)
         page.keyboard.press("Enter")
         page.wait_for_selector("#left")
+
+
+WEIGHTS = STUDY.replace("[budget]", "[columns.weight]\nbounds = [0, 200]\n[budget]").replace(
+    'epsilon = "2"', 'epsilon = "9"'
+)
+WEIGHED = "\n".join(
+    f"{line},{'weight' if number == 0 else 60 + number}" for number, line in enumerate(SURVEY.splitlines())
+)
+
+
+@pytest.fixture
+def weighing(tmp_path: Path) -> Iterator[Served]:
+    serve = '[serve]\npolicy = "automatic"\nallowance = "9"\ntime_limit = 10\nvisible_after = 12\n'
+    with served(tmp_path, study=WEIGHTS, survey=WEIGHED + "\n", serve=serve) as found:
+        yield found
+
+
+def test_a_mean_by_group_is_asked_by_the_keyboard_alone_and_explored(weighing: Served) -> None:
+    with listening(weighing) as address, chromium() as browser:
+        ann = Visitor(browser, address, viewport={"width": 1100, "height": 900})
+        page = ann.sign_in("ann")
+        ann.go("/ask")
+        page.focus("#model")
+        page.keyboard.type("Mean")  # the first letters of a choice choose it
+        page.wait_for_selector("#its-column")
+        assert page.evaluate("document.activeElement.id") == "model"  # the fields changed, the focus did not
+        page.keyboard.press("Tab")
+        page.keyboard.type("Weight by age")
+        page.keyboard.press("Tab")
+        page.keyboard.type("weight")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")  # the mean
+        page.focus("#its-by")
+        page.keyboard.type("fall")
+        page.focus("#epsilon")
+        page.keyboard.type("4")
+        page.wait_for_selector("#width table", timeout=PATIENCE)
+        assert "mean of weight (population)" in page.inner_text("#width")
+        assert "epsilon = 5" in page.inner_text("#plan")  # what is left after it
+        assert ann.faults() == []
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=queued")
+        answered(weighing, ann)
+        page.click("text=Read the release")
+        page.wait_for_selector("[data-drawn=yes] canvas")
+        page.select_option("#group", "fall=true")
+        page.wait_for_url("**group=fall*")
+        page.wait_for_selector("[data-drawn=yes] canvas")
+        assert page.locator("tbody tr").count() == 2  # of these records and of the population
+        assert ann.faults() == []
+        assert ann.complaints() == []
+
+
+KINDS = {
+    "regression": {"#its-formula": "weight ~ smoking"},
+    "logistic": {"#its-formula": "fall ~ age"},
+    "network": {"#its-edges": "age -> fall"},
+}
+
+
+def test_other_models_and_queries_are_asked_by_their_own_fields(weighing: Served) -> None:
+    with listening(weighing) as address, chromium() as browser:
+        ann = Visitor(browser, address, viewport={"width": 390, "height": 800})
+        page = ann.sign_in("ann")
+        for model, fields in KINDS.items():
+            ann.go("/ask")
+            page.select_option("#model", model)
+            for place, text in fields.items():
+                page.wait_for_selector(place)
+                page.fill(place, text)
+            page.fill("#label", model)
+            page.fill("#epsilon", "1")
+            page.wait_for_selector("#plan dl", timeout=PATIENCE)
+            assert ann.faults() == [], model
+        ann.go("/ask")
+        page.fill("#label", "Falls")
+        page.fill("#epsilon", "1")
+        page.check("input[value=fall]")
+        page.select_option("#kind", "probability")
+        page.wait_for_selector("#of-event")
+        page.fill("#of-event", "true")
+        page.fill("#mechanism", "PosteriorSampling.truncated")
+        page.press("#mechanism", "Tab")
+        page.wait_for_selector("#its-least")
+        assert page.input_value("#of-event") == "true"  # what was filled in stays
+        page.fill("#its-least", "0.01")
+        page.fill("#its-prior", "1")
+        page.wait_for_selector("#plan dl")
+        assert ann.faults() == []
+        page.click("form.ask > p > button")
+        page.wait_for_selector("text=queued")
+        answered(weighing, ann)
+        assert "luck of that draw" in page.inner_text("main")
+        assert ann.complaints() == []

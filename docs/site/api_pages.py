@@ -38,7 +38,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "Poisson",
         "Unit",
     ),
-    "Count records, which stay where they are": ("Source", "Statistics", "read"),
+    "Count records where they are": ("Source", "Statistics", "read"),
     "Plan": ("accuracy", "compare", "suggest"),
     "Mechanisms and what they promise": ("GeometricHistogram", "Guarantee", "Mechanism", "Plan", "compose"),
     "Keep account": ("Accountant", "Budget", "Ledger"),
@@ -112,8 +112,8 @@ def _is_at_front_door(module: ModuleType, name: str) -> bool:
 def _front_page() -> str:
     parts = [
         _title("API reference"),
-        "``import discreet as dc`` gives the names on this page. They are what most studies need. Everything else is "
-        "in rooms, such as ``dc.mechanisms``, which are listed below.",
+        "``import discreet as dc`` gives you the names on this page, which are all that most studies need. Everything "
+        "else is in namespaces such as ``dc.mechanisms``, which are listed at the end.",
     ]
     for group, names in front_door().items():
         parts += [_heading(group), _table("discreet", {name: name for name in names})]
@@ -121,7 +121,7 @@ def _front_page() -> str:
         (f":doc:`discreet.{room} <{room}/index>`", escaped(summary(import_module(f"discreet.{room}"))))
         for room in rooms()
     ]
-    parts += [_heading("Rooms"), _list_table(rows)]
+    parts += [_heading("Namespaces"), _list_table(rows)]
     parts += [_toctree([f"{room}/index" for room in rooms()])]
     return "\n\n".join(parts) + "\n"
 

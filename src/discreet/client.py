@@ -99,9 +99,12 @@ class Client:
         """Return a release, read strictly; read it with `infer`, check it with `verify`."""
         return Release.from_json(self._sent("GET", f"releases/{quote(name, safe='')}"))
 
-    def reading(self, name: str, level: float = 0.9, event: str | None = None, by: str | None = None) -> Answer:
+    def reading(
+        self, name: str, level: float = 0.9, event: str | None = None, by: str | None = None, group: str | None = None
+    ) -> Answer:
         """Return what a release says, worked out by the server."""
-        return self._get(f"releases/{quote(name, safe='')}/reading", level=f"{level!r}", event=event, by=by)
+        path = f"releases/{quote(name, safe='')}/reading"
+        return self._get(path, level=f"{level!r}", event=event, by=by, group=group)
 
     def verify(self, release: Release) -> Answer:
         """Let the server check a release."""

@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 from coin_ledger import COIN, DATA
 from discreet.guarantees import chain
-from discreet.guarantees.chain import append, newest, run
+from discreet.guarantees.chain import append, newest
 from discreet.guarantees.postgresql import ServerChain
 from postgresql_server import Server
 
@@ -128,21 +128,6 @@ def test_upgrading_puts_the_rules_in_place_that_an_earlier_version_did_not_have(
     with pytest.raises(psycopg.Error, match="permission denied"):
         server.execute("SELECT * FROM entries", user="stranger")
     assert ledger.check() == 2
-
-
-def test_every_commit_waits_for_the_disk_whatever_the_server_is_used_to(server: Server) -> None:
-    place = server.place()
-    ledger = dc.Ledger.create(place, epsilon="1")
-    server.execute("ALTER ROLE postgres SET synchronous_commit = off; ALTER ROLE postgres SET "
-                   "default_transaction_isolation = 'serializable'")  # fmt: skip
-    try:
-        with dc.Ledger.open(place)._chain.writing() as connection:
-            names = ("synchronous_commit", "transaction_isolation")
-            shown = [str(run(connection, f"SHOW {name}").scalar()) for name in names]
-    finally:
-        server.execute("ALTER ROLE postgres RESET ALL")
-    assert shown == ["on", "read committed"]
-    assert ledger.check() == 1
 
 
 def test_whoever_ignores_the_lock_cannot_overspend_either(server: Server) -> None:

@@ -267,7 +267,7 @@ def test_notebooks_show_rows_as_text_and_simulations_as_such(posteriors: dict[st
     ]
     for each in shown:
         page = Tags(each._repr_html_())
-        assert page.tags <= {"div", "p", "strong", "table", "tr", "th", "td"}
+        assert page.tags <= {"div", "p", "strong", "table", "tr", "th", "td", "img"}
     page = Tags(posteriors["table"]._repr_html_())
     assert page.text.split()[0] == "SIMULATED,"
     assert NASTY in page.text
@@ -289,7 +289,7 @@ def test_columns_that_would_be_empty_are_left_out_and_unknown_shares_are_dashes(
     assert text_table([known], 0.9).headings == ("quantity", "mean", "90% interval", "due to privacy")
     both = text_table([known, unknown], 0.9, truth=[0.25, 3.0])
     assert both.headings == ("quantity", "unit", "truth", "mean", "90% interval", "due to privacy")
-    assert both.lines[1] == ("x", "days", "3.0", "1.0", "0.0 to 2.0", "-")
+    assert both.lines[1] == ("x", "days", "3", "1", "0 to 2", "-")
     assert both.lines[0][2] == "0.2500"
     assert text_table([unknown], 0.9).headings == ("quantity", "unit", "mean", "90% interval")
 

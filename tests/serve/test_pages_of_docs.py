@@ -6,7 +6,8 @@ from discreet.serve.app import RULES
 from discreet.serve.guard import Rule
 from discreet.serve.roles import RIGHTS
 
-PAGE = Path(__file__).parents[2] / "docs" / "serving.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "serving.md"
 
 
 def line_of(rule: Rule) -> str:
@@ -18,3 +19,10 @@ def line_of(rule: Rule) -> str:
 def test_the_table_of_routes_is_that_of_the_routes() -> None:
     written = [line for line in PAGE.read_text().splitlines() if line.startswith(("| `GET", "| `POST"))]
     assert written == [line_of(rule) for rule in RULES]
+
+
+def test_the_page_shows_the_files_that_are_deployed() -> None:
+    text, files = PAGE.read_text(), sorted((ROOT / "deploy").iterdir())
+    assert len(files) == 4
+    for file in files:
+        assert f"\n{file.read_text()}```" in text, file.name

@@ -123,7 +123,7 @@ def test_many_who_race_for_little_room_get_just_what_there_is(server: Served) ->
         client = server.client()
         racer = type(person)(f"racer{number}", "analyst", person.rights)
         client.headers["authorization"] = f"Bearer {server.front.keys.make_token(racer, 't', ['ask'], 1)[1]}"
-        body = {"question": draw("0.4"), "query": {"probability": "true"}}
+        body = {"question": draw("0.4"), "query": {"kind": "probability", "event": "true"}}
         return str(client.post("/api/1/questions", json=body).json()["state"])
 
     with ThreadPoolExecutor(4) as pool:

@@ -36,7 +36,7 @@ def test_the_plan_says_all_before_anything_is_spent(server: Served) -> None:
     assert plan["mechanism"] == "GeometricHistogram"
     assert plan["reason"]
     assert 0 < plan["exact_width"] < plan["width"] <= 1
-    assert plan["remaining"] == {"name": "epsilon", "left": "2"}
+    assert plan["remaining"] == {"name": "epsilon", "left": "2", "after": "1.75"}
     assert plan["allowance"]["left"] == "1.5"
     assert spent(server) == 0
 
@@ -151,7 +151,7 @@ REFUSED: list[tuple[object, int, str]] = [
     (asked("nan"), 422, ""),
     (asked(label="x" * 501), 422, "1 to 500"),
     (asked(further={}), 422, ""),
-    ({"question": asked()["question"], "query": {"probability": "never"}}, 422, "fresh draw"),
+    ({"question": asked()["question"], "query": {"kind": "probability", "event": "never"}}, 422, "fresh draw"),
     ({"ask": 1}, 422, "`question`"),
     ([], 400, "object of JSON"),
 ]
@@ -200,7 +200,7 @@ def test_an_answer_of_a_fresh_draw_is_paid_for_each_time(server: Served) -> None
             "columns": ["fall"], "epsilon": "0.5", "label": "Falls", "prior": 1,
             "mechanism": "PosteriorSampling.truncated", "least": "0.01",
         },
-        "query": {"probability": "true"},
+        "query": {"kind": "probability", "event": "true"},
     }  # fmt: skip
     program = server.program("analyst")
     both = [ask(program, body), ask(program, body)]
@@ -213,10 +213,11 @@ def test_an_answer_of_a_fresh_draw_is_paid_for_each_time(server: Served) -> None
 
 
 @pytest.mark.parametrize(
-    "written", [{"mean": False}, {"code": "x"}, {"probability": 1}, {"predictive": "a", "records": 0}, 7]
+    "written",
+    [{"kind": "code"}, {"kind": ["mean"]}, {"code": "x"}, {"kind": "mean", "code": "x"}, {"kind": "probability"}, 7],
 )
 def test_a_query_is_a_declaration_and_never_code(written: object) -> None:
-    with pytest.raises(dc.DeclarationError, match="A query is"):
+    with pytest.raises(dc.DeclarationError, match="query"):
         read_query(written)
 
 

@@ -199,7 +199,8 @@ def plan(
         points = [
             {"epsilon": r.epsilon, "width": r.width, "non_private": r.non_private_width} for r in rows[: len(values)]
         ]
-        charts.render(charts.width_chart(points, f"{question.label}: {mechanism.size} records"), plot)
+        title, chosen = f"{question.label}: {mechanism.size:,} records", float(mechanism.guarantee.epsilon)
+        charts.render(charts.width_chart(points, title, chosen=chosen), plot)
     if as_json:
         facts = {"question": question.name, "rows": [r.document() for r in rows], "wished": wished}
         return show_json(facts | {"reading": planned_reading(mechanism)})

@@ -39,8 +39,8 @@ def plan_number(
             {"epsilon": r.epsilon, "width": r.population, "non_private": r.exact_population}
             for r in rows[: len(epsilons)]
         ]
-        title = f"{question.label}: in the population, {mechanism.size} {who}"
-        charts.render(charts.width_chart(points, title, stated.unit), plot)
+        title, chosen = f"{question.label}: in the population, {mechanism.size:,} {who}", float(stated.epsilon)
+        charts.render(charts.width_chart(points, title, stated.unit, chosen), plot)
     if as_json:
         facts: dict[str, object] = {"question": question.name, "mechanism": type(mechanism).__name__}
         facts |= {"reason": question.reason, "rows": [row.document() for row in rows]}

@@ -35,8 +35,9 @@ from discreet.records import read
 from discreet.records.values import text_of
 from discreet.releases import Release
 from discreet.show import charts
+from discreet.show.page import write_page
 from discreet.show.statement import statement, statement_html
-from discreet.show.tables import document_of, write_csv
+from discreet.show.tables import document_of, write_csv, write_draws
 
 TOLD = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
 _ANSWERED_BY = {
@@ -69,11 +70,13 @@ _file = click.Path(path_type=Path)
 @click.option("--own", type=_file, help="Read with records of your own too, from a file with the same columns.")
 @click.option("--model", "program", help="Read a table by a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
-@click.option("--csv", "table", type=_file, help="Write the table as CSV.")
+@click.option("--csv", "table", type=_file, help="Write the table as CSV, which Excel opens too.")
+@click.option("--draws", type=_file, help="Write 4,000 draws from the posterior as CSV, for R and others.")
 @click.option("--arviz", type=_file, help="Write 4,000 draws as netCDF for ArviZ.")
 @click.option("--bif", type=_file, help="Write a network with its mean probabilities, in the BIF format.")
 @click.option("--synthesize", type=click.IntRange(min=1), help="With --out: write so many made-up records as CSV.")
 @click.option("--out", type=_file, help="With --synthesize: the file for made-up records.")
+@click.option("--html", "page", type=_file, help="Write a page for readers without Python: it works offline.")
 @click.option("--statement", "account", type=_file, help="Write a one-page account: .md or .html.")
 @patient
 @as_json
@@ -93,10 +96,12 @@ def infer(
     program: str | None,
     plot: Path | None,
     table: Path | None,
+    draws: Path | None,
     arviz: Path | None,
     bif: Path | None,
     synthesize: int | None,
     out: Path | None,
+    page: Path | None,
     account: Path | None,
     patience: float,
     as_json: bool,
@@ -125,7 +130,7 @@ def infer(
     _check_options(event, given, by, pool or differ, synthesize, out, account)
     if program is not None and prior is not None:
         raise DeclarationError("--prior is of a plain table; the priors of a model are written with it: --model '...'.")
-    files = [path for path in (plot, table, arviz, bif, out, account) if path is not None]
+    files = [path for path in (plot, table, draws, arviz, bif, out, page, account) if path is not None]
     for path in files:
         require_folder(path)
     documents = [read_document(path) for path in releases]
@@ -160,12 +165,16 @@ def infer(
             charts.render(picture or charts.posterior_chart(posterior, level), plot)
         if table is not None:
             write_csv(posterior, table, level)
+        if draws is not None:
+            write_draws(posterior, draws)
         if arviz is not None:
             posterior.to_netcdf(arviz)
         if bif is not None:
             bif.write_text(answer["--bif"](), encoding="utf-8")
         if out is not None:
             write_records(answer["--synthesize"](synthesize), out)
+        if page is not None:
+            write_page(posterior, page, [(event, by)] if event and by and not margin else [])
         if account is not None:
             _write_statement(documents[0], posterior, account, [] if difference is None else [difference.sentence])
     notes = [str(warning.message) for warning in seen]

@@ -28,8 +28,8 @@ def plan_regression(
             {"epsilon": r["epsilon"], "width": r["width"], "non_private": r["non_private_width"]}
             for r in rows[: len(epsilons)]
         ]
-        title = f"{question.label}: effects of the features, {mechanism.size} records"
-        charts.render(charts.width_chart(points, title, target), plot)
+        title = f"{question.label}: effects of the features, {mechanism.size:,} records"
+        charts.render(charts.width_chart(points, title, target, float(mechanism.guarantee.epsilon)), plot)
     if as_json:
         facts: dict[str, object] = {
             "question": question.name,

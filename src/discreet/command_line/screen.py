@@ -6,8 +6,7 @@ counted, 5 a document or ledger is not what it should be.
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import NoReturn, ParamSpec
@@ -16,7 +15,6 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from discreet.errors import (
@@ -28,6 +26,7 @@ from discreet.errors import (
     SourceError,
     VerificationError,
 )
+from discreet.progress import working as working  # commands import all that they show with from here
 
 EXIT_CODES: dict[type[DiscreetError], int] = {
     BudgetError: 3,
@@ -95,17 +94,6 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table)
-
-
-@contextmanager
-def working(what: str, silent: bool = False) -> Iterator[None]:
-    """Show that something is going on, on the error stream, while it lasts."""
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(
-        *columns, console=complaints, transient=True, disable=silent or not complaints.is_terminal
-    ) as progress:
-        progress.add_task(escape(what), total=None)
-        yield
 
 
 def require_folder(path: Path | None) -> None:

@@ -37,6 +37,9 @@ action: Callable[[str], None] | None = None
 GENESIS, LONGEST_WAIT = "0" * 64, 60.0  # seconds that a charge waits for the lock
 SELECT = "SELECT sequence, body, previous, digest FROM entries"
 NEWEST = f"{SELECT} ORDER BY sequence DESC LIMIT 1"
+COLUMNS = "sequence", "request", "charge", "spent", "previous", "digest", "body"
+INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES (:{', :'.join(COLUMNS)})"
+MET, UNSENT = "the newest entry that a transaction met", "entries that a server is sent together with the commit"
 
 
 def reached(point: str) -> None:
@@ -132,10 +135,14 @@ class Chain(ChainFace):
     def latest(self, connection: "Connection") -> Entry:
         """Return the newest entry; refuse a ledger that has gone back behind what this process has seen of it."""
         head, known = self._newest(connection), self.seen
-        if known and known.digest != head.digest and digests_at(connection, [known.sequence]) != [known.digest]:
+        if known and known.digest != head.digest and not self._holds(connection, known):
             raise went_back(self.place, known.sequence)
-        self.seen = head
+        connection.info[MET] = head
         return head
+
+    def _holds(self, connection: "Connection", known: Entry) -> bool:
+        """Tell whether an entry is still there."""
+        return digests_at(connection, [known.sequence]) == [known.digest]
 
     def _newest(self, connection: "Connection") -> Entry:
         return newest(connection)
@@ -155,7 +162,9 @@ class Chain(ChainFace):
         with self.in_words(), self._files.begin() as connection:
             connection.exec_driver_sql("PRAGMA synchronous = EXTRA")  # on the disk, before a charge is confirmed
             connection.exec_driver_sql(begin)
+            info = connection.info
             yield connection
+        self.seen = info.pop(MET, self.seen)
 
     @contextmanager
     def in_words(self) -> Iterator[None]:
@@ -186,7 +195,10 @@ def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
         "sequence": sequence, "request": body.get("request"), "charge": body.get("charge"),
         "spent": canonical_json(body["spent"]), "previous": previous, "digest": digest, "body": written,
     }  # fmt: skip
-    run(connection, f"INSERT INTO entries ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", row)
+    if connection.dialect.name == "sqlite":
+        run(connection, INSERT, row)
+    else:
+        connection.info.setdefault(UNSENT, []).append(row)
     return Entry(sequence, whole, previous, digest)
 
 
@@ -205,10 +217,9 @@ def read_newest(row: "Row[Found] | None") -> Entry:
     """Return the newest entry, which must fit its own hash."""
     if row is None:
         return Entry(0, {}, "", GENESIS)
-    entry = read_entry(row)
-    if entry.digest != entry.expected_digest():
-        raise LedgerError(f"The newest entry of the ledger, {entry.sequence}, was edited. Nothing was charged.")
-    return entry
+    if row.digest != chain_digest(row.sequence, row.body, row.previous):
+        raise LedgerError(f"The newest entry of the ledger, {row.sequence}, was edited. Nothing was charged.")
+    return read_entry(row)
 
 
 def entry_at(connection: "Connection", sequence: int) -> Entry:
@@ -227,10 +238,17 @@ def digests_at(connection: "Connection", numbers: list[int]) -> list[str]:
 
 
 def run(connection: "Connection", statement: str, values: Mapping[str, object] | None = None) -> "CursorResult[Found]":
-    """Run a statement of SQL with named values, `:name`."""
+    """Run a statement of SQL with named values, `:name`, behind all entries that were appended before."""
+    for row in connection.info.pop(UNSENT, []):
+        connection.exec_driver_sql(for_server(INSERT), row)
     if values and connection.dialect.name != "sqlite":
-        statement = re.sub(r":(\w+)", r"%(\1)s", statement)
+        statement = for_server(statement)
     return connection.exec_driver_sql(statement, values)
+
+
+def for_server(statement: str) -> str:
+    """Return a statement with its named values as PostgreSQL's driver writes them."""
+    return re.sub(r":(\w+)", r"%(\1)s", statement)
 
 
 def _opened_anew(path: Path) -> "Engine":

@@ -22,13 +22,15 @@ from discreet.guarantees.moving import moved
 from discreet.guarantees.requests import charges_of, is_answered
 from discreet.guarantees.unit import PERSON, RECORD
 from discreet.markup import html_table
+from discreet.notebook import Shown, with_picture
 from discreet.records.columns import is_text
 
 _MOST_IN_A_NOTEBOOK = 60
+_MOST_DRAWN = 1000  # entries that are read again for a picture
 _AT_A_TIME = 1000  # rows that are read together when the whole chain is followed
 
 
-class LedgerBook:
+class LedgerBook(Shown):
     """A ledger as its readers and its owner see it."""
 
     _chain: Chain
@@ -67,7 +69,7 @@ class LedgerBook:
         return self.place
 
     def _repr_html_(self) -> str:
-        """Return totals and entries for a notebook; everything in it is text and nothing else."""
+        """Return picture, totals and entries for a notebook; all that others wrote in it is text and nothing else."""
         with self._chain.reading() as connection:
             head = newest(connection)
             few = f"{SELECT} WHERE sequence > :after ORDER BY sequence"
@@ -77,7 +79,8 @@ class LedgerBook:
         lines = [_line(entry) for entry in entries]
         left_out = head.sequence - len(lines)
         notes = [f"These are the last {len(lines)} of {head.sequence} entries; entries() has all."] if left_out else []
-        return html_table(title, ("entry", "what", "label", "cost", "spent in all"), lines, words=5, notes=notes)
+        page = html_table(title, ("entry", "what", "label", "cost", "spent in all"), lines, words=5, notes=notes)
+        return with_picture(page, "budget_chart", self) if head.sequence <= _MOST_DRAWN else page
 
     @property
     def head(self) -> Entry:

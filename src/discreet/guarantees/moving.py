@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import LedgerError
-from discreet.guarantees.chain import Chain, Entry, append, now, run
+from discreet.guarantees.chain import COLUMNS, INSERT, Chain, Entry, append, now, run
 from discreet.guarantees.entries import Body
 from discreet.guarantees.ledger_check import check_rows
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row
 
-_COLUMNS = ("sequence", "request", "charge", "spent", "previous", "digest", "body")
 _AT_A_TIME = 1000  # rows that are copied together
-_COPY = f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"
 
 
 def moved(source: Chain, target: Chain) -> None:
@@ -76,6 +74,6 @@ def _copied(here: "Connection", there: "Connection", target: Chain) -> "Iterator
         if not rows:
             return
         with target.in_words():
-            there.execute(text(_COPY), [{name: getattr(row, name) for name in _COLUMNS} for row in rows])
+            there.execute(text(INSERT), [{name: getattr(row, name) for name in COLUMNS} for row in rows])
         yield from rows
         after = rows[-1].sequence

@@ -13,14 +13,14 @@ which triggers forbid to the owner too; only the owner may change the limit.
 
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.guarantees import chain as chains
-from discreet.guarantees.chain import NEWEST, Chain, Entry, digest_of, read_newest, run
+from discreet.guarantees.chain import INSERT, MET, NEWEST, UNSENT, Chain, Entry, digest_of, for_server, read_newest, run
 from discreet.guarantees.requests import waited_too_long
 from discreet.guarantees.schema import INDEXES, TABLE
 from discreet.records.columns import is_text
@@ -28,22 +28,33 @@ from discreet.records.columns import is_text
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+Row = Mapping[str, object]
 _LEDGERS = 1_147_757  # the family of advisory locks of ledgers; those of requests have one number, not two
-_TOLD = "the newest entry of a ledger"  # that came with the lock
+_TOLD, _KNOWN = "the newest entry, which came with the lock", "the newest entry that was known before"
+_SAID, _NOTHING = "what was answered to the first words of a transaction", object()
 _LOCKED = "55P03"  # PostgreSQL's code for a lock that was waited for too long
-_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _LEDGER = f"{_LEDGERS}, 'entries'::regclass::oid::int4"
-_TRY = f"pg_try_advisory_xact_lock({_LEDGER})"
-_LOCK = f"""WITH RECURSIVE turn(number, ours) AS (SELECT 0, {_TRY} UNION ALL
-SELECT number + 1, CASE WHEN pg_sleep(least(0.001 * 2 ^ number, 0.05)) IS NOT NULL THEN {_TRY} END
-FROM turn WHERE NOT ours AND number < 20) SELECT count(*) FROM turn; SELECT pg_advisory_xact_lock({_LEDGER})"""
-"""How a writer takes the lock: in growing steps, so that whoever is at work stays at work, and from .8 s on in line."""
+_LOCK = f"""SELECT CASE WHEN pg_try_advisory_xact_lock({_LEDGER}) THEN true
+ELSE pg_advisory_xact_lock({_LEDGER}) IS NULL END AS alone,
+(SELECT digest FROM entries WHERE sequence = {{}}) AS known"""
+"""Take the lock; tell whether it was free, so that nobody else is at work, and the hash of an entry that was known."""
+_WRITE = for_server(INSERT)
+_SNAPSHOT = """BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT CASE WHEN pg_is_in_recovery() THEN NULL
+WHEN pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn() THEN pg_current_wal_insert_lsn()::text END AS behind"""
+"""Begin to read, and tell how far the log has to reach the disk before what is read may be believed; NULL: it has."""
+
+_FLUSHED = "SELECT set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'discreet', '')"
+"""A transaction that writes next to nothing, and waits until it and all before it are on the disk."""
+_MAY_FLUSH = (
+    "SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc WHERE proname = 'pg_logical_emit_message'"
+)
+_FLUSHED_TO = f"{_FLUSHED} WHERE pg_current_wal_flush_lsn() < '{{}}'"
 
 _APPENDED = """CREATE OR REPLACE FUNCTION entries_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE last record;
 BEGIN
-    EXECUTE format('SELECT sequence, digest FROM %s ORDER BY sequence DESC LIMIT 1', TG_RELID::regclass) INTO last;
+    SELECT sequence, digest INTO last FROM {schema}.entries ORDER BY sequence DESC LIMIT 1;
     IF NEW.sequence <> coalesce(last.sequence, 0) + 1 OR NEW.previous <> coalesce(last.digest, repeat('0', 64)) THEN
         RAISE EXCEPTION 'an entry of a ledger stands behind the newest one';
     END IF;
@@ -67,9 +78,6 @@ RULES = (
     "REVOKE ALL ON entries FROM PUBLIC",
 )
 """What the database itself refuses; they can be put in place anew."""
-
-ON_A_SERVER = (TABLE.format(number="BIGINT"), *INDEXES, *RULES)
-"""How PostgreSQL makes the table."""
 
 
 class ServerChain(Chain):
@@ -102,7 +110,14 @@ class ServerChain(Chain):
     def exists(self) -> bool:
         """Tell whether a ledger is there."""
         with self.reading() as connection:
-            return run(connection, "SELECT to_regclass('entries')").scalar() is not None
+            may_flush = run(connection, _MAY_FLUSH).scalar()
+            is_there = run(connection, "SELECT to_regclass('entries')").scalar() is not None
+        if not may_flush:
+            raise LedgerError(
+                f"Cannot use the ledger {self.place!r}: this role may not call pg_logical_emit_message, by which a "
+                "charge waits for the disk. Nothing was done. Grant it EXECUTE on that function."
+            )
+        return is_there
 
     @contextmanager
     def making(self) -> Iterator["Connection"]:
@@ -113,15 +128,15 @@ class ServerChain(Chain):
                 "another schema; mind that a new ledger is a new budget."
             )
         with self._transaction("READ WRITE") as connection:
-            for statement in ON_A_SERVER:
-                connection.exec_driver_sql(statement.replace("%", "%%"))
+            for statement in (TABLE.format(number="BIGINT"), *INDEXES):
+                run(connection, statement)
+            _put_in_place(connection)
             yield connection
 
     def upgrade(self) -> Chain:
         """Put today's rules in place, whichever version made the table; only its owner may."""
         with self.writing() as connection:
-            for statement in RULES:
-                connection.exec_driver_sql(statement.replace("%", "%%"))
+            _put_in_place(connection)
         return self
 
     def grant(self, role: str) -> None:
@@ -164,18 +179,38 @@ class ServerChain(Chain):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator["Connection"]:
-        """Begin a transaction in one message: to read, of one snapshot; to write, behind all others who write."""
-        words = {"READ ONLY": _SNAPSHOT, "BEGIN IMMEDIATE": f"{_begin()}; SELECT {_TRY}; {NEWEST}"}.get(begin, _begin())
-        with self.in_words(), self._session(words) as connection:
-            if connection.info.pop(_TRY, True) is False:
-                self._say(connection, f"{_LOCK}; {NEWEST}")
+        """Begin a transaction in one message: to read, of one snapshot; to write, behind all others who write.
+
+        Where several are at work, who writes an entry commits it, which lets the next one begin, and then waits for the
+        disk: one flush serves all who wait. Nothing leaves a transaction before that, and who reads waits for what
+        others have not flushed yet.
+        """
+        is_entry, is_read = begin == "BEGIN IMMEDIATE", begin == "READ ONLY"
+        known = self.seen.sequence if self.seen else 0
+        first = f"{_begin()}; {_LOCK.format(known)}; {NEWEST}" if is_entry else _SNAPSHOT if is_read else _begin()
+        with self.in_words(), self._session(first) as connection:
+            info, told = connection.info, connection.info.pop(_SAID)
+            if is_entry:
+                turn, info[_TOLD] = told[-2:]
+                info[_KNOWN] = known, turn.known
             yield connection
-            connection.commit()
+            rows, last = info.pop(UNSENT, []), "COMMIT"
+            if is_entry and not (turn.alone and rows):
+                last = f"SET LOCAL synchronous_commit = off; COMMIT; {_FLUSHED}"
+            elif is_read and told[-1].behind is not None:
+                last = f"COMMIT; {_FLUSHED_TO.format(told[-1].behind)}"
+            self._say(connection, last, rows)
+            self.seen = info.pop(MET, self.seen)
 
     def _newest(self, connection: "Connection") -> Entry:
         """Return the newest entry: the one that came with the lock, once."""
-        told = connection.info.pop(_TOLD, None)
-        return super()._newest(connection) if told is None else read_newest(told)
+        told = connection.info.pop(_TOLD, _NOTHING)
+        return super()._newest(connection) if told is _NOTHING else read_newest(told)
+
+    def _holds(self, connection: "Connection", known: Entry) -> bool:
+        """Tell whether an entry is still there: the one of its number came with the lock, too."""
+        sequence, digest = connection.info.pop(_KNOWN, (0, None))
+        return bool(digest == known.digest) if sequence == known.sequence else super()._holds(connection, known)
 
     def _session(self, first: str, is_new: bool = False) -> "Connection":
         """Return a session that has said its first words; one that ended while it was kept is replaced, once."""
@@ -183,7 +218,8 @@ class ServerChain(Chain):
 
         session = self._engine().connect()
         try:
-            self._say(session, first)
+            session.info.clear()
+            session.info[_SAID] = self._say(session, first)
         except OperationalError as problem:
             session.close()
             if is_new or not problem.connection_invalidated:
@@ -192,23 +228,25 @@ class ServerChain(Chain):
         return session
 
     @staticmethod
-    def _say(session: "Connection", words: str) -> None:
-        """Send statements in one message; keep what the last two say: whether the lock is ours, the newest entry."""
-        from psycopg import Error, rows
+    def _say(session: "Connection", words: str, unsent: Sequence[Row] = ()) -> list[Any]:
+        """Send entries and statements in one message; return the first row that each gives, or None."""
+        from psycopg import ClientCursor, Error
+        from psycopg.rows import namedtuple_row
         from sqlalchemy.exc import OperationalError
 
         driver = session.connection.driver_connection
         assert driver is not None
         try:
-            with driver.cursor(row_factory=rows.namedtuple_row) as cursor:
-                cursor.execute(words)
-                told = [each.fetchone() if each.description else None for each in cursor.results()]
+            with ClientCursor(driver, row_factory=namedtuple_row) as cursor:
+                cursor.execute("; ".join([*(cursor.mogrify(_WRITE, row) for row in unsent), words]))
+                told = [cursor.fetchone() if cursor.description else None]
+                while cursor.nextset():
+                    told.append(cursor.fetchone() if cursor.description else None)
+                return told
         except Error as problem:
             if driver.closed:
                 session.invalidate()
             raise OperationalError(words, None, problem, connection_invalidated=bool(driver.closed)) from None
-        is_ours, entry = told[-2:] if words.endswith(NEWEST) else (None, None)
-        session.info[_TOLD], session.info[_TRY] = entry, is_ours and is_ours[0]
 
     def _engine(self) -> "Engine":
         """Return an engine of this very process: forked processes share no session."""
@@ -237,6 +275,14 @@ class ServerChain(Chain):
             isolation_level="AUTOCOMMIT",  # transactions are begun in words, see `_transaction`
             connect_args={"connect_timeout": 10, "application_name": "discreet", **options},
         )
+
+
+def _put_in_place(connection: "Connection") -> None:
+    """Put the rules in place; the one of order names its table, so that no other of that name is asked instead."""
+    where = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'entries'::regclass"
+    schema = str(run(connection, where).scalar())
+    for statement in RULES:
+        run(connection, statement.replace("{schema}", schema).replace("%", "%%"))
 
 
 def _split(address: str) -> SplitResult:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from discreet.markup import html_table
+from discreet.notebook import Shown, with_picture
 
 _MOST_NAMED = 3
 _HEADINGS = ("checked", "p-value", "distance", "90% of made-up studies", "fits")
@@ -55,7 +56,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Criticism:
+class Criticism(Shown):
     """How well released tables fit a graph, by made-up studies for which the graph is right.
 
     `checks` are those of all tables and of all pairs without an arrow that stand in a released table; `unseen` are the
@@ -166,7 +167,8 @@ class Criticism:
 
     def _repr_html_(self) -> str:
         """Return the table of checks for a notebook; everything in it is text and nothing else."""
-        return html_table(self.verdict, self.headings, self.lines, 1, [self.method])
+        page = html_table(self.verdict, self.headings, self.lines, 1, [self.method])
+        return with_picture(page, "criticism_chart", self)
 
 
 def _line(check: Check) -> tuple[str, ...]:

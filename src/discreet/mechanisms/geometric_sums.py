@@ -35,7 +35,7 @@ from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.additive import Additive, within_bounds
 from discreet.mechanisms.quantities import Quantities, unit_moves
 from discreet.models.model import Model
-from discreet.models.number_sums import VARIANCE, NumberSums
+from discreet.models.number_sums import NumberSums
 from discreet.noise import ZeroSumLaplace
 from discreet.records.grouped_sums import squared
 
@@ -115,8 +115,7 @@ def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
 class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     """Noisy sums for means, sums and variances: pure epsilon-DP under replacement of one record, totals kept.
 
-    `squares` is the share of squared distances: for means and sums 1/5, or 3/20 with groups or gaps, where it is taken
-    from places; 1/2 if a variance is asked.
+    `squares` is the share of squared distances, see `squares_share` of the model.
 
     >>> GeometricSums(NumberSums("age", bounds=(0, 100)), size=1200, epsilon="0.5").guarantee.epsilon
     Fraction(1, 2)
@@ -146,9 +145,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     @classmethod
     def usual_squares(cls, model: NumberSums) -> Fraction:
         """Return the share for squares that suits what is asked."""
-        if VARIANCE in model.asks:
-            return Fraction(1, 2)
-        return Fraction(3, 20) if model.ends > 2 else Fraction(1, 5)
+        return model.squares_share
 
     @property
     def unsaid(self) -> Collection[str]:

@@ -5,6 +5,7 @@ is charged at once and published as one batch. Once charged, a plan may be cut s
 anything else: that would be a choice made after seeing outputs.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +16,11 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, probability
 from discreet.guarantees import Evidence, Guarantee, Totals, compose, zcdp_cost
 from discreet.guarantees.guarantee import Concentrated
+from discreet.markup import html_table
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.notebook import Shown, with_picture
 
+_MOST_IN_A_NOTEBOOK = 30
 _RULES = {
     "basic": "epsilons and deltas added",
     "zcdp": "zCDP parameters added and converted",
@@ -25,7 +29,7 @@ _RULES = {
 
 
 @dataclass(frozen=True, init=False)
-class Plan:
+class Plan(Shown):
     """Mechanisms that will all be run, whatever comes out, at one total (epsilon, delta).
 
     >>> from discreet.mechanisms import GeometricHistogram
@@ -53,6 +57,12 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"Plan of {len(self.mechanisms)} mechanisms: {self.guarantee!r}"
+
+    def _repr_html_(self) -> str:
+        """Return the mechanisms and what they cost together for a notebook."""
+        lines = [(repr(mechanism), str(number)) for mechanism, number in Counter(self.mechanisms).items()]
+        page = html_table(repr(self), ("mechanism", "times"), lines[:_MOST_IN_A_NOTEBOOK], words=1)
+        return with_picture(page, "composition_chart", self.totals(), len(self))
 
     def __len__(self) -> int:
         return len(self.mechanisms)

@@ -84,6 +84,11 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
                 "A median in two steps needs to know how many records there are: declare `missing`, the number that a "
                 "gap counts as, and ask without groups. A TreeTable needs neither."
             )
+        if Fraction(1, 2) not in model.quantiles:
+            raise DeclarationError(
+                "TwoStepMedian spends half of epsilon on the median, which is not among the quantiles that are asked: "
+                "add 0.5 to them, or leave the mechanism out."
+            )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))

@@ -51,10 +51,44 @@ class Declared:
         missing = [column for column in wanted if column not in self.columns]
         if missing or not wanted:
             raise DeclarationError(
-                f"{key} names {missing or 'nothing'}; declare it as [columns.NAME], with levels or bands."
+                f"{key} names {', '.join(map(repr, missing)) or 'nothing'}; declare it as [columns.NAME], with levels "
+                "or bands."
                 f"{meant(missing[0], self.columns) if missing else ''}"
             )
         return {column: self.columns[column] for column in wanted}
+
+
+Choices = Callable[[Declared], Sequence[str]]
+"""What may be chosen for a key, as far as the study's declarations decide that."""
+
+
+def of_levels(declared: Declared) -> Sequence[str]:
+    """Return the columns that have levels or bands."""
+    return list(declared.columns)
+
+
+def of_numbers(declared: Declared) -> Sequence[str]:
+    """Return the columns of numbers."""
+    return list(declared.numbers)
+
+
+def of_columns(declared: Declared) -> Sequence[str]:
+    """Return all declared columns."""
+    return [*declared.columns, *declared.numbers]
+
+
+def one_of(*texts: str) -> Choices:
+    """Return these texts, whatever the study declares."""
+    return lambda declared: texts
+
+
+@dataclass(frozen=True)
+class Key:
+    """How a form asks for a key: in which words, and among which choices or by an example of what to write."""
+
+    words: str
+    among: Choices | None = None
+    example: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,10 +97,16 @@ class Asked:
 
     A parameter that is called `declared` is given what the study declares. One called `prior` is the key that every
     question may have. `called` names the keys that are not called as their parameters are.
+
+    For people who fill in a form, `title` and `about` say what is asked, and `keys` how each key is asked for. Keys
+    that are not described there are asked for by their names, as further ones.
     """
 
     make: "Callable[..., Model]"
     called: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    about: str = ""
+    keys: Mapping[str, Key] = field(default_factory=dict)
 
 
 def written_name(kind: str) -> str:

@@ -5,14 +5,15 @@ asked together with quantiles is read from their table.
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact
+from discreet.exact import Exact, exact, exact_text
 from discreet.models import number_sums, number_table
-from discreet.models.asked import Declared
+from discreet.models.asked import Declared, Key, of_levels, of_numbers, one_of
 from discreet.models.number_sums import NumberSums
 from discreet.models.number_table import USUAL, NumberTable, suitable_cells
-from discreet.models.numbers import BoundedNumber
+from discreet.models.numbers import BoundedNumber, exact_shares
 from discreet.models.persons import Persons
 from discreet.models.weighted_sums import WeightedSums
 from discreet.models.weights import PersonRows, Weights
@@ -22,6 +23,24 @@ from discreet.records.person_source import ROWS, RULES, TOTAL
 _TABLES = (number_table.QUANTILES, number_table.DISTRIBUTION)
 _SUMS = (number_sums.SUM, number_sums.VARIANCE)
 _KNOWN = (number_sums.MEAN, *_SUMS, *_TABLES)
+ABOUT = (
+    "The mean, sum or variance of a column of numbers, or its quantiles (the median among them) and distribution; for "
+    "all records or in each group. Sums and variances are not asked together with quantiles or a distribution."
+)
+
+
+def _of_rules(declared: Declared) -> Sequence[str]:
+    return () if declared.unit_column is None else (*RULES, ROWS)
+
+
+KEYS = {
+    "column": Key("Column of numbers", of_numbers),
+    "ask": Key("What to publish about it", one_of(*_KNOWN)),
+    "by": Key("In each group of", of_levels),
+    "quantiles": Key("Which quantiles, if not the usual ones", example="0.1, 0.5, 0.9"),
+    "per_person": Key("The value that a person has", _of_rules),
+}
+"""How a form asks for the keys that most questions about a number need."""
 
 
 def asked_number(
@@ -60,7 +79,7 @@ def asked_number(
             raise DeclarationError("cells and edges belong to quantiles and distributions; sums have none.")
         return NumberSums(column, (low, high), wanted, group, missing, persons=persons)
     count = suitable_cells(declared.size, declared.epsilon) if cells is None else cells
-    shares = USUAL if quantiles is None else quantiles
+    shares = USUAL if quantiles is None else _shares(quantiles, declared.size)
     if growing_from is not None:
         if edges is not None:
             raise DeclarationError("growing_from stands instead of edges.")
@@ -72,6 +91,17 @@ def asked_number(
         column, (low, high), None if edges is not None else count, edges, wanted, shares, group, missing, is_whole,
         persons,
     )  # fmt: skip
+
+
+def _shares(quantiles: Sequence[Exact], size: int) -> Sequence[Exact]:
+    """Return the quantiles that are asked, if so many records have them."""
+    for each in exact_shares(quantiles):
+        if min(each, 1 - each) * size < 1:
+            raise DeclarationError(
+                f"quantiles names {exact_text(each)}: of {size:,} records that would be beyond the outermost one. Ask "
+                f"for shares from {exact_text(Fraction(1, size))} to {exact_text(1 - Fraction(1, size))}."
+            )
+    return quantiles
 
 
 def _rows(declared: Declared, rule: str | None, most: int | None) -> PersonRows | None:
@@ -141,7 +171,9 @@ def _wanted(ask: str | Sequence[str], quantiles: Sequence[Exact] | None) -> tupl
     """Return what is asked; quantiles that are named are asked."""
     given = [ask] if isinstance(ask, str) else list(ask)
     given += [number_table.QUANTILES] if quantiles is not None and number_table.QUANTILES not in given else []
-    for each in given or [""]:
+    if not given:
+        raise DeclarationError(f"ask is empty; it may name {', '.join(map(repr, _KNOWN))}.")
+    for each in given:
         if each not in _KNOWN:
             known = ", ".join(map(repr, _KNOWN))
             raise DeclarationError(f"ask names {each!r}; it may name {known}.{meant(each, _KNOWN)}")

@@ -27,7 +27,7 @@ from scipy.special import betainc, betaincinv, betaln, gammainc, gammaincc, gamm
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import ball
-from discreet.models.asked import Asked, written_name
+from discreet.models.asked import Asked, Key, of_columns, written_name
 from discreet.models.contributions import one_for_each
 from discreet.models.model import Model, Parameters
 from discreet.records import as_source
@@ -308,7 +308,8 @@ class BoundedFamily(Model["FamilyPosterior"]):
     @classmethod
     def asked_as(cls) -> Mapping[str, Asked]:
         """Return its kind, whose keys are its fields; the column's name is the key `column`, as in other questions."""
-        return {written_name(cls.document_kind): Asked(cls, called={"name": "column"})}
+        column = {"column": Key("Column", of_columns)}
+        return {written_name(cls.document_kind): Asked(cls, called={"name": "column"}, keys=column)}
 
     @property
     @abstractmethod

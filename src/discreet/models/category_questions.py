@@ -16,7 +16,7 @@ from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.summaries import ends_of
-from discreet.models.asked import Asked, Declared
+from discreet.models.asked import Asked, Declared, Key, of_levels
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of
 from discreet.models.model import MadeUp, Model, Parameters, Placed
@@ -69,7 +69,9 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return the one name by which a study asks for it, with columns for its key."""
-        return {"categories": Asked(cls._asked)}
+        about = "The share of records in each level of a column, or in each cell of several columns that are crossed."
+        keys = {"columns": Key("Columns that are crossed", of_levels)}
+        return {"categories": Asked(cls._asked, title="Table of shares", about=about, keys=keys)}
 
     @classmethod
     def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = None) -> Self:

@@ -30,7 +30,7 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models.asked import Asked
+from discreet.models.asked import Asked, Key
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Layout, Moments, Wholes
@@ -144,7 +144,9 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the one name, with a formula for its key."""
         from discreet.models.formulas import asked_regression
 
-        return {"regression": Asked(asked_regression)}
+        about = "How a number depends on other columns: the coefficients of a linear regression."
+        keys = {"formula": Key("Formula", example="stay ~ age + ward")}
+        return {"regression": Asked(asked_regression, title="Linear regression", about=about, keys=keys)}
 
     @cached_property
     def ranges(self) -> dict[str, Bounds]:

@@ -5,7 +5,7 @@ as the table alone. The program is the holder's proposal: `infer` reads the rele
 (`model=...`), or as a plain table (`prior=...`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import ClassVar
@@ -21,8 +21,9 @@ from discreet.models.asked import Asked
 from discreet.models.categories import Categories
 from discreet.models.category_questions import Prior
 from discreet.models.model import MadeUp
-from discreet.models.programs.families import family_of
-from discreet.models.programs.program import Cells, Program
+from discreet.models.programs.families import ASKED_FAMILY
+from discreet.models.programs.given_as import program_of
+from discreet.models.programs.program import AskedProgram, Cells, Program
 from discreet.records.columns import Column
 
 
@@ -42,6 +43,27 @@ class ModelledTable(Categories, kind="ModelledTable"):
         object.__setattr__(self, "program", program)
         self.bound  # noqa: B018 - refuses a program that does not fit the columns
 
+    @classmethod
+    def read_by(cls, table: object, model: object) -> "ModelledTable":
+        """Return a published table with what its reader gave as a model; refuse what is no table, or no model."""
+        if not isinstance(table, Categories):
+            raise DeclarationError(
+                f"A model reads releases of one table of categories; this one is about a {type(table).__name__}. "
+                "Nothing was read."
+            )
+        return cls(table.columns, program_of(model, table.columns))
+
+    @classmethod
+    def forecast_of(cls, model: object) -> "ModelledTable":
+        """Return a table with a program; refuse any other model, as a forecast is about the program's parameters."""
+        if not isinstance(model, cls):
+            raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+        return model
+
+    def tables_too(self) -> dict[str, Categories]:
+        """Return nothing: it is published as the table that it is, and in no other way."""
+        return {}
+
     def __repr__(self) -> str:
         return f"ModelledTable({', '.join(column.name for column in self.columns)}; {self.program!r})"
 
@@ -52,10 +74,10 @@ class ModelledTable(Categories, kind="ModelledTable"):
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return the names by which studies ask for programs, and what makes each of keys."""
-        found = {"family": _table_made_by(family_of)}
+        found = {"family": _table_made_by(ASKED_FAMILY)}
         for kind in Program.kinds.newest.values():
             assert issubclass(kind, Program)
-            found |= {name: _table_made_by(make) for name, make in kind.asked_as().items()}
+            found |= {name: _table_made_by(asked) for name, asked in kind.asked_as().items()}
         return found
 
     @cached_property
@@ -154,9 +176,9 @@ def starts_of(bound: Cells) -> list[Floats]:
     return [np.median(draws, axis=0), *draws[:1]]
 
 
-def _table_made_by(make: Callable[..., Program]) -> Asked:
-    @wraps(make)
+def _table_made_by(asked: AskedProgram) -> Asked:
+    @wraps(asked.make)
     def made(*given: object, **keys: object) -> ModelledTable:
-        return make(*given, **keys).table
+        return asked.make(*given, **keys).table
 
-    return Asked(made)
+    return Asked(made, title=asked.title, about=asked.about, keys=asked.keys)

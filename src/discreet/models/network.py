@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
-from discreet.models.asked import Asked
+from discreet.models.asked import Asked, Key, of_levels
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Parameters
 from discreet.models.network_graph import (
@@ -92,7 +92,15 @@ class Network(RowPriors, kind="Network"):
         """Return two names: a network of edges or of a file, and a naive Bayes network."""
         from discreet.models.network_questions import asked_naive_bayes, asked_network
 
-        return {"network": Asked(asked_network), "naive-bayes": Asked(asked_naive_bayes)}
+        arrows = {"edges": Key("Arrows, one in each line", example="smoker -> cancer")}
+        target, features = Key("Column to predict", of_levels), Key("Columns to predict it from", of_levels)
+        parts = {"target": target, "features": features}
+        drawn = "The tables of a Bayesian network whose arrows you draw: each column given those that point to it."
+        naive = "A classifier: how often each level of a column occurs, and the other columns given that level."
+        return {
+            "network": Asked(asked_network, title="Bayesian network", about=drawn, keys=arrows),
+            "naive-bayes": Asked(asked_naive_bayes, title="Classifier (naive Bayes)", about=naive, keys=parts),
+        }
 
     @classmethod
     def from_edges(

@@ -55,7 +55,7 @@ def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bound
         raise DeclarationError(
             f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than 1e-60 or a "
             f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
-            "declaration has no coefficient: leave it out."
+            "declaration tells nothing: leave it out."
         )
     middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
     if not low <= middle <= high:

@@ -12,6 +12,7 @@ from the middle, from which the spread is read. All of it is made of whole numbe
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,9 +78,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return the one name by which studies ask about a column of numbers."""
-        from discreet.models.asked_numbers import asked_number
+        from discreet.models.asked_numbers import ABOUT, KEYS, asked_number
 
-        return {"number": Asked(asked_number)}
+        return {"number": Asked(asked_number, title="Mean, sum, quantiles of a number", about=ABOUT, keys=KEYS)}
 
     def __repr__(self) -> str:
         ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
@@ -101,6 +102,17 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     def square_ends(self) -> int:
         """Return how many places the square of a record is divided among."""
         return self.ends
+
+    @property
+    def squares_share(self) -> Fraction:
+        """Return which share of epsilon squares have by default.
+
+        Half if a variance is asked; a fifth without groups and gaps, where it costs the places nothing; otherwise it
+        is taken from places, and 3/20 gives about the narrowest intervals of a population.
+        """
+        if VARIANCE in self.asks:
+            return Fraction(1, 2)
+        return Fraction(3, 20) if self.ends > 2 else Fraction(1, 5)
 
     @property
     def cells(self) -> tuple[str, ...]:

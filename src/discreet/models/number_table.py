@@ -154,6 +154,11 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return alone and self.by is None and not self.leaves_gaps_out
 
     @property
+    def has_a_cell_for_each(self) -> bool:
+        """Tell whether every whole number has a cell of its own, so that more cells would tell no more."""
+        return self.is_whole and self.count == self.edges[-1] - self.edges[0]
+
+    @property
     def part_in_words(self) -> str:
         """Say how large a part of such a table is."""
         return f"{len(self.edges) - 1} cells"

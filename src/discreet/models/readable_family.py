@@ -14,6 +14,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.bounded_family import BoundedFamily, Law, total_of
+from discreet.models.categories import Categories
 from discreet.models.model import MadeUp
 
 
@@ -34,6 +35,10 @@ class ReadableFamily(BoundedFamily):
         facts: Any = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         found: Self = made(**facts | {name: facts[name] * times for name in self.strength})
         return found
+
+    def tables_too(self) -> dict[str, Categories]:
+        """Return the noisy table of its levels by a suffix for names: it is read from that as well as from a draw."""
+        return {" of the table": Categories(self.column)}
 
     def natural(self, parameter: arb) -> arb:
         """Return the natural parameter eta, where ln p(x | theta) = eta(theta) value(x) + h(x) - A(theta)."""

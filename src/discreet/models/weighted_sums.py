@@ -12,6 +12,7 @@ its population. A person with r rows counts with the share r / max(r, W).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,11 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return 3 * len(self.groups) + 1
 
     @property
+    def squares_share(self) -> Fraction:
+        """Return a quarter: V comes from three noisy parts, and intervals of a population are narrowest with that."""
+        return Fraction(1, 4)
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """Return the names of all sums."""
         named = [(("high", "low"), "rest"), (("high high", "high low", "low low"), "rest of squares")]
@@ -226,9 +232,13 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return found
 
     @staticmethod
-    def residuals(squares: Floats, ratio: float) -> Any:
+    def residual_weights(ratio: float) -> Floats:
+        """Return what sums of the parts of squares are multiplied by to give sum (h - r k)^2."""
+        return np.array([(1 - ratio) ** 2, -ratio * (1 - ratio), ratio**2])
+
+    def residuals(self, squares: Floats, ratio: float) -> Any:
         """Return sum (h - r k)^2 = (1 - r)^2 HH - r (1 - r) HL + r^2 LL, for sums of the parts of squares."""
-        return squares @ np.array([(1 - ratio) ** 2, -ratio * (1 - ratio), ratio**2])
+        return squares @ self.residual_weights(ratio)
 
     def pairs(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the high and low ends of every group, and the three parts of squares, in units."""

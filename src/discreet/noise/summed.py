@@ -208,18 +208,6 @@ def laplace_density(*counts: int) -> tuple[Floats, ...]:
     return values, *(np.exp(np.concatenate([each[last - 1 : 0 : -1], each[:last]]) - each[0]) for each in logs)
 
 
-def log_laplace_sum(count: int, values: Floats) -> Floats:
-    """Return, up to a constant, the log density at real numbers of the sum of so many Laplace numbers of rate 1.
-
-    Beyond the tables it falls as that of one number.
-    """
-    logs = _laplace_table(_FINE, count, 0)
-    steps = np.abs(values) / float(_FINE)
-    last = len(logs) - 1
-    inside = np.interp(steps, np.arange(last + 1), logs)
-    return np.asarray(inside - float(_FINE) * np.maximum(steps - last, 0.0))
-
-
 @dataclass(frozen=True)
 class SummedGaussian(Summed):
     """Sums of Gaussian noise, with one variance for each block."""

@@ -32,7 +32,9 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
+from discreet.markup import html_table
 from discreet.models.model import Model
+from discreet.notebook import Shown, with_picture
 from discreet.planning.learnt_event import learnt_regions
 from discreet.planning.work_ahead import auditing, require
 from discreet.randomness import RandomBits, SeededBits
@@ -75,7 +77,7 @@ class Drawable(Protocol):
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Shown):
     """What was found: for the first data set of `pair` the `event` is at least e^epsilon_lower times likelier.
 
     `hits` are how often it occurred among `draws` outputs of either data set.
@@ -102,6 +104,11 @@ class Audit:
             f"{verdict} ({claim}): epsilon is at least {self.epsilon_lower:.4g} with confidence {self.confidence:g}.\n"
             f"Event: {self.event}. Seen in {seen}."
         )
+
+    def _repr_html_(self) -> str:
+        """Return what was found for a notebook."""
+        title, *lines = str(self).splitlines()
+        return with_picture(html_table(title, (), [(line,) for line in lines], words=1), "audit_chart", [("", self)])
 
     def document(self) -> dict[str, object]:
         """Return all that was found by name."""

@@ -7,10 +7,11 @@ from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import Evidence, Guarantee
 from discreet.markup import html_table
+from discreet.notebook import Shown
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shown):
     """What was checked and what came out.
 
     `epsilon` bounds the loss of every output (pure epsilon); it is infinite where only a delta is promised. `exact`

@@ -28,6 +28,7 @@ from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible
 from discreet.planning.number_accuracy import STUDIES
 from discreet.planning.optimum import can_optimise, optimum
 from discreet.planning.rankings import Contender, Standings, aligned, check_publishable
+from discreet.progress import shown
 from discreet.reading import why_not_exact
 
 LITTLE, SMALL_SHARE = 0.2, 0.1
@@ -59,15 +60,23 @@ class Ranking(Standings[Ranked]):
         """Return the table: name, log score, its share of what exact counts tell, width, Hellinger distances."""
         return [_row(entry) for entry in self.entries]
 
-    def __str__(self) -> str:
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Return what stands above the columns of `rows`."""
+        return "mechanism", "log score", "share", f"{self.best.accuracy.level:.0%} width", "Hellinger", "remapped"
+
+    def remarks(self) -> list[str]:
+        """Say what exact counts would tell, what is a floor for all, and what to mind."""
         known = self.best.accuracy
-        rows = [("", "log score", "share", f"{known.level:.0%} width", "Hellinger", "remapped"), *self.rows()]
         exact_counts = (
             f"Exact counts: log score {known.non_private_log_score:.4f}, width {known.non_private_width:.4f}."
         )
         floor = [] if self.floor is None else [floor_in_words(self.floor)]
-        warnings = [f"{entry.name}: {entry.warning}" for entry in self.entries if entry.warning]
-        return "\n".join([self.stated, *aligned(rows), exact_counts, *floor, *warnings])
+        return [exact_counts, *floor, *(f"{entry.name}: {entry.warning}" for entry in self.entries if entry.warning)]
+
+    def __str__(self) -> str:
+        rows = [("", *self.headings[1:]), *self.rows()]
+        return "\n".join([self.stated, *aligned(rows), *self.remarks()])
 
     def document(self) -> dict[str, object]:
         """Return the whole ranking with the floor."""
@@ -117,7 +126,8 @@ def compare(
     repeats = 100 if repeats is None else repeats
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
-    for kind, made in Mechanism.registered().items():
+    known = Mechanism.registered()
+    for kind, made in shown(known.items(), "Comparing mechanisms", len(known)):
         try:
             if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
                 check_publishable(found, *asked)

@@ -14,10 +14,11 @@ from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
 from discreet.inference.infer import infer
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
-from discreet.models.categories import Categories
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.readable_family import ReadableFamily
+from discreet.notebook import Shown
 from discreet.randomness import SeededBits
 from discreet.reading import why_unreadable
 from discreet.releases import simulate
@@ -42,7 +43,7 @@ class RankedProgram:
 
 
 @dataclass(frozen=True)
-class ProgramRanking:
+class ProgramRanking(Shown):
     """Mechanisms for one program, size and guarantee, the one with the smallest first sd first."""
 
     size: int
@@ -61,6 +62,11 @@ class ProgramRanking:
         return self.entries[0]
 
     @property
+    def stated(self) -> str:
+        """Return under which guarantee all compete."""
+        return f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
+
+    @property
     def headings(self) -> tuple[str, ...]:
         """Return what stands above the columns of `rows`."""
         return "mechanism", *(f"sd of {name}" for name in self.quantities)
@@ -74,12 +80,15 @@ class ProgramRanking:
         words = [f"Means over {self.studies} made-up studies drawn from the prior."]
         return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return html_table(self.stated, self.headings, self.rows(), words=1, notes=self.remarks())
+
     def __str__(self) -> str:
-        title = f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
         rows = [self.headings, *self.rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([title, *lines, *self.remarks()])
+        return "\n".join([self.stated, *lines, *self.remarks()])
 
     def document(self) -> dict[str, object]:
         """Return the whole ranking as a document."""
@@ -96,8 +105,7 @@ def compare_programs(
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = [], {}
     quantities: tuple[str, ...] = ()
-    tables = {} if isinstance(model, ModelledTable) else {" of the table": Categories(model.column)}
-    for suffix, published in {"": model, **tables}.items():
+    for suffix, published in {"": model, **model.tables_too()}.items():
         for kind, made in Mechanism.registered().items():
             if not made.accepts_model(published):
                 continue

@@ -17,12 +17,15 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning, PriorOutweighsWarning
 from discreet.exact import Exact, exact
 from discreet.inference.infer import infer
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models import Categories
 from discreet.models.model import MadeUp
+from discreet.notebook import Shown
 from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
 from discreet.planning.work_ahead import planning, require
+from discreet.progress import shown
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.reading.counts.count_sums import MANY
@@ -40,7 +43,7 @@ _MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up stu
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(Shown):
     """What to expect of the reading of one release, on average over the prior and over the cells.
 
     `width` is that of intervals of the stated level, `error` the distance of the mean from the true probability,
@@ -58,6 +61,16 @@ class Accuracy:
     non_private_error: float
     log_score: float
     non_private_log_score: float
+
+    def _repr_html_(self) -> str:
+        """Return the figures beside those of exact counts for a notebook."""
+        title = f"What to expect of {self.size} records at epsilon = {self.epsilon:g}"
+        lines = [
+            (f"width of {self.level:.0%} intervals", f"{self.width:.4g}", f"{self.non_private_width:.4g}"),
+            ("error of the mean", f"{self.error:.4g}", f"{self.non_private_error:.4g}"),
+            ("log score", f"{self.log_score:.4g}", f"{self.non_private_log_score:.4g}"),
+        ]
+        return html_table(title, ("", "with privacy", "exact counts"), lines, words=1)
 
     def document(self) -> dict[str, float | None]:
         """Return all figures by name; what is not a number is None."""
@@ -97,7 +110,8 @@ def _exactness(mechanism: Mechanism) -> Exactness:
 def _studies(mechanism: Mechanism, level: float, studies: int, seed: int) -> Floats:
     """Return the figures of `_study` for many studies, read at once where that is possible."""
     if not are_read_together(mechanism):
-        return np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in range(studies)])
+        numbers = shown(range(studies), "Reading made-up studies", studies)
+        return np.array([_study(mechanism, level, number, seed, _MOST_ROWS) for number in numbers])
     made_up = MadeUpTables.of(mechanism.model, mechanism.size, studies, seed, _MOST_ROWS)
     truth, outputs = made_up.chosen(made_up.truths), made_up.outputs(mechanism, seed)
     found = ManyStudies.read(mechanism, outputs, made_up.places)
@@ -161,7 +175,8 @@ def _study(mechanism: Mechanism, level: float, number: int, seed: int, most: int
 def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1) -> float:
     """Return the expected width alone, from one row of each made-up study: all that a search needs."""
     if not are_read_together(mechanism):
-        return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in range(repeats)]))
+        numbers = shown(range(repeats), "Reading made-up studies", repeats)
+        return float(np.mean([_study(mechanism, level, number, seed, 1)[0] for number in numbers]))
     made_up = MadeUpTables.of(mechanism.model, mechanism.size, repeats, seed, 1)
     return float(ManyStudies.read(mechanism, made_up.outputs(mechanism, seed), made_up.places).widths(level).mean())
 

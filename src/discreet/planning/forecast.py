@@ -1,9 +1,11 @@
 """How well a program will be read, before anything is spent: Fisher information of made-up releases.
 
 The score of a release at parameters theta is s = J' E[k | z, p(theta)], that of the exact table S = J' k, and
-s = E[S | z]. So the information of a release is E[s s'] = I - E[(S - s)(S - s)'], with I = n sum_i p_i J_i J_i' known:
-made-up releases only have to tell what the noise takes away (a control variate). With the prior's precision the inverse
-is about the covariance of the posterior. It is taken at parameters that are given, or as the median over some from the
+s = E[S | z]. So the information of a release is E[s s'] = E[s S'], and that of the table is known:
+I = E[S S'] = n sum_i p_i J_i J_i'. Both differences are control variates: made-up releases are averaged as
+s s' + c (S S' - I) + d (s S' - s s'), with the c and d that vary least. Where there is little noise these say what it
+takes away (c = -1, d = 2), where there is much what is left (c = d = 0). With the prior's precision the inverse is
+about the covariance of the posterior. It is taken at parameters that are given, or as the median over some from the
 prior.
 
 Where epsilon is tiny the posterior is not normal, and this says too little: rehearse then.
@@ -17,11 +19,11 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.exact import Exact
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.modelled_table import ModelledTable
-from discreet.models.programs.program import Cells, Program
-from discreet.planning.suggest import suggest
+from discreet.models.programs.program import Cells
+from discreet.notebook import Shown
 from discreet.randomness import SeededBits
 from discreet.reading.case import Case, Observed
 from discreet.reading.cells.likelihood import Likelihood
@@ -34,7 +36,7 @@ _STEP = 1e-5
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Shown):
     """Expected posterior standard deviations by name, beside those of exact tables; `kept` is the information's share.
 
     `kept` is the least share over all directions of the parameters, `error` the simulation error of the first sd.
@@ -53,28 +55,26 @@ class Forecast:
         facts = {"epsilon": self.epsilon, "size": self.size, "kept": self.kept, "error": self.error}
         return facts | {"quantities": rows}
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        lines = [(name, f"{sd:.3g}", f"{self.exact_sds[name]:.3g}") for name, sd in self.sds.items()]
+        title = f"{self.size} records at epsilon = {self.epsilon:g}"
+        return html_table(title, ("quantity", "expected sd", "from exact counts"), lines, words=1)
+
     def __str__(self) -> str:
         rows = [f"{name}: sd {sd:.3g} ({self.exact_sds[name]:.3g} from exact counts)" for name, sd in self.sds.items()]
         return "\n".join([f"{self.size} records at epsilon = {self.epsilon:g}", *rows])
 
 
 def forecast(
-    program: Program | Mechanism,
-    size: int | None = None,
-    epsilon: Exact | None = None,
-    at: Mapping[str, float] | None = None,
-    releases: int = RELEASES,
-    seed: int = 1,
+    mechanism: Mechanism, at: Mapping[str, float] | None = None, releases: int = RELEASES, seed: int = 1
 ) -> Forecast:
-    """Return how well a program will be read from a release, on average over made-up ones.
+    """Return how well the program of a mechanism's table will be read from a release, on average over made-up ones.
 
     `at` gives values of the parameters by name, on their own scale, for programs that show them as they are; left out,
-    some are drawn from the prior. A program is published by what `suggest` chooses, or give a mechanism of your own.
+    some are drawn from the prior.
     """
-    mechanism = program if isinstance(program, Mechanism) else _published(program, size, epsilon)
-    model = mechanism.model
-    if not isinstance(model, ModelledTable):
-        raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+    model = ModelledTable.forecast_of(mechanism.model)
     if (why := CellModelsEngine().refusal(Case.before(mechanism))) is not None:
         raise DeclarationError(f"Nobody could read it: {why}.")
     generator = np.random.default_rng(seed)
@@ -91,12 +91,6 @@ def forecast(
         float(np.median(kept)),
         float(np.median(errors)),
     )
-
-
-def _published(program: Program, size: int | None, epsilon: Exact | None) -> Mechanism:
-    if size is None or epsilon is None or not isinstance(program, Program):
-        raise DeclarationError("A forecast takes a program, a size and an epsilon, or a mechanism.")
-    return suggest(program, size, epsilon).mechanism
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
@@ -122,14 +116,12 @@ def _at(
     exactly = _exact_information(bound, theta, chances, mechanism.size)
     scores = np.array([_score(mechanism, output, theta) for output in outputs])
     known = bound.pull_back(np.repeat(theta, releases, axis=0), tables.astype(float))
-    missed = known - scores
-    lost = missed[:, :, None] * missed[:, None, :]
     precision = np.diag(1 / np.maximum(bound.prior_draws(400, np.random.default_rng(0)).var(axis=0), 1e-12))
     jacobian = _jacobian(bound, theta)
-    shares = _shares(exactly, lost.mean(axis=0))
-    private, exact = (_sds(precision + info, jacobian) for info in (_kept(exactly, shares), exactly))
-    halves = [_sds(precision + _kept(exactly, _shares(exactly, part.mean(axis=0))), jacobian)[0] for part in
-              (lost[::2], lost[1::2])]  # fmt: skip
+    shares = _shares(exactly, scores, known)
+    private, exact = (_sds(precision + info, jacobian) for info in (_kept(shares), exactly))
+    parts = [_shares(exactly, scores[start::2], known[start::2]) for start in (0, 1)]
+    halves = [_sds(precision + _kept(part), jacobian)[0] for part in parts]
     return private, exact, float(shares[0].min()), abs(halves[0] - halves[1]) / 2
 
 
@@ -146,15 +138,22 @@ def _exact_information(bound: Cells, theta: Floats, chances: Floats, size: int) 
     return np.asarray(size * (rows * chances[:, None]).T @ rows)
 
 
-def _shares(exactly: Floats, lost: Floats) -> tuple[Floats, Floats]:
-    """Return which shares of the information are kept, between 0 and 1, and in which directions."""
+def _shares(exactly: Floats, scores: Floats, known: Floats) -> tuple[Floats, Floats]:
+    """Return which shares of the information are kept, between 0 and 1, and in which directions.
+
+    Scores are measured in units of the exact information first, so that its share in a direction is E[x x'].
+    """
     root = np.linalg.cholesky(exactly + 1e-9 * np.trace(exactly) / len(exactly) * np.eye(len(exactly)))
-    inner = np.linalg.solve(root, np.linalg.solve(root, lost).T)
-    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
-    return np.clip(1 - values, 1e-6, 1.0), root @ vectors
+    x, whole = np.linalg.solve(root, scores.T), np.linalg.solve(root, known.T)
+    controls = np.stack([(whole * whole).sum(axis=0) - len(x), (x * whole - x * x).sum(axis=0)], axis=1)
+    own = (x * x).sum(axis=0)
+    c, d = np.linalg.lstsq(np.column_stack([controls, np.ones(len(own))]), -own, rcond=None)[0][:2]
+    found = (1 - d) * x @ x.T + c * whole @ whole.T + d * x @ whole.T
+    values, vectors = np.linalg.eigh((found + found.T) / (2 * len(own)) - c * np.eye(len(x)))
+    return np.clip(values, 1e-6, 1.0), root @ vectors
 
 
-def _kept(exactly: Floats, shares: tuple[Floats, Floats]) -> Floats:
+def _kept(shares: tuple[Floats, Floats]) -> Floats:
     values, directions = shares
     return np.asarray((directions * values) @ directions.T)
 

@@ -1,6 +1,6 @@
 """What every ranking of mechanisms is: the same size and guarantee for all, the best one first, and who is left out."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +9,9 @@ from typing import Generic, TypeVar
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees import Evidence
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
+from discreet.notebook import Shown, with_picture
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ ContenderT = TypeVar("ContenderT", bound=Contender)
 
 
 @dataclass(frozen=True)
-class Standings(Generic[ContenderT]):
+class Standings(Shown, ABC, Generic[ContenderT]):
     """Mechanisms for one model, size and guarantee, the best one first. `left_out` says why others are not here."""
 
     size: int
@@ -60,6 +62,24 @@ class Standings(Generic[ContenderT]):
     def stated(self) -> str:
         """Return under which guarantee all compete."""
         return f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
+
+    @property
+    @abstractmethod
+    def headings(self) -> tuple[str, ...]:
+        """Return what stands above the columns of `rows`."""
+
+    @abstractmethod
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table: a name and its figures in each row."""
+
+    @abstractmethod
+    def remarks(self) -> list[str]:
+        """Return the sentences that stand below the table."""
+
+    def _repr_html_(self) -> str:
+        """Return picture and table for a notebook."""
+        page = html_table(self.stated, self.headings, self.rows(), words=1, notes=self.remarks())
+        return with_picture(page, "ranking_chart", self)
 
     def document(self) -> dict[str, object]:
         """Return the whole ranking as a document."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
+from discreet.markup import html_table
 from discreet.mechanisms import (
     BoxMoments,
     ConeMoments,
@@ -37,16 +38,21 @@ from discreet.models import Categories, LinearRegression, Network, NumberSums, N
 from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells
 from discreet.models.programs.program import Program
+from discreet.notebook import Shown
 from discreet.planning.regression_accuracy import expected_effect
 from discreet.reading import Exactness, exactness_of, why_not_exact, why_unreadable
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Suggestion(Shown):
     """A mechanism, and why it was chosen."""
 
     mechanism: Mechanism
     reason: str
+
+    def _repr_html_(self) -> str:
+        """Return both for a notebook."""
+        return html_table(repr(self.mechanism), (), [("chosen because", self.reason)], words=2)
 
 
 def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:

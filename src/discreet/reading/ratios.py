@@ -15,6 +15,7 @@ The law is known through public draws of noise, whose quantiles are taken by ran
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -105,6 +106,7 @@ def _first_crossing(places: Floats, heights: Floats) -> float:
     return float(places[start] + share * (places[end] - places[start]))
 
 
+@lru_cache(maxsize=16)
 def pair_noise(cells: int, rate: float, seed: int, draws: int = DRAWS) -> PairNoise:
     """Draw the noise of two of some cells that sum to zero, P(u) ~ e^(-rate ||u||_1), as real numbers.
 

@@ -24,6 +24,7 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Floats
 from discreet.mathematics.groups import systematic
+from discreet.progress import Steps
 
 ISLANDS, EACH = 16, 64
 """How many islands there are, and how many particles live on each."""
@@ -78,9 +79,11 @@ class Particles:
 
     def temper(self) -> bool:
         """Go through all stages. Tell whether the last was reached with the evaluations that are allowed."""
-        while self.power < 1 and not self.is_spent:
-            self._resample(self._deeper() if self.threshold > 0 else self._warmer())
-            self._mix()
+        with Steps("Tempering, at most", self.most_evaluations) as steps:
+            while self.power < 1 and not self.is_spent:
+                self._resample(self._deeper() if self.threshold > 0 else self._warmer())
+                self._mix()
+                steps.done(self.evaluations)
         return self.power == 1
 
     def _deeper(self) -> Floats:

@@ -16,13 +16,14 @@ from discreet.guarantees.signatures import Signature, SigningKey
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.model import ModelT
+from discreet.notebook import Shown
 
 if TYPE_CHECKING:
     from discreet.reading.cells.likelihood import Likelihood
     from discreet.releases.release import Release
 
 
-class ReleaseFace(Generic[ModelT]):
+class ReleaseFace(Shown, Generic[ModelT]):
     """What is asked of a release once it is there; its public facts are declared where it is defined."""
 
     mechanism: Mechanism[ModelT]

@@ -1,10 +1,13 @@
 """The API for programs, /api/1: releases, questions, plans, budget and audit log, by tokens."""
 
+from fractions import Fraction
+
 from starlette.responses import Response
 
 from discreet.documents import canonical_json
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
+from discreet.guarantees import Accountant
 from discreet.records.values import text_of
 from discreet.serve import audit
 from discreet.serve.front import Asking, Front, as_json
@@ -13,6 +16,7 @@ from discreet.serve.problems import Problem
 from discreet.serve.questions import STATES, read_declaration, require_room
 from discreet.serve.roles import ASK, AUDIT, DECIDE, READ
 from discreet.serve.work import LEVEL
+from discreet.study.forms import query_forms
 
 LARGEST_RELEASE = 2 * 1024 * 1024
 
@@ -35,6 +39,8 @@ def catalogue(front: Front) -> dict[str, object]:
         "columns": levels,
         "numbers": numbers,
         "questions": declared.written_questions(),
+        "models": [form.document() for form in declared.forms.values()],
+        "queries": [form.document() for form in query_forms().values()],
         "policy": "automatic" if serving.is_automatic else "steward",
         "allowance": exact_text(serving.allowance) if serving.is_automatic else None,
         "time_limit": serving.time_limit,
@@ -43,16 +49,33 @@ def catalogue(front: Front) -> dict[str, object]:
 
 
 def planned(asking: Asking, keys: object) -> dict[str, object]:
-    """Return a plan beside what is left of the budget and of the allowance."""
+    """Return what a question costs, and by which mechanism, beside what is left of the budget and of the allowance."""
     asking.work()
     front = asking.front
     found = front.desk.ask("plan", front.study, keys)
-    budget = front.budget
-    left = budget.get("remaining")
-    name = str(budget.get("currency"))
-    remaining = {"name": name, "left": left.get(name)} if isinstance(left, dict) else None
-    beside = {"remaining": remaining, "allowance": front.allowance(asking.somebody)}
-    return (found if isinstance(found, dict) else {}) | beside
+    plan = found if isinstance(found, dict) else {}
+    return plan | {"remaining": _remaining(front.budget, plan), "allowance": front.allowance(asking.somebody)}
+
+
+def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, object] | None:
+    """Return what is left, and what will be; the latter is not known where charges are no sums of epsilon."""
+    left, name = budget.get("remaining"), str(budget.get("currency"))
+    if not isinstance(left, dict):
+        return None
+    after = None
+    if name == "epsilon" and budget.get("accountant") == Accountant.BASIC.value:
+        after = exact_text(max(Fraction(0), Fraction(left[name]) - Fraction(str(plan["epsilon"]))))
+    return {"name": name, "left": left.get(name), "after": after}
+
+
+def planned_width(asking: Asking, keys: object) -> dict[str, object]:
+    """Return how wide the intervals of a question will be; in words why that is not foretold, if it is not."""
+    asking.work()
+    try:
+        found = asking.front.desk.ask("width", asking.front.study, keys)
+    except DeclarationError as problem:
+        found = {"width": None, "words": f"No width is foretold: {problem}"}
+    return found if isinstance(found, dict) else {}
 
 
 def ask(asking: Asking, keys: object, key: str | None) -> tuple[dict[str, object], bool]:
@@ -80,10 +103,10 @@ def level_of(asking: Asking) -> float:
 def reading_of(asking: Asking, text: str) -> dict[str, object]:
     """Return the reading of a release, at the level and about the event and groups that are asked for."""
     asking.work()
-    event, by = asking.query("event"), asking.query("by")
-    if len(event or "") > 500 or len(by or "") > 500:
-        raise Problem(400, "An event and a column are named in at most 500 characters.")
-    found = asking.front.desk.ask("reading", text, level_of(asking), event, by)
+    chosen = [asking.query(name) for name in ("event", "by", "group")]
+    if any(len(each or "") > 500 for each in chosen):
+        raise Problem(400, "Events, columns and groups are named in at most 500 characters.")
+    found = asking.front.desk.ask("reading", text, level_of(asking), *chosen)
     return found if isinstance(found, dict) else {}
 
 
@@ -104,7 +127,7 @@ def _budget(asking: Asking) -> Response:
 
 
 def _plan(asking: Asking) -> Response:
-    return as_json(planned(asking, asking.json))
+    return as_json(planned(asking, asking.json) | planned_width(asking, asking.json))
 
 
 def _ask(asking: Asking) -> Response:
@@ -197,7 +220,7 @@ RULES: tuple[Rule, ...] = (
     Rule("GET", "/api/1/releases", READ, _releases, "All releases, newest first.", "api"),
     Rule("GET", _RELEASE, READ, _release, "A release: the document itself.", "api"),
     Rule("GET", f"{_RELEASE}/reading", READ, _reading, "What a release says, with intervals.", "api",
-         parameters=("query:level", "query:event", "query:by")),
+         parameters=("query:level", "query:event", "query:by", "query:group")),
     Rule("GET", f"{_RELEASE}/table", READ, _table, "The rows of a reading as CSV.", "api",
          parameters=("query:level",)),
     Rule("POST", "/api/1/verifications", READ, _verify, "Check a release, given as its document.", "api",

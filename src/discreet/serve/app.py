@@ -41,7 +41,9 @@ def application(front: Front) -> ASGIApp:
         methods.setdefault(rule.path, []).append(rule)
     routes = [Route(path, _endpoint(front, rules), methods=_methods(rules)) for path, rules in methods.items()]
     handlers = {HTTPException: _lost(front), Exception: _lost(front)}
-    return Headed(Starlette(routes=routes, exception_handlers=handlers), front.settings.is_secure)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False  # it would send people to whatever name a request calls this server by
+    return Headed(app, front.settings.is_secure)
 
 
 def _methods(rules: Iterable[Rule]) -> list[str]:

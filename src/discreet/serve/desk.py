@@ -7,6 +7,7 @@ a desk that is late is closed, and the next question gets a new one.
 import multiprocessing
 import threading
 from collections import OrderedDict
+from hashlib import sha256
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Protocol
@@ -14,6 +15,7 @@ from typing import Protocol
 from discreet import errors
 from discreet.documents import canonical_json
 from discreet.errors import DeclarationError, DiscreetError
+from discreet.serve.slot import little_memory
 from discreet.serve.work import worked_out
 
 SECONDS = 20.0
@@ -52,7 +54,7 @@ class Desk:
 
     def ask(self, name: str, *arguments: object) -> object:
         """Let the desk work something out; the same question is worked out once."""
-        question = canonical_json([name, arguments])
+        question = sha256(canonical_json([name, arguments]).encode()).hexdigest()  # documents are long
         if (known := self._known.get(question)) is not None:
             return _answer(*known)
         if not self._line.acquire(blocking=False):
@@ -109,7 +111,9 @@ def _sit(pipe: Connection) -> None:
             name, arguments = pipe.recv()
         except (EOFError, KeyboardInterrupt):
             return
-        pipe.send(worked_out(name, arguments))
+        with little_memory():
+            found = worked_out(name, arguments)
+        pipe.send(found)
 
 
 def _answer(kind: str, found: object) -> object:

@@ -7,6 +7,7 @@ other site can know. Nothing is looked up for a route before all of this has pas
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
 from anyio import move_on_after
@@ -56,7 +57,7 @@ async def guarded(front: Front, rule: Rule, request: Request) -> Response:
         front.buckets.take("sign-in", address, rates.sign_in)
     body = await _body(request, rule)
     if rule.kind == "page" and request.method not in _SAFE:
-        _require_own_origin(request)
+        _require_own_origin(request, front.settings.is_secure)
     return await run_in_threadpool(_let_in, front, rule, request, body, address)
 
 
@@ -89,11 +90,22 @@ def require_known_way(front: Front, request: Request) -> str:
         raise Problem(400, "This server is not called that. Nothing was done.")
     peer = request.client.host if request.client is not None else ""
     if settings.is_proxy(peer):
-        forwarded = request.headers.get("x-forwarded-for", "").split(",")[-1].strip()
-        return forwarded[:64] or peer
+        forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")[-1].strip()
+        if settings.user_header is not None and len(request.headers.getlist(settings.user_header)) > 1:
+            raise Problem(400, "The proxy says more than once who somebody is. Nothing was done.")
+        return neighbourhood(forwarded[:64] or peer)
     if settings.user_header is not None and settings.user_header in request.headers:
         raise Problem(400, "Only the declared proxy says who somebody is. Nothing was done.")
-    return peer
+    return neighbourhood(peer)
+
+
+def neighbourhood(address: str) -> str:
+    """Return whose rates an address counts for: itself, and in IPv6 its network of 64 bits, which one person has."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((found, 64), strict=False)) if found.version == 6 else address
 
 
 async def _body(request: Request, rule: Rule) -> bytes:
@@ -114,11 +126,12 @@ async def _body(request: Request, rule: Rule) -> bytes:
     return bytes(found)
 
 
-def _require_own_origin(request: Request) -> None:
+def _require_own_origin(request: Request, is_secure: bool) -> None:
     """Refuse a form that another site sent: browsers say where a form comes from."""
-    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    host = request.headers["host"].lower()
-    if (origin is not None and urlsplit(origin).netloc.lower() != host) or site not in (None, "same-origin", "none"):
+    origin, site = urlsplit(request.headers.get("origin", "")), request.headers.get("sec-fetch-site")
+    is_said = "origin" in request.headers
+    is_other = origin.netloc.lower() != request.headers["host"].lower() or (is_secure and origin.scheme != "https")
+    if (is_said and is_other) or site not in (None, "same-origin", "none"):
         raise Problem(403, "This form was sent by another site. Nothing was done.")
 
 

@@ -28,7 +28,7 @@ class Rates:
 
     sign_in: int = 10
     anything: int = 600
-    work: int = 60
+    work: int = 120
 
 
 class Buckets:

@@ -16,6 +16,7 @@ _PARAMETERS: dict[str, tuple[Part, str]] = {
     "level": ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, "The probability of intervals."),
     "event": (_EVENT, "An event such as 'fall=yes'."),
     "by": (_EVENT, "With an event: the column whose levels are the groups."),
+    "group": (_EVENT, "Only the rows of this group, such as 'ward=North'."),
     "before": ({"type": "integer", "minimum": 0, "maximum": 10**11 - 1}, "Only lines with lower numbers."),
     "Idempotency-Key": (
         {"type": "string", "pattern": "^[!-~]{1,200}$"},

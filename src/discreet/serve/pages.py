@@ -1,14 +1,16 @@
-"""The pages for people: budget, catalogue, ask, questions, releases, verify, audit log. Accounts are in `own_pages`."""
+"""The pages for people: budget, catalogue, questions, releases, verify, audit log.
 
-import secrets
+Pages on which people ask are in `ask_pages`, accounts in `own_pages`.
+"""
+
 from importlib.resources import files
 
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from discreet.documents import canonical_json, read_json
-from discreet.errors import DeclarationError, DiscreetError, DocumentError
-from discreet.serve import audit, own_pages
-from discreet.serve.api import LARGEST_RELEASE, ask, catalogue, level_of, number_of, planned, reading_of
+from discreet.documents import canonical_json
+from discreet.errors import DeclarationError, DiscreetError
+from discreet.serve import ask_pages, audit, own_pages
+from discreet.serve.api import LARGEST_RELEASE, catalogue, level_of, number_of, reading_of
 from discreet.serve.front import Asking, as_json
 from discreet.serve.guard import Rule
 from discreet.serve.problems import Problem
@@ -34,7 +36,8 @@ def _static(asking: Asking) -> Response:
     name = asking.path("name")
     if name not in _STATIC:
         raise Problem(404, "There is no such file.")
-    content = files("discreet.serve").joinpath("static", *name.split("/")).read_bytes()
+    room, *inside = ("discreet.show",) if name.startswith("vendor/vega") else ("discreet.serve", "static")
+    content = files(room).joinpath(*inside, *name.split("/")).read_bytes()
     return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
 
 
@@ -54,62 +57,6 @@ def _home(asking: Asking) -> Response:
 
 def _catalogue(asking: Asking) -> Response:
     return page(asking, "catalogue.html", study=catalogue(asking.front))
-
-
-def _ask_form(asking: Asking) -> Response:
-    study = catalogue(asking.front)
-    prepared = asking.front.declarations.written_questions()
-    name = asking.query("from")
-    keys = dict(prepared.get(name, {}) if name else {})
-    more = {key: keys[key] for key in keys if key not in ("label", "columns", "epsilon", "mechanism", "delta")}
-    known = {"keys": keys, "more": canonical_json(more) if more else "", "prepared": list(prepared), "name": name}
-    allowance = asking.front.allowance(asking.somebody)
-    return page(
-        asking, "ask.html", study=study, key=secrets.token_hex(16), allowance=allowance,
-        remaining=bars(asking.front.budget), **known,
-    )  # fmt: skip
-
-
-def keys_of(asking: Asking) -> dict[str, object]:
-    """Return the keys of the question that a form asks."""
-    question: dict[str, object] = {}
-    for name in ("label", "epsilon", "delta", "mechanism"):
-        if value := asking.field(name).strip():
-            question[name] = value
-    if columns := [each for each in asking.form.get("columns", []) if each]:
-        question["columns"] = columns
-    question |= _object(asking.field("more"), "More keys")
-    query = _object(asking.field("query"), "A query")
-    asked: dict[str, object] = {"question": question}
-    return asked | ({"query": query} if query else {})
-
-
-def _object(text: str, what: str) -> dict[str, object]:
-    if not text.strip():
-        return {}
-    try:
-        found = read_json(text)
-    except DocumentError as problem:
-        raise DeclarationError(f"{what}: {problem}") from None
-    if not isinstance(found, dict):
-        raise DeclarationError(f'{what} is an object of JSON, such as {{"model": "network"}}.')
-    return found
-
-
-def _live_plan(asking: Asking) -> Response:
-    if not any(asking.field(name).strip() for name in ("epsilon", "more")) or not asking.field("label").strip():
-        return page(asking, "plan.html", plan=None, words="Give a label, columns and an epsilon to see the plan.")
-    try:
-        return page(asking, "plan.html", plan=planned(asking, keys_of(asking)), words="")
-    except Problem:
-        raise
-    except DiscreetError as problem:
-        return page(asking, "plan.html", plan=None, words=Problem.of(problem).words)
-
-
-def _ask(asking: Asking) -> Response:
-    found, _ = ask(asking, keys_of(asking), asking.field("key") or None)
-    return RedirectResponse(f"/questions/{found['id']}", 303)
 
 
 def _questions(asking: Asking) -> Response:
@@ -159,10 +106,9 @@ def _release(asking: Asking) -> Response:
         raise
     except DiscreetError as error:
         problem = Problem.of(error).words
-    columns = found.get("columns") or {}
-    event, by = asking.query("event") or "", asking.query("by") or ""
-    known = {"level": level_of(asking), "event": event, "by": by, "columns": columns, "problem": problem}
-    return page(asking, "release.html", release=release, reading=found, **known)
+    chosen = {name: asking.query(name) or "" for name in ("event", "by", "group")}
+    known = {"level": level_of(asking), "columns": found.get("columns") or {}, "groups": found.get("groups") or []}
+    return page(asking, "release.html", release=release, reading=found, problem=problem, **known, **chosen)
 
 
 def _chart(asking: Asking) -> Response:
@@ -217,9 +163,7 @@ RULES: tuple[Rule, ...] = (
     Rule("GET", "/health", None, _health, "Tells whether the front answers."),
     Rule("GET", "/", READ, _home, "The budget."),
     Rule("GET", "/catalogue", READ, _catalogue, "Columns, levels and bounds."),
-    Rule("GET", "/ask", ASK, _ask_form, "A form for a question."),
-    Rule("POST", "/ask/plan", ASK, _live_plan, "The plan of a question while it is written."),
-    Rule("POST", "/ask", ASK, _ask, "Ask."),
+    *ask_pages.RULES,
     Rule("GET", "/questions", READ, _questions, "The questions that you may see."),
     Rule("GET", "/questions/{id}", READ, _question, "One question."),
     Rule("POST", "/questions/{id}/decision", DECIDE, _decide, "Approve or decline."),

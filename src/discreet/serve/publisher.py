@@ -43,7 +43,7 @@ from discreet.serve.questions import (
     used,
 )
 from discreet.serve.schema import Queue, questions, releases
-from discreet.serve.slot import Outcome, in_a_process
+from discreet.serve.slot import Outcome, in_a_process, little_memory
 from discreet.study import Study
 
 WITHHELD = "It could not be published. The reason is withheld: the steward finds it where the publisher runs."
@@ -126,7 +126,12 @@ class Publisher:
     def _read(self, asked: Asked) -> Read:
         """Read a question; one that takes too long, or fails without a word, is tried elsewhere first and refused."""
         limit = self.study.serving.time_limit
-        tried = self._slot(lambda: _nothing(read_declaration(self.study, asked.keys)), limit)
+
+        def trial() -> None:
+            with little_memory():
+                read_declaration(self.study, asked.keys)
+
+        tried = self._slot(trial, limit)
         if tried.problem is not None:
             raise tried.problem
         if tried.is_silent or tried.is_overrun:
@@ -247,7 +252,3 @@ class Publisher:
         for place in sorted(map(str, places), key=len, reverse=True):
             words = words.replace(place, "(place withheld)") if len(place) > 1 else words
         return words
-
-
-def _nothing(read: Read) -> None:
-    """Forget a question that was only tried."""

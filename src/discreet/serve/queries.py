@@ -1,12 +1,12 @@
-"""Queries of a fresh draw (algorithm 1 of paper 002), written as objects of JSON and read as declared questions.
+"""Queries of a fresh draw (algorithm 1 of paper 002): the keys of [queries.NAME] in a study, without `of`.
 
-{"mean": true}
-{"probability": "fall=yes"}                    {"probability": "fall=yes", "given": "ward=North"}
-{"expectation": {"no": 0, "yes": 1}}           {"expectation": {...}, "given": "ward=North"}
-{"predictive": "fall=yes", "records": 100}
+{"kind": "mean"}
+{"kind": "probability", "event": "fall=yes"}
+{"kind": "conditional-expectation", "values": {"fall=no": 0, "fall=yes": 1}, "given": "ward=North"}
+{"kind": "predictive", "event": "fall=yes", "records": 100}
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import cast
 
 import numpy as np
@@ -15,49 +15,25 @@ from discreet.errors import DeclarationError, DiscreetError
 from discreet.mathematics.distributions import CountDistribution
 from discreet.reading.case import Observed
 from discreet.releases import Release
-from discreet.session import (
-    ConditionalExpectation,
-    ConditionalProbability,
-    Draw,
-    Expectation,
-    Mean,
-    Predictive,
-    Probability,
-    Query,
-)
+from discreet.session import Draw, Query
 from discreet.study import Question
+from discreet.study.keys import Maker
+from discreet.study.queries import KINDS
 
-_SHAPES: Mapping[frozenset[str], Callable[..., Query]] = {
-    frozenset({"mean"}): lambda mean: Mean(),
-    frozenset({"probability"}): lambda probability: Probability(probability),
-    frozenset({"probability", "given"}): lambda probability, given: ConditionalProbability(probability, given),
-    frozenset({"expectation"}): lambda expectation: Expectation(expectation),
-    frozenset({"expectation", "given"}): lambda expectation, given: ConditionalExpectation(expectation, given),
-    frozenset({"predictive", "records"}): lambda predictive, records: Predictive(predictive, records),
-}
-_MOST_RECORDS = 10_000
+MOST_RECORDS = 10_000
+"""Further records that a predictive query may ask about: its answer has a number for each."""
 
 
 def read_query(written: object) -> Query:
-    """Read a query, or refuse it in words."""
-    make = _SHAPES.get(frozenset(written)) if isinstance(written, dict) else None
-    if make is None or not isinstance(written, dict) or not all(_fits(*each) for each in written.items()):
-        raise DeclarationError(
-            "A query is {mean: true}, {probability: EVENT}, {expectation: {EVENT: NUMBER}}, each of the last two with "
-            f"given: EVENT if wanted, or {{predictive: EVENT, records: 1 to {_MOST_RECORDS}}}. An event is a text such "
-            "as 'ward=North, fall=yes'."
-        )
-    return make(**written)
-
-
-def _fits(name: object, value: object) -> bool:
-    if name == "mean":
-        return value is True
-    if name == "records":
-        return type(value) is int and 1 <= value <= _MOST_RECORDS
-    if name == "expectation":
-        return isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())
-    return isinstance(value, str) and len(value) <= 500
+    """Read a query by the parser of study files, or refuse it in words."""
+    kind = written.get("kind") if isinstance(written, dict) else None
+    if not isinstance(written, dict) or not isinstance(kind, str) or kind not in KINDS:
+        raise DeclarationError(f"A query has a kind, one of {', '.join(KINDS)}, and the keys of that kind.")
+    records = written.get("records")
+    if isinstance(records, int) and records > MOST_RECORDS:
+        raise DeclarationError(f"A query is about at most {MOST_RECORDS} further records; got {records}.")
+    maker: Maker[Query] = Maker(f"A query of kind {kind!r}", KINDS[kind], {})
+    return maker.made({key: value for key, value in written.items() if key != "kind"})
 
 
 def require_draw(question: Question, query: Query) -> None:

@@ -32,6 +32,11 @@ WAITING, DECLINED, WITHDRAWN = "waiting", "declined", "withdrawn"
 QUEUED, RUNNING, ANSWERED, REFUSED, FAILED = "queued", "running", "answered", "refused", "failed"
 STATES = (WAITING, QUEUED, RUNNING, ANSWERED, REFUSED, FAILED, DECLINED, WITHDRAWN)
 MOST_OPEN = 100  # questions of one account that wait or are being answered
+MOST_A_DAY = 500  # questions that one account asks within a day, those that were taken back among them
+_DAY = 86_400.0
+LONGEST = 16_384  # characters of a question
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Signs that turn the direction of writing: a label that has them may look like another one."""
 
 
 class ConflictError(DeclarationError):
@@ -106,8 +111,10 @@ def read_declaration(declarations: Declarations, keys: object) -> Read:
     if not isinstance(keys, dict) or not set(keys) <= {"question", "query"} or "question" not in keys:
         raise DeclarationError("Asked is an object with the keys `question` and, for a fresh draw, `query`.")
     question = declarations.asked(keys["question"])
-    if not is_label(question.label):
-        raise DeclarationError("A label is a proper text of 1 to 500 characters.")
+    if not is_label(question.label) or set(question.label) & _TURNING:
+        raise DeclarationError(
+            "A label is a proper text of 1 to 500 characters, none of which turns the writing around."
+        )
     if question.only_claimed is not None:
         raise DeclarationError(f"This cannot be published: {question.only_claimed}.")
     query = None
@@ -118,8 +125,10 @@ def read_declaration(declarations: Declarations, keys: object) -> Read:
             question = replace(question, reading=NO_READING)
     elif question.refusal is not None:
         raise DeclarationError(f"Nobody could read the release, because {question.refusal}. Change the question.")
-    given = {name: value for name, value in keys.items() if value is not None}
-    return Read(question, query, canonical_json(given))
+    declaration = canonical_json({name: value for name, value in keys.items() if value is not None})
+    if len(declaration) > LONGEST:
+        raise DeclarationError(f"A question has at most {LONGEST} characters; this one has {len(declaration)}.")
+    return Read(question, query, declaration)
 
 
 class Questions:
@@ -141,6 +150,8 @@ class Questions:
             own = self._of(connection, person.name)
             if sum(each.state in (WAITING, QUEUED, RUNNING) for each in own) >= MOST_OPEN:
                 raise ConflictError(f"{MOST_OPEN} of your questions are open. Wait for them. Nothing was asked.")
+            if sum(each.asked_at > now - _DAY for each in own) >= MOST_A_DAY:
+                raise ConflictError(f"You asked {MOST_A_DAY} questions within a day. Nothing was asked. Wait a while.")
             automatic = declarations.serving.is_automatic and self._fits(own, cost, declarations)
             row = {
                 "id": secrets.token_hex(8), "account": person.name, "key": key, "declaration": read.declaration,
@@ -233,7 +244,10 @@ def used(own: Sequence[Asked], before: int | None = None) -> Fraction:
         if each.decided_by is None and (before is None or each.number < before)
         and (each.state in (QUEUED, RUNNING) or each.is_charged)
     ]  # fmt: skip
-    return sum((Fraction(each.epsilon) for each in counted), Fraction(0))
+    try:
+        return sum((Fraction(each.epsilon) for each in counted), Fraction(0))
+    except (ValueError, ZeroDivisionError):  # a front that was taken over may have written anything
+        raise DeclarationError("What was asked before cannot be added up: the queue holds what is no number.") from None
 
 
 def require_room(cost: Guarantee, label: str, budget: dict[str, object]) -> None:

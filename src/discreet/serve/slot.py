@@ -6,13 +6,16 @@ of a refusal of this library, which carry no value of a record. Whatever else go
 
 import ctypes
 import os
+import resource
 import select
 import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from discreet import errors
 from discreet.documents import canonical_json, read_json
@@ -49,6 +52,20 @@ def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
     if is_overrun:
         return Outcome(is_overrun=True)
     return _outcome(written or b"")
+
+
+@contextmanager
+def little_memory(more: int = 4 << 30) -> Iterator[None]:
+    """Let what strangers ask for take so many bytes beside what is taken already; beyond that it fails at once."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    known = Path("/proc/self/statm")
+    taken = int(known.read_text().split()[0]) * resource.getpagesize() if known.exists() else 0
+    wished = taken + more if hard == resource.RLIM_INFINITY else min(taken + more, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wished, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def fork() -> int:

@@ -3,35 +3,43 @@
 All of it is plain data in and plain data out, so that another process can do it, under a time limit.
 """
 
-import csv
-import io
 import json
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
+import numpy as np
+
 from discreet.errors import DeclarationError, DiscreetError, DocumentError
 from discreet.exact import exact_text
 from discreet.inference import Posterior, infer
+from discreet.inference.posteriors.row import Row
 from discreet.planning import expected_accuracy, verify
+from discreet.planning.many_studies import are_read_together
 from discreet.planning.planned_reading import planned_reading
+from discreet.planning.planned_rows import PlannedRows, planned_rows
 from discreet.reading import why_unreadable
 from discreet.records.values import text_of
 from discreet.releases import Release
-from discreet.serve.questions import Read, read_declaration
+from discreet.serve.questions import read_declaration
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
-from discreet.show.tables import document_of, rows_with_truth
+from discreet.show.tables import csv_text, document_of, rows_with_truth
+from discreet.study import Question
 from discreet.study.declarations import Declarations
+from discreet.study.mechanisms import ways_of
 
 LEVEL = 0.9
-_STUDIES = 24  # made-up studies that a live plan reads
+_STUDIES = 24  # made-up studies that a live plan reads, at most
+_SECONDS = 3.0  # of the processor, after which no further study is begun
+_MOST_ROWS = 12  # that a plan shows
 Plain = dict[str, object]
 
 
 def plan(study: Plain, keys: object) -> Plain:
-    """Return what an analyst sees before anything is spent: mechanism and reason, cost, expected width."""
+    """Return what an analyst sees before anything is spent: mechanism and reason, and what it costs."""
     read = read_declaration(Declarations.from_document(study), keys)
     question, cost = read.question, read.cost
     return {
@@ -42,12 +50,14 @@ def plan(study: Plain, keys: object) -> Plain:
         "delta": exact_text(cost.delta),
         "evidence": f"{cost.evidence.value}: {cost.reason}",
         "protects": question.unit.description,
+        "mechanisms": ways_of(question.model),
         "declaration": json.loads(read.declaration),
-        **_width(read),
     }
 
 
-def _width(read: Read) -> Plain:
+def width(study: Plain, keys: object) -> Plain:
+    """Return how wide the intervals of a question will be, from made-up studies: for all shares, else row by row."""
+    read = read_declaration(Declarations.from_document(study), keys)
     question = read.question
     if read.query is not None:
         return {"width": None, "words": "One answer from one fresh draw of the posterior: it holds the draw's luck."}
@@ -56,35 +66,63 @@ def _width(read: Read) -> Plain:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = expected_accuracy(question.mechanism, LEVEL, _STUDIES)
+            return _of_shares(question) if are_read_together(question.mechanism) else _by_row(question)
     except DiscreetError as problem:
         return {"width": None, "words": f"No width is foretold: {problem}"}
-    what = "an effect" if question.model.row_scales is not None else "a share"
+
+
+def _of_shares(question: Question) -> Plain:
+    found = expected_accuracy(question.mechanism, LEVEL, _STUDIES)
     return {
-        "width": found.width,
-        "exact_width": found.non_private_width,
-        "level": LEVEL,
-        "words": f"A {LEVEL:.0%} interval of {what} will be about {found.width:.3g} wide; exact counts would give "
+        "width": found.width, "exact_width": found.non_private_width, "level": LEVEL,
+        "words": f"A {LEVEL:.0%} interval of a share will be about {found.width:.3g} wide; exact counts would give "
         f"{found.non_private_width:.3g}. {planned_reading(question.mechanism)}",
-    }
+    }  # fmt: skip
 
 
-def reading(document: str, level: float, event: str | None, by: str | None) -> Plain:
-    """Return what a release says: rows, remarks and a picture; with an event, its probability or rates by group."""
+def _by_row(question: Question) -> Plain:
+    """Return the widths of rows, averaged over the few made-up studies for which there is time; one at least."""
+    until, found = time.process_time() + _SECONDS, list[PlannedRows]()
+    while not found or (len(found) < _STUDIES and time.process_time() < until):
+        found.append(planned_rows(question.mechanism, LEVEL, len(found)))
+    widths = np.mean([each.widths for each in found], axis=0)
+    exactly = np.mean([each.exact_widths for each in found], axis=0)
+    rows = [
+        {"quantity": row.quantity, "given": row.given, "width": float(wide), "exact_width": float(known),
+         "unit": row.unit_text}
+        for row, wide, known in zip(found[0].rows, widths, exactly, strict=True)
+    ]  # fmt: skip
+    studies = "one made-up study" if len(found) == 1 else f"{len(found)} made-up studies"
+    return {
+        "width": float(widths[0]), "exact_width": float(exactly[0]), "level": LEVEL, "rows": rows[:_MOST_ROWS],
+        "words": f"Expected widths of {LEVEL:.0%} intervals, from {studies} drawn from the prior and read as a release "
+        f"would be{f'; the first {_MOST_ROWS} of {len(rows)} rows' if len(rows) > _MOST_ROWS else ''}.",
+    }  # fmt: skip
+
+
+def reading(document: str, level: float, event: str | None, by: str | None, group: str | None = None) -> Plain:
+    """Return what a release says: rows, remarks and a picture; of an event, its probability or rates by group.
+
+    `group` leaves the rows of one group alone, where rows have groups.
+    """
     release = Release.from_json(document)
     if (why := why_unreadable(release.mechanism)) is not None:
-        return {"unreadable": why, "rows": [], "chart": None, "columns": _columns(release), "notes": []}
+        return {"unreadable": why, "rows": [], "chart": None, "columns": {}, "notes": []}
     if by is not None and event is None:
         raise DeclarationError("Groups go with an event: say which event is looked at in each of them.")
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         posterior = _posterior(release)
-        rows = _rows(posterior, level, event, by)
-        chart = _chart(posterior, level, event, by)
+        every = posterior.rows(level)
+        groups = list(dict.fromkeys(row.given for row in every if row.given))
+        rows = _asked_rows(posterior, level, event, by) if event is not None else _of_group(every, group)
+        chart = _chart(posterior, rows, level, event, by, group)
         found = document_of(posterior, level)
     notes = list(dict.fromkeys(str(each.message) for each in seen))
-    return found | {"rows": rows, "chart": chart, "columns": _columns(release), "notes": notes,
-                    "remarks": list(posterior.remarks(level)), "answers": sorted(posterior.answers)}  # fmt: skip
+    return found | {
+        "rows": [_plain_row(row) for row in rows], "chart": chart, "columns": _events(posterior), "notes": notes,
+        "groups": groups, "remarks": list(posterior.remarks(level)), "answers": sorted(posterior.answers),
+    }  # fmt: skip
 
 
 def _posterior(release: Release) -> Posterior:
@@ -92,28 +130,37 @@ def _posterior(release: Release) -> Posterior:
     return found
 
 
-def _rows(posterior: Posterior, level: float, event: str | None, by: str | None) -> list[Plain]:
-    if event is None:
-        rows = posterior.rows(level)
-    elif by is None:
-        rows = (posterior.chance(event, None, level),)
-    else:
-        rows = posterior.rates(event, by, level)
-    return [asdict(row) | dict(zip(("mean_text", "low_text", "high_text"), row.texts, strict=True)) for row in rows]
+def _asked_rows(posterior: Posterior, level: float, event: str, by: str | None) -> Sequence[Row]:
+    return (posterior.chance(event, None, level),) if by is None else posterior.rates(event, by, level)
 
 
-def _chart(posterior: Posterior, level: float, event: str | None, by: str | None) -> object:
+def _of_group(rows: Sequence[Row], group: str | None) -> Sequence[Row]:
+    kept = [row for row in rows if group in (None, row.given)]
+    if not kept:
+        raise DeclarationError(f"There is no group {group!r} in this release.")
+    return kept
+
+
+def _plain_row(row: Row) -> Plain:
+    return asdict(row) | dict(zip(("mean_text", "low_text", "high_text"), row.texts, strict=True))
+
+
+def _chart(
+    posterior: Posterior, rows: Sequence[Row], level: float, event: str | None, by: str | None, group: str | None
+) -> object:
     try:
         if event is not None and by is not None:
             return charts.comparison_chart(posterior, event, by, level)
-        return charts.posterior_chart(posterior, level) if event is None else None
+        if event is None and group is None:
+            return charts.posterior_chart(posterior, level)
+        return charts.rows_chart(posterior, rows, level)
     except DeclarationError:
         return None  # too many rows for a picture: the table has them
 
 
-def _columns(release: Release) -> Plain:
-    columns = release.model.declared_columns
-    return {column.name: [text_of(level) for level in column.levels] for column in columns}
+def _events(posterior: Posterior) -> Plain:
+    """Return the columns whose levels make up events, with these; none if the model has no events."""
+    return {column.name: [text_of(level) for level in column.levels] for column in posterior.columns}
 
 
 def account(document: str) -> str:
@@ -135,15 +182,7 @@ def table(document: str, level: float) -> str:
     if (why := why_unreadable(release.mechanism)) is not None:
         raise DocumentError(f"There is no table: {why}.")
     rows = rows_with_truth(_quiet(release).rows(level))
-    written = io.StringIO()
-    writer = csv.DictWriter(written, list(rows[0]))
-    writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
-    return written.getvalue()
-
-
-def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 
 def verification(document: str) -> Plain:
@@ -163,7 +202,9 @@ def verification(document: str) -> Plain:
     }
 
 
-WORK = {"plan": plan, "reading": reading, "account": account, "table": table, "verification": verification}
+WORK = {
+    "plan": plan, "width": width, "reading": reading, "account": account, "table": table, "verification": verification,
+}  # fmt: skip
 """Everything that another process may be asked to work out, by name."""
 
 
@@ -173,6 +214,8 @@ def worked_out(name: str, arguments: Sequence[object]) -> tuple[str, object]:
         return "", cast(object, WORK[name](*arguments))  # type: ignore[operator]  # by name, with its own arguments
     except DiscreetError as problem:
         return type(problem).__name__, str(problem)
+    except MemoryError:
+        return "DeclarationError", "This takes more memory than a server spends on it. Nothing was charged."
     except RecursionError:
         return "DeclarationError", "This is nested too deeply."
     except Exception as problem:  # noqa: BLE001 - no record is near, and yet nobody is shown a raw exception

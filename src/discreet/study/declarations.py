@@ -7,6 +7,7 @@ own, over the same columns, levels and bounds; it names no file.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from discreet.guarantees.unit import RECORD
 from discreet.models.asked import Declared, Numbers
 from discreet.models.persons import ONE_PERSON
 from discreet.records.columns import Column
+from discreet.records.nearest import meant
 from discreet.study.file import (
     DeclaredBudget,
     DeclaredColumn,
@@ -27,6 +29,7 @@ from discreet.study.file import (
     read_asked,
     written_question,
 )
+from discreet.study.forms import Form, model_forms
 from discreet.study.questions import Question, read_question
 
 ASKED = "asked"
@@ -120,10 +123,25 @@ class Declarations:
         It needs a label, as readers see it, and is given no files to read.
         """
         declared = read_asked(keys)
-        if declared.label is None:
+        if not declared.label:
             raise DeclarationError("A question needs a label: a few words that readers will see.")
-        alone = Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self.size)
-        return read_question(ASKED, declared, alone, self.size, self.unit)
+        question = read_question(ASKED, declared, self._alone, self.size, self.unit)
+        named = [*(column.name for column in question.columns), *(bounds.name for bounds in question.bounds)]
+        known = (*self.columns, *self.numbers)
+        if strange := [name for name in named if name not in known]:
+            raise DeclarationError(
+                f"{strange[0]!r} is no column that the study declares. Nothing was asked.{meant(strange[0], known)}"
+            )
+        return question
+
+    @cached_property
+    def forms(self) -> dict[str, Form]:
+        """Return by which forms people may ask, one for each kind of question that these declarations allow."""
+        return model_forms(self._alone, _FILES)
+
+    @property
+    def _alone(self) -> Declared:
+        return Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self.size)
 
 
 def _accountant(rule: str) -> Accountant:

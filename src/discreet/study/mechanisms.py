@@ -3,7 +3,7 @@
 A kind may have constructors that find some of its numbers. They are named as in Python: "PosteriorSampling.tempered".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from inspect import signature
 
@@ -33,9 +33,28 @@ def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: 
         raise DeclarationError(
             f"the mechanism is {written!r}, which cannot be asked for; write {ways}.{meant(constructor, makers)}"
         )
-    public = frozenset(field.name for field in fields(accepted[kind]))
-    given = dict(zip(_GIVEN, (model, size, epsilon), strict=True))
-    return Maker(written, makers[constructor], given, among=public)
+    return _maker(written, accepted[kind], makers[constructor], (model, size, epsilon))
+
+
+def own_maker(written: str) -> Maker[Mechanism] | None:
+    """Return what takes the own keys of a mechanism, whatever the model is; None if there is none of that name."""
+    kind, _, constructor = written.partition(".")
+    known = Mechanism.registered()
+    makers = _constructors(known[kind]) if kind in known else {}
+    return _maker(written, known[kind], makers[constructor]) if constructor in makers else None
+
+
+def ways_of(model: Model) -> list[str]:
+    """Return all names by which a question about this model may name its mechanism."""
+    accepted = {name: each for name, each in Mechanism.registered().items() if each.accepts_model(model)}
+    return [f"{name}.{way}" if way else name for name, kind in accepted.items() for way in _constructors(kind)]
+
+
+def _maker(
+    written: str, kind: type[Mechanism], make: Callable[..., Mechanism], given: Sequence[object] = (None, None, None)
+) -> Maker[Mechanism]:
+    public = frozenset(field.name for field in fields(kind))
+    return Maker(written, make, dict(zip(_GIVEN, given, strict=True)), among=public)
 
 
 def _constructors(kind: type[Mechanism]) -> dict[str, Callable[..., Mechanism]]:

@@ -32,7 +32,7 @@ ledger = "study.db"
 
 _COLUMN = """
 # [columns.{name}]
-# levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for a regression: bounds = [0, 120]
+# levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for means and regressions: bounds = [0, 120]
 # outside = "other"
 """
 

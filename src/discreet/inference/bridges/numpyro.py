@@ -28,9 +28,11 @@ def jax_likelihood(likelihood: Likelihood) -> Callable[[Any], Any]:
             "A likelihood needs 64 bits: call jax.config.update('jax_enable_x64', True) before anything else. Nothing "
             "was made."
         )
-    inner = likelihood._inner
-    if not isinstance(inner, ProductLikelihood):
-        raise DeclarationError(f"The JAX bridge is for likelihoods that are products over cells; here {inner.method}.")
+    inner = likelihood.product
+    if inner is None:
+        raise DeclarationError(
+            f"The JAX bridge is for likelihoods that are products over cells; here {likelihood.method}."
+        )
     both = _both(inner)
 
     @jax.custom_vjp  # type: ignore[untyped-decorator, unused-ignore]
@@ -46,8 +48,8 @@ def _both(inner: ProductLikelihood) -> Callable[[Any], Any]:
     """Return value and expected counts, for one row."""
     cells, width = inner.base.shape
     noisy = np.clip(inner.first + np.argmax(inner.base, axis=1), 0.5, None)
-    law = inner._tilted(np.log(noisy / noisy.sum()))
-    spread = _WIDER * float(np.sqrt(law[0].variance)) if law is not None else float(width)
+    law, _, _ = inner.tilted(np.log(noisy / noisy.sum())[None])
+    spread = _WIDER * float(np.sqrt(law.variance[0]))
     length = int(next_fast_len(min(cells * (width - 1) + 1, int(width + 24 * spread) + 1), real=True)) | 1
     first, base, steps = jnp.asarray(inner.first), jnp.asarray(inner.base), jnp.arange(width)
     rest, start = inner.size - int(inner.first.sum()), log(inner.size)

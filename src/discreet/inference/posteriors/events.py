@@ -2,10 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Law, Row
+from discreet.mathematics.distributions import Interval
 from discreet.models.model import ModelT
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
@@ -34,6 +36,10 @@ class EventPosterior(Posterior[ModelT]):
         """Return the distribution of P(event | a column has the level at this place)."""
 
     @abstractmethod
+    def _group_share(self, column: Column, place: int) -> Law:
+        """Return the distribution of P(a column has the level at this place)."""
+
+    @abstractmethod
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column."""
 
@@ -45,14 +51,28 @@ class EventPosterior(Posterior[ModelT]):
         return row
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for P(event | each level of a column)."""
-        column = column_named(self.columns, by)
-        rows = tuple(
-            Row(str(event), f"{by}={text_of(known)}", *self._rate(event, column, place).summary(level), PROBABILITY)
-            for place, known in enumerate(column.levels)
-        )
+        """Return one row for P(event | each level of a column), with the number of records in each group.
+
+        A group that may have no records at all is marked by `Row.is_unknown`: nothing is known about its rate.
+        """
+        known = [f"{by}={text_of(each)}" for each in column_named(self.columns, by).levels]
+        rows = []
+        for group, law, sizes in zip(known, self.rate_laws(event, by), self.group_sizes(by, level), strict=True):
+            row = Row(str(event), group, *law.summary(level), PROBABILITY)
+            rows.append(replace(row, records_low=sizes.low, records_high=sizes.high))
         self.asked(str(event), rows)
-        return rows
+        return tuple(rows)
+
+    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+        """Return the distribution of P(event | each level of a column)."""
+        column = column_named(self.columns, by)
+        return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
+
+    def group_sizes(self, by: str, level: float = 0.9) -> tuple[Interval, ...]:
+        """Return an interval of how many of the records each level of a column has."""
+        column = column_named(self.columns, by)
+        shares = [self._group_share(column, place).summary(level) for place in range(len(column.levels))]
+        return tuple(Interval(self.size * low, self.size * high) for _, _, low, high, _, _ in shares)
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where answers to a question are mostly the prior; by default nothing is known of that."""

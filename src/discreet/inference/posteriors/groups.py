@@ -15,6 +15,7 @@ from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.table import TablePosterior
+from discreet.mathematics.distributions import BetaMixture
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.reading import Case
@@ -45,6 +46,9 @@ class GroupPosterior(TablePosterior):
         shape = [len(each.levels) for each in self.model.columns]
         codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
         return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
+
+    def _group_share(self, column: Column, place: int) -> BetaMixture:
+        return self.laws.share(self._groups(column)[place])
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where own sums leave a share almost as open as it was: then the noise has drowned its cells."""

@@ -18,7 +18,6 @@ from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.models.modelled_table import ModelledTable
 from discreet.reading.cells.model_reading import ModelReading
-from discreet.reading.cells.target import Target
 from discreet.releases import Release
 
 SCALED = (0.8, 1.25)
@@ -97,16 +96,9 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     def _shares(self, level: float) -> list[float] | None:
         """Return the widths of intervals that exact counts would give, were they the expected ones."""
-        if not isinstance(self.reading.target, Target):
-            return None
-        _, expected = self.reading.target.likelihood.unchecked(self._middle)
-        return [width for _, width in self.model.known_rows(expected, self.size, level)]
-
-    @cached_property
-    def _middle(self) -> Floats:
-        """Return log probabilities at the mean of the parameters without ends."""
-        mean = self.reading.grouped.mean(self.reading.found.points)
-        return np.asarray(self.reading.cells.log_of(mean[None])[0])
+        middle = self.reading.grouped.mean(self.reading.found.points)
+        expected = self.reading.target.expected(np.asarray(middle))
+        return None if expected is None else [width for _, width in self.model.known_rows(expected, self.size, level)]
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw what is shown, with the parameters without ends behind it."""
@@ -150,7 +142,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
         """Draw the counts of as many further records."""
-        if not isinstance(self.reading.target, Target):
+        if self.reading.target.populations:
             raise DeclarationError("further records are drawn for one population at a time")
         chances = self.model.chances(states.behind, generator)
         return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
@@ -163,15 +155,10 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
     @property
     def combined(self) -> str:
         """Say which releases were read together, as the same records or as populations."""
-        if isinstance(self.reading.target, Target):
+        if not (names := self.reading.target.populations):
             return super().combined
-        sizes = [f"{name} ({r.mechanism.size} records)" for name, r in zip(self._parts, self.releases, strict=True)]
+        sizes = [f"{name} ({r.mechanism.size} records)" for name, r in zip(names, self.releases, strict=True)]
         return f"Read together, as likelihoods of different populations: {', '.join(sizes)}."
-
-    @property
-    def _parts(self) -> tuple[str, ...]:
-        target = self.reading.target
-        return () if isinstance(target, Target) else tuple(target.parts)
 
     @property
     def method(self) -> str:

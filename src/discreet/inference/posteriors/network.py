@@ -161,6 +161,9 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         given = {column.name: np.arange(len(column.levels)) == place}
         return self._conditional(read_event(event, self.model), given, event)
 
+    def _group_share(self, column: Column, place: int) -> BetaMixture | Sampled:
+        return self._conditional({column.name: np.arange(len(column.levels)) == place}, {}, column.name)
+
     def mean_tables(self) -> dict[str, Floats]:
         """Return the expected probabilities of every variable, axes (parents..., levels).
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
@@ -102,8 +103,9 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             for ask in self.model.asks:
                 if ask == MEAN:
                     law = self.reading.law_mean(place, level, mean)
-                    found.append(self._mean_row(mean, group, self.model.among, None))
-                    found.append(self._mean_row(law, group, POPULATION, self.reading.due_to_privacy(place, law, level)))
+                    found.append(self._mean_row(mean, group, self.model.among, None, level))
+                    share = self.reading.due_to_privacy(place, law, level)
+                    found.append(self._mean_row(law, group, POPULATION, share, level))
                 elif ask == SUM:
                     found.append(self._drawn_row(ask, self.reading.sums(place), group, self.model.among, level))
                     found.append(self._drawn_row(ask, self.reading.population_sums(place), group, POPULATION, level))
@@ -113,10 +115,12 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
                         found.append(self._drawn_row(ask, drawn, group, of, level))
         return tuple(found)
 
-    def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None) -> Row:
+    def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None, level: float) -> Row:
         point, low, high = (float(self.model.value_at(each)) for each in ratio)
         name = f"mean of {self.model.quantity} ({of})"
-        return Row(name, group, point, point, low, high, (high - low) / 3.29, share, self.unit)
+        return Row(
+            name, group, point, point, low, high, (high - low) / (2 * float(ndtri(tails(level)[1]))), share, self.unit
+        )
 
     def _drawn_row(self, ask: str, drawn: Floats, group: str, of: str, level: float) -> Row:
         low, middle, high = np.quantile(drawn, (tails(level)[0], 0.5, tails(level)[1])).tolist()
@@ -245,8 +249,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             hidden="sums",
             meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
             "the population that they come from, where sampling does so too.",
-            prior=f"No prior enters intervals for {model.among}. For the population, spreads between the bounds "
-            "are weighed by the noisy squares; beforehand their power of 2/3 is uniform.",
+            prior="No prior is used. How far values spread, which the population's intervals need, is estimated from "
+            "noisy squares.",
             public=("the bounds",),
         )
 

@@ -305,7 +305,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             for share in self.model.quantiles
         ]
         found = []
-        if all(last - first <= 1 for first, last in cells):
+        if all(last - first <= 1 for first, last in cells) and not self.model.has_a_cell_for_each:
             found.append("They are limited by the cells, not by the noise: more cells would make them narrower.")
         beyond = ["An interval that reaches a bound holds what lies beyond it too."]
         return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])

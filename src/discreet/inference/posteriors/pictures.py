@@ -11,7 +11,10 @@ from discreet.records.values import text_of
 
 @dataclass(frozen=True)
 class Line:
-    """One interval of a picture: its name within its group, and the words that stand beside it."""
+    """One interval of a picture: its name within its group, and the words that stand beside it.
+
+    One about which nothing is known is not drawn: only its name and its words stand there.
+    """
 
     name: str
     mean: float
@@ -19,6 +22,7 @@ class Line:
     high: float
     group: str = ""
     text: str = ""
+    drawn: bool = True
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,15 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
 from discreet.inference.posteriors.pictures import Distribution, Graph, Intervals
-from discreet.inference.posteriors.row import STAR, Row
+from discreet.inference.posteriors.row import STAR, Law, Row
 from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.travelling import likelihoods_of, travelling
 from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
+from discreet.mathematics.distributions import Interval
 from discreet.models.model import MadeUp, ModelT
+from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
 from discreet.releases.release import Release
 
@@ -46,7 +48,7 @@ def require_posterior(given: object, undone: str) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Posterior(ABC, Generic[ModelT]):
+class Posterior(Shown, ABC, Generic[ModelT]):
     """What a reader knows once the noise is accounted for, whatever the model is.
 
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
@@ -201,6 +203,14 @@ class Posterior(ABC, Generic[ModelT]):
             "Nothing was compared."
         )
 
+    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+        """Return the distribution of P(event | each level of a column)."""
+        raise DeclarationError(f"Rates in groups were asked for; {self.subject} has no events. Nothing was compared.")
+
+    def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:
+        """Return an interval of how many of the records each level of a column has."""
+        raise DeclarationError(f"Sizes of groups were asked for; {self.subject} has no groups.")
+
     def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
         raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
@@ -281,8 +291,9 @@ class Posterior(ABC, Generic[ModelT]):
         return "\n".join(filter(None, lines))
 
     def _repr_html_(self) -> str:
-        """Return the table of rows for a notebook; everything in it is text and nothing else."""
+        """Return picture and table of the rows for a notebook; all that others wrote in it is text and nothing else."""
         simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
         heading = ". ".join(filter(None, [simulated + self.heading, self.reading_line.rstrip(".")]))
         rows = self.rows(SHOWN_LEVEL)
-        return notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))
+        page = notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))
+        return with_picture(page, "posterior_chart", self)

@@ -178,7 +178,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
                 text = f"{mean}  ({low} to {high})"
                 lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
-            f"Change of {target} from one bound to the other, or from the reference level: "
+            f"Change in {target} when a column goes from its lower to its upper bound, or from the reference level: "
             f"mean and {100 * level:g} % interval",
             tuple(lines),
             reference=(0.0, ""),

@@ -5,7 +5,7 @@ what kind of model it is about.
 """
 
 from dataclasses import dataclass
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
 from discreet.mathematics.distributions import BetaMixture, Sampled
 from discreet.records.bands import day_text
@@ -16,6 +16,8 @@ DAYS = "days from 1970-01-01"
 """The unit of a date; such numbers are shown as the day that they lie in."""
 UNKNOWN = "-"
 """What is shown where nobody worked a number out."""
+NOTHING_KNOWN = "nothing known"
+"""What is shown of a rate in a group that may have no records at all."""
 STAR = "*"
 """What is shown before a mean that lies outside of its interval; `Posterior.starred` says why."""
 
@@ -29,7 +31,8 @@ class Row:
 
     `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None where nobody
     worked it out. `monte_carlo_error` is the standard error of the mean where draws worked it out, None where it is
-    exact; the ends of a 90 % interval have about twice as much.
+    exact; the ends of a 90 % interval have about twice as much. Of a rate in a group, `records_low` and `records_high`
+    end the interval, of the same level, of how many records the group has.
     """
 
     quantity: str
@@ -42,17 +45,39 @@ class Row:
     share_due_to_privacy: float | None
     unit: str
     monte_carlo_error: float | None = None
+    records_low: float | None = None
+    records_high: float | None = None
 
     @property
     def is_probability(self) -> bool:
         """Tell whether the quantity is a probability."""
         return self.unit == PROBABILITY
 
+    @property
+    def is_unknown(self) -> bool:
+        """Tell whether this is a rate in a group that may be empty: the interval of its records starts below one.
+
+        Then the release cannot tell such a group from one without any records, which has no rate.
+        """
+        return self.records_low is not None and self.records_low < 1
+
+    @property
+    def records_text(self) -> str:
+        """Return about how many records a group has, a dash if that is not known."""
+        if self.records_low is None or self.records_high is None:
+            return UNKNOWN
+        return f"{floor(self.records_low):,} to {ceil(self.records_high):,}"
+
     def text(self, value: float) -> str:
         """Return a number in the quantity's unit: four decimals of a probability, a day, two digits of the interval."""
         if self.unit == DAYS:
             return day_text(floor(value))
-        return f"{value:.4f}" if self.is_probability else f"{value:,.{decimals_of(self.high - self.low)}f}"
+        if self.is_probability:
+            return f"{value:.4f}"
+        if self.high == self.low:
+            return f"{value:,.3f}".rstrip("0").rstrip(".")  # known to the last digit
+        is_whole = all(float(each).is_integer() for each in (self.mean, self.low, self.high))
+        return f"{value:,.{0 if is_whole else decimals_of(self.high - self.low)}f}"
 
     @property
     def unit_text(self) -> str:
@@ -73,12 +98,20 @@ class Row:
     @property
     def starred_mean(self) -> str:
         """Return the mean as a text, with a star before it if it lies outside of the interval."""
+        if self.is_unknown:
+            return NOTHING_KNOWN
         return f"{STAR if self.is_mean_outside else ''}{self.texts[0]}"
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval as a text, a dash if nothing is known."""
+        _, low, high = self.texts
+        return UNKNOWN if self.is_unknown else f"{low} to {high}"
 
     @property
     def share_text(self) -> str:
         """Return the share due to privacy in percent, a dash if it is not known."""
-        return UNKNOWN if self.share_due_to_privacy is None else f"{self.share_due_to_privacy:.0%}"
+        return UNKNOWN if self.share_due_to_privacy is None or self.is_unknown else f"{self.share_due_to_privacy:.0%}"
 
 
 def decimals_of(width: float) -> int:

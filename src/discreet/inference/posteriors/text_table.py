@@ -15,18 +15,24 @@ class TextTable(NamedTuple):
 
 
 def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> TextTable:
-    """Return rows as a table of texts, without columns that would be empty: conditions, units, shares.
+    """Return rows as a table of texts, without columns that would be empty: conditions, units, sizes, shares.
 
     `truth` holds the true values of a rehearsal, one for each row.
     """
     has_given, has_units = any(row.given for row in rows), any(not row.is_probability for row in rows)
     has_shares = any(row.share_due_to_privacy is not None for row in rows)
     words = ["quantity", *(["given"] if has_given else []), *(["unit"] if has_units else [])]
-    figures = [*([] if truth is None else ["truth"]), "mean", f"{100 * level:.4g}% interval"]
+    has_records = any(row.records_low is not None for row in rows)
+    figures = [
+        *(["records"] if has_records else []),
+        *([] if truth is None else ["truth"]),
+        "mean",
+        f"{100 * level:.4g}% interval",
+    ]
     lines = []
     for place, row in enumerate(rows):
-        _, low, high = row.texts
         line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit_text] if has_units else [])]
+        line += [row.records_text] if has_records else []
         line += [] if truth is None else [row.text(truth[place])]
-        lines.append((*line, row.starred_mean, f"{low} to {high}", *([row.share_text] if has_shares else [])))
+        lines.append((*line, row.starred_mean, row.interval_text, *([row.share_text] if has_shares else [])))
     return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))

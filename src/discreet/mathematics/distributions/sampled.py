@@ -54,6 +54,10 @@ class Sampled:
         """Return mean, median, both ends of the interval, standard deviation, and no share that is due to privacy."""
         return self.mean, self.median, *self.interval(level), self.sd, None
 
+    def sample(self, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
+        """Return some of the draws, with replacement."""
+        return generator.choice(self.draws, count)
+
     def share_between(self, level: float = 0.9) -> None:
         """Return nothing: draws of a quantity do not tell how wide its interval would be with known counts."""
         return

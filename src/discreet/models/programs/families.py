@@ -20,9 +20,9 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.models import priors as laws_of
-from discreet.models.asked import Declared
+from discreet.models.asked import Declared, Key, of_levels, one_of
 from discreet.models.priors import Law, law_of
-from discreet.models.programs.program import Cells, Program
+from discreet.models.programs.program import AskedProgram, Cells, Program
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 
@@ -322,3 +322,16 @@ def family_of(
     further: dict[str, object] = {} if trials is None else {"trials": trials}
     found = declared.levels("column", [column])[column]
     return FAMILIES[family](found, **further, **dict(priors or {}))
+
+
+ASKED_FAMILY = AskedProgram(
+    family_of,
+    "Distribution family",
+    "The parameters of a named distribution, such as a Poisson rate, of a column of counts or of banded numbers.",
+    {
+        "column": Key("Column", of_levels),
+        "family": Key("Family", one_of(*FAMILIES)),
+        "trials": Key("Number of trials, of a binomial family alone"),
+    },
+)
+"""How a study or a form asks for a family."""

@@ -4,7 +4,7 @@ log p = X b - log sum e^(X b), X with one column for each combination of levels 
 say that columns are independent given the others. The derivative by b is X'(E[k] - n p).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,10 +13,10 @@ from scipy.special import log_softmax, softmax
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.models.asked import Declared
+from discreet.models.asked import Declared, Key
 from discreet.models.priors import Law, law_of
 from discreet.models.programs.formulas import design_of, read_formula
-from discreet.models.programs.program import Cells, Program, chosen
+from discreet.models.programs.program import AskedProgram, Cells, Program, chosen
 from discreet.models.programs.regressions import USUAL
 from discreet.records.columns import Column
 
@@ -51,9 +51,11 @@ class LogLinear(Program, kind="LogLinear"):
         return f"LogLinear({self.formula!r}{'' if self.prior == USUAL else f', prior={self.prior}'})"
 
     @classmethod
-    def asked_as(cls) -> Mapping[str, Callable[..., Program]]:
+    def asked_as(cls) -> Mapping[str, AskedProgram]:
         """Return the name by which a study asks for it."""
-        return {"log-linear": cls._asked}
+        about = "Which columns go together in a table: main effects and interactions of a log-linear model."
+        keys = {"formula": Key("Formula, with nothing left of ~", example="~ ward + fall + ward:fall")}
+        return {"log-linear": AskedProgram(cls._asked, "Log-linear model", about, keys)}
 
     @classmethod
     def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "LogLinear":

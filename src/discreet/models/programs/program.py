@@ -10,7 +10,7 @@ A `Program` is what is declared, and can stand in a document; `on(columns)` make
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -20,6 +20,7 @@ from discreet.arrays import Floats
 from discreet.documents import Documented, Kinds
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
+from discreet.models.asked import Key
 from discreet.models.priors import Law
 from discreet.records.columns import Column
 
@@ -115,7 +116,7 @@ class Program(Documented, ABC):
         """Say what the program believes beforehand, for a page."""
 
     @classmethod
-    def asked_as(cls) -> "Mapping[str, Callable[..., Program]]":
+    def asked_as(cls) -> "Mapping[str, AskedProgram]":
         """Return by which names a study asks for such a program, and what makes it of keys."""
         return {}
 
@@ -137,7 +138,7 @@ class Program(Documented, ABC):
 
     def forecast(self, size: int, epsilon: Exact, at: Mapping[str, float] | None = None) -> Any:
         """Return the posterior standard deviations to expect, before anything is spent."""
-        return import_module("discreet.planning.forecast").forecast(self, size, epsilon, at)
+        return import_module("discreet.planning.forecast").forecast(self.mechanism(size, epsilon), at)
 
 
 def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...]:
@@ -146,3 +147,13 @@ def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...
     if missing := [name for name in names if name not in known]:
         raise DeclarationError(f"The model names {missing[0]!r}; the table has {', '.join(known)}.")
     return tuple(known[name] for name in names)
+
+
+@dataclass(frozen=True)
+class AskedProgram:
+    """What makes a program of keys, and how a form asks for them; see `models.asked.Asked`."""
+
+    make: Callable[..., Program]
+    title: str = ""
+    about: str = ""
+    keys: Mapping[str, Key] = field(default_factory=dict)

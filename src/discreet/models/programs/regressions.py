@@ -10,7 +10,7 @@ integrated out (`Likelihood.given`), so that a regression has as many parameters
 E[k_g,event] - E[K_g] q_g the derivative by b is sum_g x_g s_g.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,10 +19,10 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.models.asked import Declared
+from discreet.models.asked import Declared, Key
 from discreet.models.priors import Law, Normal, law_of
 from discreet.models.programs.formulas import Design, Formula, design_of, level_name, read_formula
-from discreet.models.programs.program import Cells, Program, chosen
+from discreet.models.programs.program import AskedProgram, Cells, Program, chosen
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 
@@ -94,9 +94,11 @@ class Logistic(Regression, kind="Logistic"):
     subject: ClassVar[str] = "a logistic regression"
 
     @classmethod
-    def asked_as(cls) -> Mapping[str, Callable[..., Program]]:
+    def asked_as(cls) -> Mapping[str, AskedProgram]:
         """Return the name by which a study asks for it."""
-        return {"logistic": cls._asked}
+        about = "How the chance of an event depends on other columns, all of them with levels."
+        keys = {"formula": Key("Formula", example="fall ~ age + ward")}
+        return {"logistic": AskedProgram(cls._asked, "Logistic regression", about, keys)}
 
     @classmethod
     def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "Logistic":
@@ -123,9 +125,11 @@ class Multinomial(Regression, kind="Multinomial"):
     subject: ClassVar[str] = "a multinomial regression"
 
     @classmethod
-    def asked_as(cls) -> Mapping[str, Callable[..., Program]]:
+    def asked_as(cls) -> Mapping[str, AskedProgram]:
         """Return the name by which a study asks for it."""
-        return {"multinomial": cls._asked}
+        about = "How the chances of several levels of a column depend on other columns."
+        keys = {"formula": Key("Formula", example="ward ~ age + smoker")}
+        return {"multinomial": AskedProgram(cls._asked, "Multinomial regression", about, keys)}
 
     @classmethod
     def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "Multinomial":

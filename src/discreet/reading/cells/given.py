@@ -11,21 +11,21 @@ Inside a group series are multiplied directly, never by transforms: these are ri
 Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import inf
 
 import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.tilting import tilted_to
+from discreet.mathematics.tilting import stack_tilted_to
 from discreet.reading.cells.coefficients import KnownSum
-from discreet.reading.cells.product import ProductLikelihood
+from discreet.reading.cells.product import ProductLikelihood, in_blocks
 
-MOST_STEPS = 1e8
-"""So many products of two numbers may one value take."""
+MOST_STEPS = 1e9
+"""So many products of two numbers may one value with its gradient take."""
 _NEAR = 0.05
-_TRIM = 60.0  # factors e below the largest weight of a group at which its window ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,72 +62,67 @@ class GivenLikelihood:
 
     @property
     def steps(self) -> float:
-        """Return how many products of two numbers one value takes."""
+        """Return how many products of two numbers one value with its gradient takes."""
         groups, cells = self.places.shape
-        return float(4 * groups * cells**2 * self.whole.base.shape[1] ** 2)
+        return groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | q) and E[k | z, q] for rows of log q, in the order of the table's cells."""
-        rows = log_probabilities.reshape(-1, len(self.whole.first))
-        found = [self._one(row) for row in rows]
-        values = np.array([value for value, _ in found])
-        expected = np.array([each for _, each in found]).reshape(log_probabilities.shape)
-        return values.reshape(log_probabilities.shape[:-1]), expected
+        values, expected = zip(*(self._both(block) for block in self._blocks(log_probabilities)), strict=True)
+        shape = log_probabilities.shape
+        return np.concatenate(values).reshape(shape[:-1]), np.concatenate(expected).reshape(shape)
 
     def values(self, log_probabilities: Floats) -> Floats:
         """Return log P(z | q) alone, for rows of log q."""
-        rows = log_probabilities.reshape(-1, len(self.whole.first))
-        return np.array([self._value(row)[0] for row in rows]).reshape(log_probabilities.shape[:-1])
+        found = [self._told(block)[0] for block in self._blocks(log_probabilities)]
+        return np.concatenate(found).reshape(log_probabilities.shape[:-1])
 
-    def _weights(self, row: Floats) -> tuple[Floats, Floats] | None:
-        """Return the tilted weights of every cell, each row divided by its largest, and the logarithms of these."""
-        first, base, gone = self.whole.first, self.whole.base, row == -inf
-        if gone.any():
-            if first[gone].any():
-                return None
-            base, row = base.copy(), np.where(gone, 0.0, row)
-            base[gone, 1:] = -inf  # nobody is where nobody can be
-        tilts = np.empty(len(row))
+    def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
+        return in_blocks(log_probabilities.reshape(-1, len(self.whole.first)), self.lifts.size)
+
+    def _weights(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these."""
+        gone = rows == -inf
+        tilts = np.empty(rows.shape[1])
         tilts[self.places] = self.tilts[:, None]
-        logs = base + (row + tilts)[:, None] * np.arange(base.shape[1])
-        peaks = logs.max(axis=1)
-        return np.exp(logs - peaks[:, None]), peaks
+        logs = self.whole.base + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(self.whole.base.shape[1])
+        logs[gone, 1:] = -inf  # nobody is where nobody can be
+        peaks = logs.max(axis=-1)
+        return np.exp(logs - peaks[..., None]), peaks
 
-    def _value(self, row: Floats) -> tuple[float, "_Groups | None"]:
-        """Return log P(z | q), and the groups behind it."""
-        if (found := self._weights(row)) is None:
-            return -inf, None
-        weights, peaks = found
-        totals = self.whole.first[self.places].sum(axis=1)
-        series = np.array([_product(weights[own]) for own in self.places])
-        steps = np.arange(series.shape[1])
+    def _told(self, rows: Floats) -> tuple[Floats, "_Groups"]:
+        """Return log P(z | q), -inf where q is impossible or rounding ate it, and the groups behind it."""
+        weights, peaks = self._weights(rows)
+        first, gone = self.whole.first, rows == -inf
+        series = np.array([[_product(table[own]) for own in self.places] for table in weights])
         logs = np.full(series.shape, -inf)
         np.log(series, out=logs, where=series > 0)
         logs += self.lifts
-        rest = self.size - int(totals.sum())
-        law = tilted_to(logs, steps, rest, absolute=1e-9, relative=_NEAR)
-        known = KnownSum(law.weights, rest, float(np.sqrt(law.variance)))
-        if not known.mass > 0:
-            return -inf, None
-        a = float(self.shares.sum())
-        constant = self.whole.constant + gammaln(a) - gammaln(a + self.size) - gammaln(self.shares).sum()
-        value = float(constant) + log(known.mass) + float(law.log_sums.sum() + peaks.sum()) - law.tilt * rest
-        value += float(np.where(row == -inf, 0.0, row) @ self.whole.first)
-        return value, _Groups(weights, series, law.weights, known)
+        rest = self.size - int(first.sum())
+        law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
+        known = KnownSum(law.weights, rest, np.sqrt(law.variance))
+        mass = known.mass
+        possible = (mass > 0) & ~(gone & (first > 0)).any(axis=1)
+        values = self._constant + np.log(np.where(possible, mass, 1.0)) - law.tilt * rest
+        values += law.log_sums.sum(axis=1) + peaks.sum(axis=1) + np.where(gone, 0.0, rows) @ first
+        return np.where(possible, values, -inf), _Groups(weights, series, law.weights, known)
 
-    def _one(self, row: Floats) -> tuple[float, Floats]:
-        value, groups = self._value(row)
-        if groups is None:
-            return -inf, np.zeros(len(row))
-        expected, first = np.empty(len(row)), self.whole.first
-        means = np.array([_means(groups.weights[own]) for own in self.places])
-        series = groups.series[:, None, :]
-        ratios = np.divide(means, series, out=np.zeros_like(means), where=series > 0)
-        for cell in range(self.places.shape[1]):
-            centre = (groups.laws * ratios[:, cell]).sum(axis=1)
-            told = groups.known.expect(ratios[:, cell] - centre[:, None])
-            expected[self.places[:, cell]] = first[self.places[:, cell]] + centre + told
-        return value, expected
+    @property
+    def _constant(self) -> float:
+        a = float(self.shares.sum())
+        return float(self.whole.constant + gammaln(a) - gammaln(a + self.size) - gammaln(self.shares).sum())
+
+    def _both(self, rows: Floats) -> tuple[Floats, Floats]:
+        values, groups = self._told(rows)
+        expected, first = np.empty(rows.shape), self.whole.first
+        means = np.array([[_means(table[own]) for own in self.places] for table in groups.weights])
+        for cell, own in enumerate(self.places.T):
+            ratios = np.divide(
+                means[:, :, cell], groups.series, out=np.zeros(groups.series.shape), where=groups.series > 0
+            )
+            centre = (groups.laws * ratios).sum(axis=-1)
+            expected[:, own] = first[own] + centre + groups.known.expect(ratios - centre[..., None])
+        return values, np.where((values > -inf)[:, None], expected, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +135,7 @@ class _Groups:
     known: KnownSum
 
 
-def _product(weights: Floats) -> Floats:
+def _product(weights: Sequence[Floats] | Floats) -> Floats:
     """Return for every sum of steps the sum of all products of weights."""
     series = weights[0]
     for row in weights[1:]:
@@ -149,13 +144,6 @@ def _product(weights: Floats) -> Floats:
 
 
 def _means(weights: Floats) -> Floats:
-    """Return the same times the step of each row: products from the left, the row itself, products from the right."""
-    steps, rows = np.arange(weights.shape[1]), list(weights)
-    right = [np.ones(1)]
-    for row in rows[:0:-1]:
-        right.append(np.convolve(right[-1], row))
-    found, left = [], np.ones(1)
-    for row, rest in zip(rows, reversed(right), strict=True):
-        found.append(np.convolve(np.convolve(left, row * steps), rest))
-        left = np.convolve(left, row)
-    return np.array(found)
+    """Return the same times the step of each row in turn."""
+    steps = np.arange(weights.shape[1])
+    return np.array([_product([*weights[:i], weights[i] * steps, *weights[i + 1 :]]) for i in range(len(weights))])

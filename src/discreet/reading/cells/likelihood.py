@@ -131,15 +131,16 @@ class Likelihood(CellFunction):
         found = in_order(releases)
         _refuse_repeated(found)
         case = Case.of(found)
-        super().__init__(_table_of(case), inner_of(case))
-        self.releases, self._case = tuple(found), case
+        self._table = inner_of(case)
+        super().__init__(_table_of(case), self._table)
+        self.releases = tuple(found)
 
     @classmethod
     def of_case(cls, case: Case) -> "Likelihood":
         """Return the likelihood of a case that was checked already."""
         made = cls.__new__(cls)
-        CellFunction.__init__(made, _table_of(case), inner_of(case))
-        made.releases, made._case = (), case
+        made._table, made.releases = inner_of(case), ()
+        CellFunction.__init__(made, _table_of(case), made._table)
         return made
 
     def covariance_times(self, log_probabilities: ArrayLike, vector: ArrayLike) -> Floats:
@@ -157,10 +158,9 @@ class Likelihood(CellFunction):
         return self._table.draw_counts(row, whole(count, "count", most=10**7), np.random.default_rng(seed))
 
     @property
-    def _table(self) -> ProductLikelihood | ListedLikelihood:
-        inner = self._inner
-        assert isinstance(inner, ProductLikelihood | ListedLikelihood)
-        return inner
+    def product(self) -> ProductLikelihood | None:
+        """Return it as a product over cells, or nothing if all tables are listed."""
+        return self._table.product
 
     def given(self, *columns: str, prior: float | Sequence[float] = 1.0) -> "Given":
         """Return the likelihood of all other columns given some: their shares, Dirichlet(prior), are integrated out."""
@@ -171,14 +171,14 @@ class Given(CellFunction):
     """The likelihood of conditional probabilities: `given(log_q)` for log P(cell | its levels of some columns)."""
 
     def __init__(self, of: Likelihood, columns: Sequence[str], prior: float | Sequence[float]) -> None:
-        inner, model = of._table, of.model
+        inner, model = of.product, of.model
         self.columns, self.places = tuple(columns), group_places(model, columns)
         shares = np.broadcast_to(np.asarray(prior, dtype=float), (len(self.places),)).copy()
         if not (np.isfinite(shares).all() and (shares > 0).all()):
             raise DeclarationError("The prior of the groups' shares is above 0: one number, or one for each group.")
-        if not isinstance(inner, ProductLikelihood):
+        if inner is None:
             raise DeclarationError(
-                f"Shares are integrated out where the likelihood is a product over cells; here {inner.method}. Give "
+                f"Shares are integrated out where the likelihood is a product over cells; here {of.method}. Give "
                 "the shares parameters of their own."
             )
         made = GivenLikelihood.of(inner, self.places, shares)

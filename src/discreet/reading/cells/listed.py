@@ -34,6 +34,10 @@ class ListedLikelihood:
         """Return the likelihood of counts that are known: what a reader without noise would have."""
         return cls.of(np.asarray(counts)[None], np.zeros(1), "from exact counts")
 
+    @property
+    def product(self) -> None:
+        """Return nothing: it is no product over cells."""
+
     def _weights(self, rows: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | p) and the probability of every table given it, for rows of log p."""
         gone = rows == -np.inf

@@ -80,7 +80,7 @@ class ModelReading:
 
     @property
     def _is_rough(self) -> bool:
-        return isinstance(self.target, Target) and self.cells.pull is None and not self.is_exact
+        return self.target.is_rough and not self.is_exact
 
     @cached_property
     def effective_size(self) -> float:

@@ -9,6 +9,7 @@ derivative Cov[k | z, p]. Each cell keeps a window of counts that does not depen
 belong to one smooth function (see `windows`); a tilt e^(lambda k) that cancels keeps all digits.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, log
 
@@ -16,12 +17,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.tilting import Tilted, tilted_to
+from discreet.mathematics.tilting import TiltedStack, stack_tilted_to
 from discreet.reading.cells.coefficients import KnownSum
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 
 _NEAR = 0.05  # standard deviations by which the mean of the sum may miss the known size
+_BLOCK = 60_000  # numbers that are worked out at once: more would leave the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,55 +36,57 @@ class ProductLikelihood:
     constant: float
     method: str
 
+    @property
+    def product(self) -> "ProductLikelihood":
+        """Return itself: it is a product over cells."""
+        return self
+
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | p) and E[k | z, p] for rows of log p; -inf is a structural zero."""
-        rows = log_probabilities.reshape(-1, len(self.first))
-        found = [self._one(row) for row in rows]
-        values = np.array([value for value, _ in found])
-        expected = np.array([each for _, each in found]).reshape(log_probabilities.shape)
-        return values.reshape(log_probabilities.shape[:-1]), expected
+        values, expected = zip(*(self._both(block) for block in self._blocks(log_probabilities)), strict=True)
+        shape = log_probabilities.shape
+        return np.concatenate(values).reshape(shape[:-1]), np.concatenate(expected).reshape(shape)
 
     def values(self, log_probabilities: Floats) -> Floats:
         """Return log P(z | p) alone, for rows of log p."""
-        rows = log_probabilities.reshape(-1, len(self.first))
-        return np.array([self._value(row)[0] for row in rows]).reshape(log_probabilities.shape[:-1])
+        found = [self._told(block)[0] for block in self._blocks(log_probabilities)]
+        return np.concatenate(found).reshape(log_probabilities.shape[:-1])
 
-    def _tilted(self, row: Floats) -> tuple[Tilted, KnownSum, float] | None:
-        """Return the tilted laws of all cells, and what was added to log P besides; nothing where p is impossible."""
-        steps, rest = np.arange(self.base.shape[1]), self.size - int(self.first.sum())
-        base, slopes, gone = self.base, row, row == -inf
-        if gone.any():
-            if self.first[gone].any():
-                return None
-            base, slopes = self.base.copy(), np.where(gone, 0.0, row)
-            base[gone, 1:] = -inf  # nobody is where nobody can be
-        start = log(self.size)
-        law = tilted_to(base + (slopes + start)[:, None] * steps, steps, rest, absolute=1e-9, relative=_NEAR)
-        shift = float(slopes @ self.first) - (law.tilt + start) * rest
-        return law, KnownSum(law.weights, rest, float(np.sqrt(law.variance))), shift
+    def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
+        return in_blocks(log_probabilities.reshape(-1, len(self.first)), self.base.size)
 
-    def _value(self, row: Floats) -> tuple[float, Tilted, KnownSum] | tuple[float, None, None]:
-        found = self._tilted(row)
-        if found is None or not (mass := found[1].mass) > 0:
-            return -inf, None, None
-        law, known, shift = found
-        return self.constant + log(mass) + float(law.log_sums.sum()) + shift, law, known
+    def tilted(self, rows: Floats) -> tuple[TiltedStack, KnownSum, Floats]:
+        """Return the tilted laws of all cells for rows of log p, and what was added to log P besides."""
+        steps, rest, start = np.arange(self.base.shape[1]), self.size - int(self.first.sum()), log(self.size)
+        gone = rows == -inf
+        slopes = np.where(gone, 0.0, rows) if gone.any() else rows
+        logs = self.base + (slopes + start)[..., None] * steps
+        logs[gone, 1:] = -inf  # nobody is where nobody can be
+        law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
+        shift = slopes @ self.first - (law.tilt + start) * rest
+        return law, KnownSum(law.weights, rest, np.sqrt(law.variance)), shift
 
-    def _one(self, row: Floats) -> tuple[float, Floats]:
-        value, law, known = self._value(row)
-        if law is None or known is None:
-            return -inf, np.zeros(len(row))
+    def _told(self, rows: Floats) -> tuple[Floats, TiltedStack, KnownSum]:
+        """Return log P(z | p), -inf where p is impossible or rounding ate it, and the laws behind it."""
+        law, known, shift = self.tilted(rows)
+        mass = known.mass
+        possible = (mass > 0) & ~((rows == -inf) & (self.first > 0)).any(axis=1)
+        logs = np.log(np.where(possible, mass, 1.0)) + law.log_sums.sum(axis=1) + shift
+        return np.where(possible, self.constant + logs, -inf), law, known
+
+    def _both(self, rows: Floats) -> tuple[Floats, Floats]:
+        values, law, known = self._told(rows)
         steps = np.arange(self.base.shape[1])
         means = law.weights @ steps  # sums of positive numbers: a tiny mean keeps its digits
-        return value, self.first + means + known.expect(steps - means[:, None])
+        expected = self.first + means + known.expect(steps - means[..., None])
+        return values, np.where((values > -inf)[:, None], expected, 0.0)
 
     def covariance_times(self, log_probabilities: Floats, vector: Floats) -> Floats:
         """Return Cov[k | z, p] v for one row of log p."""
-        found = self._tilted(log_probabilities)
-        if found is None:
+        values, law, known = self._told(log_probabilities[None])
+        if values[0] == -inf:
             return np.zeros(len(vector))
-        law, known, _ = found
-        return known.covariance_times(np.arange(self.base.shape[1]) - law.means[:, None], vector)
+        return known.covariance_times(np.arange(self.base.shape[1]) - law.means[..., None], vector)[0]
 
     def draw_counts(self, log_probabilities: Floats, count: int, generator: np.random.Generator) -> Counts:
         """Draw true tables given the release and one row of log p, exactly."""
@@ -108,3 +112,10 @@ class ProductLikelihood:
 def log_factorials(first: Counts, width: int) -> Floats:
     """Return log k! for every count of every window."""
     return np.asarray(gammaln(first[:, None] + np.arange(width) + 1.0))
+
+
+def in_blocks(rows: Floats, numbers: int) -> Iterator[Floats]:
+    """Yield some rows at a time, each of which takes so many numbers; one empty block if there are none."""
+    some = max(1, _BLOCK // numbers)
+    for start in range(0, max(1, len(rows)), some):
+        yield rows[start : start + some]

@@ -33,6 +33,20 @@ class Target:
         told, pulled = self.told(theta)
         return value + told, slope + pulled
 
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Return no names: there is one population."""
+        return ()
+
+    @property
+    def is_rough(self) -> bool:
+        """Tell whether the derivative is taken by differences."""
+        return self.cells.pull is None
+
+    def expected(self, theta: Floats) -> Floats | None:
+        """Return the expected true counts given the release and one row of parameters."""
+        return self.likelihood.unchecked(self.cells.log_of(theta[None])[0])[1]
+
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
         return self.cells.log_prior(theta)[0] + self.told_values(theta)
@@ -58,6 +72,20 @@ class Populations:
 
     parts: Mapping[str, Target]
     exchangeable: tuple[str, ...]
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Return the names of the populations."""
+        return tuple(self.parts)
+
+    @property
+    def is_rough(self) -> bool:
+        """Tell whether a derivative is taken by differences."""
+        return any(part.is_rough for part in self.parts.values())
+
+    def expected(self, theta: Floats) -> Floats | None:
+        """Return nothing: each population has counts of its own."""
+        return None
 
     @property
     def _first(self) -> Cells:

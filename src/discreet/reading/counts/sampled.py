@@ -15,6 +15,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.mathematics.nested import Agreement, agreement, in_order_of_starts
+from discreet.progress import Steps
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.fits import Fit
@@ -97,27 +98,30 @@ class SampledTables(TableCounts):
         nudges = target.nudges
         chains = target.begun(np.random.default_rng(seed))
         starts = target.means(chains.tables)
-        for number in range(WARM):
-            if target.shares is None:
-                chains.power = min(1.0, ((number + 1) / 12) ** 2)
-            if number in _LEARNT:
-                chains.learn_metric(rescaled=number > 0)
-            chains.move(1.0 if number < 6 else _TIME, gain=0.4 / (1 + number / 8))
-            for _ in range(nudges):
-                chains.nudge()
         self._kept: list[list[Counts]] = []
         shares: list[float] = []
         most = longest_for(target.coordinates.length)
-        while len(self._kept) < most:
-            for _ in range(BLOCK):
-                shares.append(chains.move(_TIME))
+        with Steps("Reading by Markov chains, at most", WARM + most) as steps:
+            for number in range(WARM):
+                if target.shares is None:
+                    chains.power = min(1.0, ((number + 1) / 12) ** 2)
+                if number in _LEARNT:
+                    chains.learn_metric(rescaled=number > 0)
+                chains.move(1.0 if number < 6 else _TIME, gain=0.4 / (1 + number / 8))
                 for _ in range(nudges):
                     chains.nudge()
-                self._kept.append([table.astype(np.int32) for table in chains.tables])
-            means = np.stack([target.means(tables) for tables in self._kept], axis=2)
-            self.agreement, self._apart = agreement(in_order_of_starts(means, starts)), chains_apart(means)
-            if _is_good(self.agreement) and not self._apart:
-                break
+                steps.done(number + 1)
+            while len(self._kept) < most:
+                for _ in range(BLOCK):
+                    shares.append(chains.move(_TIME))
+                    for _ in range(nudges):
+                        chains.nudge()
+                    self._kept.append([table.astype(np.int32) for table in chains.tables])
+                    steps.done(WARM + len(self._kept))
+                means = np.stack([target.means(tables) for tables in self._kept], axis=2)
+                self.agreement, self._apart = agreement(in_order_of_starts(means, starts)), chains_apart(means)
+                if _is_good(self.agreement) and not self._apart:
+                    break
         self.accepted, self.places = float(np.mean(shares)), chains.q
         self._warn()
 

@@ -28,14 +28,14 @@ class CellModelsEngine(Engine, place=28):
         reach = max((float(m.noise.reach.max()) for m in case.measurements), default=case.size / (2 * _REACHES))
         width = min(case.size + 1.0, 2 * _REACHES * reach + 3)
         values = _GRID if bound.dimension <= 2 else 3 * (MANY_DRAWS if bound.spreads else DRAWS) + 100 * bound.dimension
-        inside = 0.0 if case.model.groups is None else cells * case.model.groups.shape[1] * width**2
+        inside = 0.0 if case.model.groups is None else cells * (case.model.groups.shape[1] - 1) / 2 * width**2
         each = 3e5 + 100 * cells * width + inside
         return Work(f"reading {bound.dimension} parameters from {cells} cells", values * each, 3.0 * cells * width)
 
     def read(self, case: Case[ModelledTable]) -> ModelReading:
         """Return the posterior of the program's parameters; the same case is always read alike."""
-        likelihood = Likelihood.of_case(case)
-        return read_target(case.model, Target(case.model.bound, seen(likelihood, case.model)), likelihood.method)
+        likelihood = seen(Likelihood.of_case(case), case.model)
+        return read_target(case.model, Target(case.model.bound, likelihood), likelihood.method)
 
 
 def seen(likelihood: Likelihood, model: ModelledTable) -> CellFunction:

@@ -17,6 +17,7 @@ from discreet.show.charts.posterior import (
     comparison_chart,
     interval_chart,
     posterior_chart,
+    rows_chart,
 )
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "ranking_chart",
     "render",
     "require_ending",
+    "rows_chart",
     "width_chart",
 ]

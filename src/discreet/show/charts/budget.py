@@ -8,10 +8,6 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees import Amount, Body, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    PALE,
-    VERMILION,
     WIDTH,
     Spec,
     chart,
@@ -22,15 +18,19 @@ from discreet.show.charts.drawing import (
     row_height,
     words,
 )
+from discreet.show.theme import BLUE, GREY, PALE, VERMILION
 
 MOST_CHARGES = 40
 """A budget with more charges shows the earliest of them as one."""
 
 
-def width_chart(rows: Sequence[Mapping[str, float]], title: str, unit: str | None = None) -> Spec:
+def width_chart(
+    rows: Sequence[Mapping[str, float]], title: str, unit: str | None = None, chosen: float | None = None
+) -> Spec:
     """Draw the expected width of an interval against epsilon, and the width that exact statistics would give.
 
-    Each row has the keys 'epsilon', 'width' and 'non_private'. Widths are shares unless a unit is named.
+    Each row has the keys 'epsilon', 'width' and 'non_private'. Widths are shares unless a unit is named. `chosen` is
+    the epsilon that was decided on; a line marks it.
     """
     values = [{key: float(row[key]) for key in ("epsilon", "width", "non_private")} for row in rows]
     values.sort(key=lambda row: row["epsilon"])
@@ -46,10 +46,11 @@ def width_chart(rows: Sequence[Mapping[str, float]], title: str, unit: str | Non
     y = measured("width", axis={**scale, "tickCount": 5})
     exact = measured("non_private")
     point = {"filled": True, "fill": BLUE, "size": 70 if few else 25}
-    line = {"type": "line", "stroke": BLUE, "strokeWidth": 3, "point": point}
+    line = {"type": "line", "stroke": BLUE, "strokeWidth": 3, "interpolate": "monotone", "point": point}
     private = words(align="left", dx=10, dy=-10, fill=BLUE, fontWeight="bold")
     known = words(align="left", dx=14, fill=GREY)
     layers = [
+        *_chosen(chosen, x),
         layer({"type": "line", "stroke": GREY, "strokeDash": [6, 4]}, {"x": x, "y": exact}),
         layer(line, {"x": x, "y": y}),
         layer(private, {"x": x, "y": y, "text": {"value": "with privacy"}}, values[:1]),
@@ -60,6 +61,17 @@ def width_chart(rows: Sequence[Mapping[str, float]], title: str, unit: str | Non
         ),
     ]
     return chart(values, {"text": lines_of(title, 68)}, {"width": WIDTH, "height": 260, "layer": layers})
+
+
+def _chosen(epsilon: float | None, x: Spec) -> list[Spec]:
+    """Return a line at the epsilon that was decided on, with its name above it."""
+    if epsilon is None:
+        return []
+    row, text = [{"epsilon": epsilon}], {"value": f"chosen: {epsilon:g}"}
+    return [
+        layer({"type": "rule", "stroke": VERMILION, "strokeWidth": 2}, {"x": x}, row),
+        layer(words(dy=-9, fill=VERMILION), {"x": x, "y": {"value": 0}, "text": text}, row),
+    ]
 
 
 def budget_chart(ledger: Ledger) -> Spec:

@@ -3,8 +3,6 @@
 from discreet.errors import DeclarationError
 from discreet.inference.verdicts import Check, Criticism
 from discreet.show.charts.drawing import (
-    BLUE,
-    VERMILION,
     WIDTH,
     Spec,
     chart,
@@ -15,8 +13,8 @@ from discreet.show.charts.drawing import (
     row_height,
     words,
 )
+from discreet.show.theme import BAND, BLUE, VERMILION
 
-_BAND = "#CACACA"
 MOST_CHECKS = 30
 """A picture shows so many checks at most, those with the smallest p-values."""
 
@@ -38,7 +36,7 @@ def criticism_chart(criticism: Criticism) -> Spec:
     shape = {"condition": {"test": "datum.misfit", "value": "diamond"}, "value": "circle"}
     point = {"type": "point", "filled": True, "size": 110, "opacity": 1}
     layers = [
-        layer({"type": "bar", "height": 14, "fill": _BAND}, {"y": y, "x": x, "x2": {"field": "high"}}),
+        layer({"type": "bar", "height": 14, "fill": BAND}, {"y": y, "x": x, "x2": {"field": "high"}}),
         layer(point, {"y": y, "x": measured("distance"), "color": colour, "shape": shape}),
         layer(words(align="left", dx=14), {"y": y, "x": {"value": "width"}, "text": {"field": "text"}}),
     ]

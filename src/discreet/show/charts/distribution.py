@@ -5,9 +5,6 @@ from itertools import pairwise
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Distribution
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    VERMILION,
     WIDTH,
     Spec,
     chart,
@@ -17,6 +14,7 @@ from discreet.show.charts.drawing import (
     measured,
     reading_title,
 )
+from discreet.show.theme import BLUE, GREY, PAPER, VERMILION
 
 _HEIGHT = 190
 
@@ -89,7 +87,7 @@ def _bars(
     )
     words = title if equal else f"{title}, per 1 of {picture.column}"
     y = measured("share", axis={"title": lines_of(words, 30), "format": "%" if equal else ".1e", "tickCount": 5})
-    bar = {"type": "rect", "color": BLUE, "opacity": 0.45, "stroke": "white", "strokeWidth": 0.5}
+    bar = {"type": "rect", "color": BLUE, "opacity": 0.45, "stroke": PAPER, "strokeWidth": 0.5}
     layers = [
         layer(bar, {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}}),
         layer(

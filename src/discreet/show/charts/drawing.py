@@ -1,7 +1,4 @@
-"""What all charts are drawn with: colours, axes of named rows, titles, and the way to a file.
-
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; nothing is told by colour alone.
-"""
+"""What all charts are drawn with: axes of named rows, titles, and the way to a file. Colours are in `theme`."""
 
 import json
 from collections.abc import Sequence
@@ -16,32 +13,14 @@ from discreet.errors import DiscreetError
 from discreet.exact import exact_text
 from discreet.inference import Posterior
 from discreet.records.values import text_of
+from discreet.show.theme import CONFIG
 
 Spec = dict[str, Any]
 Lines = list[str]
 
-BLUE, VERMILION, GREY, INK, PALE = "#0072B2", "#D55E00", "#767676", "#333333", "#E4E4E4"
 WIDTH = 460
 LINE = 15  # height of a line of a name
 _DAY = 86_400_000  # milliseconds
-_CONFIG: Spec = {
-    "background": "white",
-    "padding": 12,
-    "font": "Helvetica, Arial, 'Liberation Sans', sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        **{"labelFontSize": 13, "labelColor": INK, "labelLimit": 0, "labelPadding": 8, "labelFlush": False},
-        **{"titleFontSize": 13, "titleColor": INK, "titleFontWeight": "normal", "titlePadding": 10},
-        **{"domain": False, "ticks": False, "gridColor": PALE},
-    },
-    "header": {"labelFontSize": 13, "labelColor": INK, "labelLimit": 0, "labelFontWeight": "bold"},
-    "legend": {"labelFontSize": 12, "labelColor": INK, "labelLimit": 0, "rowPadding": 4},
-    "text": {"fontSize": 13, "fill": INK},
-    "title": {
-        **{"anchor": "start", "frame": "bounds", "offset": 14, "fontSize": 16, "color": "#111111"},
-        **{"subtitleFontSize": 13, "subtitleColor": GREY, "subtitlePadding": 5},
-    },
-}
 
 
 def days_axis() -> Spec:
@@ -86,7 +65,7 @@ def _converter() -> ModuleType:
 def chart(rows: Sequence[Spec], title: Spec, picture: Spec) -> Spec:
     """Return a whole chart: the rows, a title, and a picture of them."""
     schema = "https://vega.github.io/schema/vega-lite/v5.json"
-    return {"$schema": schema, "title": title, "data": {"values": list(rows)}, **picture, "config": deepcopy(_CONFIG)}
+    return {"$schema": schema, "title": title, "data": {"values": list(rows)}, **picture, "config": deepcopy(CONFIG)}
 
 
 def layer(mark: Spec, encoding: Spec, rows: Sequence[Spec] | None = None) -> Spec:
@@ -122,7 +101,8 @@ def reading_title(posterior: Posterior) -> Spec:
 
 def interval_ends(rows: list[Spec], title: str) -> Spec:
     """Return the two ends of an interval on an axis in percent, which starts at 0 unless that wastes half of it."""
-    zero = min(row["low"] for row in rows) < 0.5 * max(row["high"] for row in rows)
+    drawn = [(row["low"], row["high"]) for row in rows if row["low"] is not None] or [(0.0, 1.0)]
+    zero = min(low for low, _ in drawn) < 0.5 * max(high for _, high in drawn)
     axis = {"title": lines_of(title, 68), "format": "%", "tickCount": 6}
     return {"x": measured("low", scale={"zero": zero, "nice": 6}, axis=axis), "x2": {"field": "high"}}
 

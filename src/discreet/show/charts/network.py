@@ -1,7 +1,7 @@
-"""A network as a picture: boxes with names, arrows from parents to children, and small tables as bars.
+"""A network as a picture: boxes with names, arrows from parents to children, and tables as intervals.
 
-Each box of a small network shows P(level | parents) as bars with intervals. Large networks, and tables that would not
-fit, are shown by their names; all their numbers are in the table that `discreet infer --csv` writes.
+Each box of a small network shows P(level | parents) as dots with intervals, of a large table the first lines. Large
+networks are shown by their names; all their numbers are in the table that `discreet infer --csv` writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,11 @@ from math import atan2, cos, degrees, sin
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Graph, TableEntry
+from discreet.inference.posteriors.row import Row
 from discreet.markup import one_line
 from discreet.models import Network
 from discreet.records.columns import Column
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    INK,
-    PALE,
     Lines,
     Spec,
     chart,
@@ -31,16 +28,17 @@ from discreet.show.charts.drawing import (
     words,
 )
 from discreet.show.charts.graph_layout import Box, Layout, layout
+from discreet.show.theme import BLUE, GREY, PALE, PAPER
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""
 MOST_WITH_TABLES = 16
 """A network of more variables is shown by its names."""
 MOST_BARS = 24
-"""A box with a larger table says how large it is instead of showing it."""
+"""A box with a larger table shows so many lines of it, and says how many more there are."""
 
 _WIDEST = 1000  # beyond, depth runs from top to bottom
-_TABLE_WIDTH = 276
+_TABLE_WIDTH = 348
 _LABELS, _BARS = 124, 92  # room for the names of levels, and for bars
 _ROW, _HEAD, _EDGE = 18, 18, 9  # heights of a bar's row and of a line of a name; margin within a box
 _SMALL, _CAPITAL = 7.9, 10.4  # about the widths of bold letters
@@ -92,7 +90,7 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
         for parent in above:
             _draw_arrow(marks, placed.path(parent, child), placed.sideways, network.is_tree)
         _draw_box(marks, child, heads[child], placed.boxes[child], contents.get(child, []))
-    bars = f"bars: probabilities given the parents; lines: {100 * level:g} % intervals, privacy noise included"
+    bars = f"dots: probabilities given the parents; lines: {100 * level:g} % intervals, privacy noise included"
     title["subtitle"] += [bars if marks.bars else "arrows lead from a variable to those that depend on it"]
     return chart(marks.boxes, title, _picture(marks, placed))
 
@@ -126,20 +124,26 @@ def _table_lines(entries: Sequence[TableEntry]) -> list[_Line]:
     """Return the lines of a table. Of two levels the second is enough, with one bar for each row."""
     rows = [list(row) for _, row in groupby(entries, lambda entry: entry.parents)]
     parents = [name for name, _ in rows[0][0].parents]
-    if len(entries) > MOST_BARS:
-        return [f"{len(rows)} rows of {len(rows[0])} levels"]
     if not parents:
-        return [_Bar(entry, level_text(entry.level)) for entry in entries]
+        return _few([_Bar(entry, level_text(entry.level)) for entry in entries])
     if len(rows[0]) == 2:
         event = _cut(level_text(rows[0][1].level), _LABEL)
         head = f"P({event}), given {_cut(', '.join(parents), _NOTE - 13 - len(event))} ="
-        return [head, *(_Bar(row[1], ", ".join(level_text(known) for _, known in row[1].parents)) for row in rows)]
+        return _few([head, *(_Bar(row[1], ", ".join(level_text(a) for _, a in row[1].parents)) for row in rows)])
     lines: list[_Line] = []
     for row in rows:
         known = _cut(", ".join(level_text(level) for _, level in row[0].parents), _LABEL)
         lines += [f"given {_cut(', '.join(parents), _NOTE - 9 - len(known))} = {known}"]
         lines += [_Bar(entry, level_text(entry.level)) for entry in row]
-    return lines
+    return _few(lines)
+
+
+def _few(lines: list[_Line]) -> list[_Line]:
+    """Return the first lines of a large table, and a last one that says how many are not shown."""
+    if len(lines) <= MOST_BARS + 2:
+        return lines
+    left = sum(isinstance(line, _Bar) for line in lines[MOST_BARS:])
+    return [*lines[:MOST_BARS], f"and {left} more lines, which the table has"]
 
 
 def _cut(text: str, most: int) -> str:
@@ -189,15 +193,18 @@ def _draw_bar(marks: _Marks, bar: _Bar, box: Box, at: float) -> None:
     start, entry, known = box.left + _EDGE + _LABELS, bar.entry, bar.entry.row
     row: Spec = {"variable": entry.variable, "given": known.given, "level": level_text(entry.level)}
     row |= {"mean": known.mean, "low": known.low, "high": known.high}
-    row |= {"y": at, "top": at - 5, "bottom": at + 5, "x": start, "full": start + _BARS}
+    row |= {"y": at, "top": at - 1, "bottom": at + 1, "x": start, "full": start + _BARS}
     row |= {key + "_x": start + _BARS * row[key] for key in ("mean", "low", "high")}
     marks.bars.append(row)
     marks.labels.append({"x": start - 6, "y": at, "text": _cut(bar.label, _LABEL)})
-    marks.figures.append({"x": box.left + box.width - _EDGE, "y": at, "text": _percent(known.mean)})
+    marks.figures.append({"x": box.left + box.width - _EDGE, "y": at, "text": _percents(known)})
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+def _percents(row: Row) -> str:
+    """Return a probability with its interval, in percent."""
+    digits = 1 if row.high < 0.0995 or row.high - row.low < 0.02 else 0
+    mean, low, high = (f"{100 * value:.{digits}f}" for value in (row.mean, row.low, row.high))
+    return f"{mean} %  ({low} to {high})"
 
 
 def _picture(marks: _Marks, placed: Layout) -> Spec:
@@ -215,7 +222,16 @@ def _picture(marks: _Marks, placed: Layout) -> Spec:
     text = {"text": {"field": "text"}}
     angle = {"angle": measured("angle", scale=None)}
     head = {"type": "point", "shape": "triangle-right", "filled": True, "size": 70, "color": GREY, "opacity": 1}
-    frame = {"type": "rect", "fill": "white", "stroke": GREY, "cornerRadius": 5}
+    dot = {
+        "type": "point",
+        "shape": "circle",
+        "size": 34,
+        "fill": PAPER,
+        "stroke": BLUE,
+        "strokeWidth": 1.5,
+        "opacity": 1,
+    }
+    frame = {"type": "rect", "fill": PAPER, "stroke": GREY, "cornerRadius": 5}
     whole = at(x="x", x2="full", y="top", y2="bottom")
     layers = [
         layer({"type": "rule", "stroke": GREY, "strokeWidth": 1.5, "strokeCap": "round"}, at(**corners), marks.lines),
@@ -225,8 +241,8 @@ def _picture(marks: _Marks, placed: Layout) -> Spec:
         layer(words(fill=GREY, fontSize=12), at(x="x", y="y") | text, marks.notes),
         layer(words(align="right", fontSize=12), at(x="x", y="y") | text, marks.labels),
         layer({"type": "rect", "fill": PALE}, whole, marks.bars),
-        layer({"type": "rect", "fill": BLUE}, at(x="x", x2="mean_x", y="top", y2="bottom"), marks.bars),
-        layer({"type": "rule", "stroke": INK, "strokeWidth": 2.5}, at(x="low_x", x2="high_x", y="y"), marks.bars),
+        layer({"type": "rule", "stroke": BLUE, "strokeWidth": 4}, at(x="low_x", x2="high_x", y="y"), marks.bars),
+        layer(dot, at(x="mean_x", y="y"), marks.bars),
         layer(words(align="right", fontSize=12), at(x="x", y="y") | text, marks.figures),
     ]
     used = [each for each in layers if each.get("data", {"values": marks.boxes})["values"]]

@@ -7,10 +7,6 @@ from discreet.exact import exact_text
 from discreet.planning import Audit, ExactAccuracy, Ranking
 from discreet.planning.compare_numbers import NumberRanking
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    INK,
-    VERMILION,
     WIDTH,
     Spec,
     chart,
@@ -21,6 +17,7 @@ from discreet.show.charts.drawing import (
     row_height,
     words,
 )
+from discreet.show.theme import BLUE, GREY, INK, VERMILION
 
 _REFERENCE: Spec = {"type": "rule", "stroke": GREY, "strokeDash": [6, 4]}
 

@@ -8,12 +8,10 @@ from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
-from discreet.inference.posteriors.row import DAYS, PROBABILITY
+from discreet.inference.posteriors.row import DAYS, NOTHING_KNOWN, PROBABILITY, Row
+from discreet.inference.posteriors.shown import intervals_of
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
-    BLUE,
-    GREY,
-    INK,
     WIDTH,
     Spec,
     chart,
@@ -29,6 +27,7 @@ from discreet.show.charts.drawing import (
     words,
 )
 from discreet.show.charts.network import network_chart
+from discreet.show.theme import BLUE, GREY, INK, PAPER
 
 AWARE, PLUG_IN = "noise-aware", "plug-in"
 MOST_INTERVALS = 300
@@ -63,12 +62,24 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
         raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
     lines = []
     for row in posterior.rates(event, by, level):
-        text = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
-        lines.append(Line(row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text))
+        known = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
+        text = f"{NOTHING_KNOWN if row.is_unknown else known}  ·  {row.records_text}"
+        lines.append(
+            Line(row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text, drawn=not row.is_unknown)
+        )
     mean = posterior.chance(event).mean
     overall = (mean, f"overall {100 * mean:.1f} %")
-    picture = Intervals(f"P({event} | {by}): mean and {100 * level:g} % interval", tuple(lines), reference=overall)
+    axis = f"P({event} | {by}): mean and {100 * level:g} % interval"
+    who = posterior.releases[0].model.protects.removeprefix("one ")
+    picture = Intervals(axis, tuple(lines), reference=overall, heading=f"rate (interval)  ·  {who}s in the group")
     return _drawn(picture, reading_title(posterior), level, by)
+
+
+def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9, note: str = "") -> Spec:
+    """Draw some rows of a posterior with their intervals; a note below the title may say which these are."""
+    require_posterior(posterior, "Nothing was drawn")
+    title = reading_title(posterior)
+    return _drawn(intervals_of(rows, level), title | {"subtitle": [*title["subtitle"], note]} if note else title, level)
 
 
 def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:
@@ -119,7 +130,8 @@ def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Sp
     seen = dict.fromkeys(groups, 0)
     rows = []
     for line in lines:
-        row: Spec = {"cell": line.name, "reading": reading, "mean": line.mean, "low": line.low, "high": line.high}
+        row: Spec = {"cell": line.name, "reading": reading}
+        row |= {key: getattr(line, key) if line.drawn else None for key in ("mean", "low", "high")}  # null is not drawn
         row |= {"group": line.group, "text": line.text, "group_place": groups.index(line.group)}
         rows.append(row | {"place": seen[line.group]})
         seen[line.group] += 1
@@ -129,7 +141,15 @@ def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Sp
 def _layers(picture: Intervals, rows: list[Spec], ends: Spec, y: Spec, level: float) -> list[Spec]:
     if picture.careless or not any(line.text for line in picture.lines):
         return [*_reference(picture), *_two_readings(rows, y, ends, level)]
-    dot = {"type": "point", "shape": "circle", "filled": True, "size": 110, "color": BLUE, "opacity": 1}
+    dot = {
+        "type": "point",
+        "shape": "circle",
+        "size": 55,
+        "fill": PAPER,
+        "stroke": BLUE,
+        "strokeWidth": 2,
+        "opacity": 1,
+    }
     heading = {"x": {"value": WIDTH}, "y": {"value": 0}, "text": {"value": picture.heading}}
     above = [layer(words(align="left", dx=14, dy=-10, fill=GREY), heading, [{}])] if picture.heading else []
     return [
@@ -181,7 +201,7 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     beside = {"yOffset": {"field": "reading", "scale": {"domain": readings, "paddingOuter": 0.3}}}
     where = {"y": y, **(beside if len(readings) > 1 else {})}
     line = {"stroke": each(BLUE, GREY), "strokeWidth": each(5, 1.5)}
-    look = {"fill": explained(BLUE, "white"), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
+    look = {"fill": explained(BLUE, PAPER), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
     dot = {"type": "point", "shape": "circle", "opacity": 1, "strokeWidth": 1.5}
     return [
         layer({"type": "rule"}, {**where, **ends, **line}),

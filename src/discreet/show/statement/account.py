@@ -8,6 +8,7 @@ others wrote (labels, names of levels) is written so that it can be nothing but 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from math import inf
 from typing import TYPE_CHECKING
 
 from discreet.errors import DeclarationError
@@ -24,10 +25,21 @@ if TYPE_CHECKING:
     from discreet.planning import Certificate
 
 _EVIDENCE = {
-    Evidence.PROVED: "It is proved",
-    Evidence.ENUMERATED: "It was computed by comparing all neighbouring tables",
-    Evidence.CLAIMED: "**It is only claimed, neither proved nor computed**",
+    Evidence.PROVED: "The guarantee rests on a **mathematical proof**, which the documentation of {mechanism} gives.",
+    Evidence.ENUMERATED: "The guarantee was **computed**, by comparing all pairs of neighbouring tables.",
+    Evidence.CLAIMED: "The guarantee is **only claimed, neither proved nor computed**: do not rely on it.",
 }
+_DONE = {
+    "recomputed": "**Recomputed:** the loss of privacy was worked out again from the noise that the release describes, "
+    "and it is within the promise.",
+    "not recomputed": "**Not recomputed:** for sums with other releases, the worst that the promise allows is counted.",
+    "compared": "**Compared:** {number} of data sets that differ by this change found no publication that gives away "
+    "more than promised.",
+    "checked": "**Checked:** what the proof takes for granted holds for examples of records.",
+    "drawn": "**Tried:** random draws by the same program came out as the stated noise makes them.",
+    "by proof alone": "**By proof alone:** whatever was not recomputed or compared rests on the mathematical proof.",
+}
+"""What `verify` did, by the words that its lines begin with, for people who do not read proofs."""
 _DECLARED = ("all else that the model declares",)
 _SIMULATED = (
     "> **SIMULATED. This is not a release of real records.** The counts behind it were made up for a rehearsal and no "
@@ -58,11 +70,11 @@ def statement(
         f"# {'SIMULATED: ' if release.simulated else ''}Privacy statement: {plain(release.label)}",
         *([_SIMULATED] if release.simulated else []),
         *(published_unread(release) if posterior is None else published(release, posterior)),
-        *_protected(release),
-        *_guaranteed(release.guarantee),
-        *_checked(release, certificate),
+        *protected(release),
+        *guaranteed(release.guarantee),
+        *checked(release, certificate),
         *(no_results(release, str(why)) if posterior is None else results(posterior, answers)),
-        *_not_promised(release, _DECLARED if posterior is None else posterior.account().public),
+        *not_promised(release, _DECLARED if posterior is None else posterior.account().public),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -71,42 +83,46 @@ def _promise(guarantee: Guarantee) -> tuple[object, ...]:
     return guarantee.epsilon, guarantee.delta, guarantee.adjacency
 
 
-def _protected(release: Release) -> list[str]:
+def protected(release: Release) -> list[str]:
+    """Say whose information is protected, and against which change."""
     unit, change = release.unit, release.change
-    who, what = f"**{plain(unit.description)}**", "what any single record says is protected, whatever the others are"
+    who, what = f"**{plain(unit.description)}**", "what any single record says is protected, whatever the others say"
     who_is_counted = "records there are is public"
     if release.model.protects != "one record":
         who_is_counted = "persons there are is public; how many of them have rows is not"
         what = "what all rows of any single person say is protected, whatever those of the others say"
     elif unit.rows > 1:
-        who += f" with up to {unit.rows} records; that nobody has more is the holder's word"
+        who += f" with up to {unit.rows} records (that nobody has more is the holder's word)"
         change += f", up to {unit.rows} times"
-        what = "what all records of any single unit say is protected, whatever the others are"
+        what = "what all records of any single unit say is protected, whatever the others say"
     return [
         "## What is protected",
-        f"The unit of protection is {who}. Tables count as neighbours if they differ by this change: {change}. So "
-        f"{what}. How many {who_is_counted}.",
+        f"The unit of protection is {who}: {what}. In the field's words, two data sets are neighbours if they differ "
+        f"by this change: {change}. How many {who_is_counted}.",
     ]
 
 
-def _guaranteed(guarantee: Guarantee) -> list[str]:
+def guaranteed(guarantee: Guarantee) -> list[str]:
+    """Say what epsilon and delta promise a person, with odds."""
     factor = _power(guarantee.epsilon)
     bound = f"**{_power_in_words(guarantee.epsilon)}** (rounded up)"
     numbers = f"**epsilon = {exact_text(guarantee.epsilon)}, delta = {exact_text(guarantee.delta)}.** "
+    imagine = "Imagine that the protected content had said something else, whatever that is. "
     if guarantee.delta:
         words = (
-            "Whatever the protected content is replaced by, the probability of any set of possible publications "
-            f"becomes at most {bound} times what it was, plus delta. Because of delta there is no bound for "
-            "every single publication."
+            f"Then the probability of any set of possible publications would be at most {bound} times what it is, plus "
+            "delta. Delta is a small allowance on top of the factor: because of it there is no bound for every single "
+            "publication."
         )
-        return ["## The guarantee", numbers + words]
+        return ["## The guarantee", numbers + imagine + words]
     words = (
-        f"Whatever the protected content is replaced by, no possible publication becomes more than {bound} times as "
-        "likely as it was. Take a reader who knows all other records and has unlimited computers: the odds that this "
-        "reader gives to anything about the protected content change by at most that factor, up or down. Readers who "
-        "know less may learn from the other records too; see the end of this page."
+        f"Then no possible publication would become more than {bound} times as likely as it is, nor as many times less "
+        "likely. For a person this means: take somebody who knows all other records, has unlimited computers, and "
+        "wants to find out what this one says. The release changes the odds that they give to any answer by at most "
+        f"that factor, up or down: even odds (1 to 1) become at most {_odds(factor)} to 1. Nothing that becomes known "
+        "later can undo this. People who know less may still learn something about everyone; see the end of this page."
     )
-    return ["## The guarantee", numbers + words, _belief_table(factor), *_under_metric(guarantee)]
+    return ["## The guarantee", numbers + imagine + words, _belief_table(factor), *_under_metric(guarantee)]
 
 
 def _under_metric(guarantee: Guarantee) -> list[str]:
@@ -129,17 +145,20 @@ def _belief_table(factor: Decimal) -> str:
         cent = Decimal("0.01")
         low, high = least.quantize(cent, rounding=ROUND_FLOOR), most.quantize(cent, rounding=ROUND_CEILING)
         rows.append((f"{percent} %", f"{low} %", f"{high} %"))
-    return table(("chance given before", "after the release at least", "and at most"), rows, words=0)
+    return table(("probability somebody gave before", "after the release at least", "and at most"), rows, words=0)
 
 
-def _checked(release: Release, certificate: "Certificate | None") -> list[str]:
+def checked(release: Release, certificate: "Certificate | None") -> list[str]:
+    """Say in plain words what was recomputed and compared, and what rests on a proof alone."""
     given, receipt = release.guarantee, release.receipt
-    points = [f"{_EVIDENCE[given.evidence]}: {plain(given.reason)}."]
+    points = [_EVIDENCE[given.evidence].format(mechanism=f"`{type(release.mechanism).__name__}`")]
     if certificate is None:
         points.append("Nothing was checked for this statement. Anyone can: `discreet.verify(release)`.")
     else:
-        points.append(f"Checked with `discreet.verify`: {plain(certificate.pure_in_words)}.")
-        points += [f"{plain(check[0].upper() + check[1:])}." for check in certificate.checks]
+        points += [
+            *_done(certificate),
+            f"{_tightness(certificate)} `discreet verify` shows every check with its numbers.",
+        ]
     if receipt is None:
         points.append("There is no receipt: **no ledger was charged**.")
     else:
@@ -149,22 +168,46 @@ def _checked(release: Release, certificate: "Certificate | None") -> list[str]:
     return ["## How it was checked", bullets(points)]
 
 
-def _not_promised(release: Release, public: Sequence[str]) -> list[str]:
+def _done(certificate: "Certificate") -> list[str]:
+    """Return one plain sentence for each kind of check, and lines of any other kind as they are."""
+    found: dict[str, int] = {}
+    for check in certificate.checks:
+        kind = next((known for known in _DONE if check.startswith(known)), check)
+        found[kind] = found.get(kind, 0) + 1
+    sentences = []
+    for kind, number in found.items():
+        times = "one comparison" if number == 1 else f"{number} sets of comparisons"
+        known = _DONE.get(kind)
+        sentences.append(f"{plain(kind[0].upper() + kind[1:])}." if known is None else known.format(number=times))
+    return sentences
+
+
+def _tightness(certificate: "Certificate") -> str:
+    if certificate.exact:
+        return "No smaller epsilon would be true: there are two neighbouring data sets that give away just this much."
+    if certificate.epsilon == inf:
+        return "Single publications have no bound of their own: that is what delta is for."
+    return "Epsilon is an upper bound: what is given away may be less."
+
+
+def not_promised(release: Release, public: Sequence[str]) -> list[str]:
+    """Say what no guarantee of this kind covers."""
     epsilon, rows = release.guarantee.epsilon, release.unit.rows
     delta = ", and delta grows as well" if release.guarantee.delta else ""
     who = release.model.protects.removeprefix("one ")
     more = "more than one record" if rows == 1 else f"more than {rows} records"
     several = f"**Several rows for one person.** A person with {more} is protected less, in the same way."
     if who != "record":
-        several = "**Several ids for one person.** Who has rows under two ids counts as two, and is protected less."
+        several = "**Several ids for one person.** Somebody with rows under two ids counts as two people, "
+        several += "and is protected less."
     points = [
         "**Other releases add up.** If the same people are in other releases, the epsilons are added. The ledger keeps "
         "the sum; a second ledger for the same people would not be noticed.",
-        f"**Groups are protected less.** For a family of four whose records hang together, the factor is "
-        f"{_power_in_words(4 * epsilon)}{delta}.",
+        f"**Groups are protected less.** For a family of four whose records depend on each other, the factor "
+        f"is {_power_in_words(4 * epsilon)}{delta}.",
         several,
         "**What is true of people in general is not protected.** If the release shows that something is common, "
-        "readers will expect it of everyone, also of those who are not in the data.",
+        "readers will expect it of everyone, including people who are not in the data.",
         f"**Public facts are not protected:** the number of {who}s, the columns and levels, "
         f"{''.join(f'{fact}, ' for fact in public)}epsilon and the label.",
     ]
@@ -175,9 +218,14 @@ def _power(epsilon: Fraction) -> Decimal:
     return (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
 
 
+def _odds(factor: Decimal) -> str:
+    """Return a factor with four digits, rounded up."""
+    rounded = Context(prec=4, rounding=ROUND_CEILING).plus(factor)
+    return f"{rounded:,f}" if rounded < 10**9 else f"{rounded:.3E}".replace("E+", " x 10^")
+
+
 def _power_in_words(epsilon: Fraction) -> str:
     """Return e^epsilon with four digits, rounded up."""
-    rounded = Context(prec=4, rounding=ROUND_CEILING).plus(_power(epsilon))
-    shown = f"{rounded:,f}" if rounded < 10**9 else f"{rounded:.3E}".replace("E+", " x 10^")
+    shown = _odds(_power(epsilon))
     text = exact_text(epsilon)
     return f"e^({text}) = {shown}" if "/" in text else f"e^{text} = {shown}"

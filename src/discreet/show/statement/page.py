@@ -10,7 +10,12 @@ def statement_html(markdown: str) -> str:
     blocks = [block for block in markdown.split("\n\n") if block.strip()]
     heads = [block[2:] for block in blocks if block.startswith("# ")]
     title = html.escape(html.unescape(heads[0])) if heads else "Privacy statement"
-    return _PAGE.format(title=title, style=_STYLE, body="\n".join(_block(block) for block in blocks))
+    return _PAGE.format(title=title, style=_STYLE, body=blocks_html(blocks))
+
+
+def blocks_html(blocks: Sequence[str]) -> str:
+    """Return blocks of Markdown that a statement is made of as HTML."""
+    return "\n".join(_block(block) for block in blocks)
 
 
 def _block(block: str) -> str:

@@ -1,0 +1,97 @@
+"""Examples on pages: the blocks of a page, run in order in the folder one stands in.
+
+    python docs/site/page_examples.py docs/cookbook/*.md
+
+writes what each block printed into the `text` block below it, and the pictures that a page shows into the folder where
+the page looks for them. The noise is drawn anew, so figures change with every run.
+
+A `python` block is run. On pages of the cookbook, lines of a `sh` block that call `discreet` are run as well, and a
+`toml` block whose first line is `# NAME.toml` is written to that file.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"\A\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PICTURE = re.compile(r"!\[[^\]]*\]\((images/[^)]+)\)")
+_FILE = re.compile(r"\A# (\S+\.toml)\n")
+
+
+def run_python(page: str, number: int, block: str, names: dict[str, object]) -> None:
+    """Run one block of Python, with warnings as errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(block, f"{page}, block {number}", "exec"), names)
+
+
+def run_commands(block: str) -> None:
+    """Run the lines of a shell block that call `discreet`, in this process."""
+    from discreet.command_line import main
+
+    for line in block.replace("\\\n", " ").splitlines():
+        if line.startswith("discreet "):
+            main(shlex.split(line, comments=True)[1:], standalone_mode=False)
+
+
+def write_file(block: str) -> None:
+    """Write a block that names its file in the first line."""
+    if named := _FILE.match(block):
+        Path(named[1]).write_text(block)
+
+
+def run_page(page: Path) -> Iterator[tuple[re.Match[str], str]]:
+    """Run the blocks of a page; yield each, once it has run, with what it printed."""
+    names: dict[str, object] = {"__name__": "example"}
+    is_recipe = page.parent.name == "cookbook"
+    for number, found in enumerate(FENCED.finditer(page.read_text("utf-8")), start=1):
+        kind, block = found.groups()
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            if kind == "python":
+                run_python(page.name, number, block, names)
+            elif kind == "sh" and is_recipe:
+                run_commands(block)
+            elif kind == "toml" and is_recipe:
+                write_file(block)
+            else:
+                continue
+        yield found, printed.getvalue()
+
+
+def written_anew(page: Path) -> str:
+    """Run a page in an empty folder and return its text with what was printed; its pictures are kept."""
+    page = page.resolve()
+    text, here = page.read_text("utf-8"), Path.cwd()
+    parts, end = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for found, printed in run_page(page):
+                parts.append(text[end : found.end()])
+                end = found.end()
+                if shown := PRINTED.match(text[end:]):
+                    lines = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
+                    parts.append(f"\n\n```text\n{lines}\n```")
+                    end += shown.end()
+            for picture in _PICTURE.findall(text):
+                if (made := Path(picture).name) and Path(made).exists():
+                    (page.parent / picture).parent.mkdir(exist_ok=True)
+                    shutil.copy(made, page.parent / picture)
+        finally:
+            os.chdir(here)
+    return "".join([*parts, text[end:]])
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        Path(name).write_text(written_anew(Path(name)), "utf-8")
+        print(name)
