@@ -15,7 +15,8 @@ ROOT = Path(dc.__file__).parent
 
 ORDER = (
     ("version", "errors", "on_demand", "arrays", "rounding"),
-    ("exact", "markup", "notebook", "progress"),
+    ("exact", "markup"),
+    ("notebook", "progress"),
     ("documents",),
     ("mathematics",),
     ("randomness", "records"),

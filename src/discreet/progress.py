@@ -69,7 +69,8 @@ class NotebookBar:
         self._changed = monotonic()
         from IPython.display import HTML, display
 
-        bar = HTML(f'<progress max="{total}" value="{done}"></progress> {words}: {done} of {total}')
+        words = f"{words}: {done} of {total}"
+        bar = HTML(f'<progress max="{total}" value="{done}"></progress> {words}')  # type: ignore[no-untyped-call]
         if self._handle is None:
             self._handle = display(bar, display_id=True)  # type: ignore[no-untyped-call]
         else:
@@ -80,7 +81,7 @@ class NotebookBar:
         from IPython.display import HTML
 
         if self._handle is not None:
-            self._handle.update(HTML(""))
+            self._handle.update(HTML(""))  # type: ignore[no-untyped-call]
 
 
 class Steps:
