@@ -44,7 +44,6 @@ class Categories(CategoryQuestions, kind="Categories"):
     """
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
-    is_table: ClassVar[bool] = True
 
     columns: tuple[Column, ...]
     prior: tuple[float, ...]
@@ -69,10 +68,6 @@ class Categories(CategoryQuestions, kind="Categories"):
             raise DeclarationError(f"Crossing these columns gives {count} cells; at most {MOST_CELLS} are allowed.")
         object.__setattr__(self, "prior", _prior(1 if prior is None else prior, self.cells))
         object.__setattr__(self, "is_prior_declared", prior is not None)
-
-    def without_ones(self) -> "Categories | None":
-        """Return the model with no declared prior, if the declared one is 1 everywhere."""
-        return self.with_prior(None) if self.is_prior_declared and set(self.prior) == {1.0} else None
 
     def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""

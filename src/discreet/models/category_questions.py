@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, log2
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ Prior = float | Sequence[float] | Mapping[Cell, float]
 class CategoryQuestions(Model["CategoriesPosterior"]):
     """The answers of a table with a Dirichlet prior; its columns, cells and counts are declared where it is defined."""
 
+    is_table: ClassVar[bool] = True
     columns: tuple[Column, ...]
     prior: tuple[float, ...]
 
@@ -119,8 +120,12 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         return informed_categories(self, own)
 
     @abstractmethod
-    def with_prior(self, prior: float) -> Self:
+    def with_prior(self, prior: Prior | None) -> Self:
         """Return the same model under another prior."""
+
+    def without_ones(self) -> Self | None:
+        """Return the model with no declared prior, if the declared one is 1 everywhere."""
+        return self.with_prior(None) if self.is_prior_declared and set(self.prior) == {1.0} else None
 
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
         """Return what a record can add to the counts, at most so many rows, and whether these are all."""

@@ -18,7 +18,7 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.evidence import Choice, Draw, Evidence, Normalised
+from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
 from discreet.on_demand import everything_registered
@@ -61,15 +61,6 @@ class Observed(Likely):
     def draw(self) -> Draw | None:
         """Return the draw, if it is one."""
         return self.evidence if isinstance(self.evidence, Draw) else None
-
-    @property
-    def choice(self) -> Choice | None:
-        """Return the choice among candidates, if it is one."""
-        return self.evidence if isinstance(self.evidence, Choice) else None
-
-    def near_sums(self) -> Normalised | None:
-        """Return what knows the likelihood of a choice roughly, if there is no other way."""
-        return self.choice.chooser.near_sums() if self.choice is not None else None
 
 
 @dataclass(frozen=True, eq=False)

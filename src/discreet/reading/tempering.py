@@ -79,11 +79,11 @@ class Particles:
 
     def temper(self) -> bool:
         """Go through all stages. Tell whether the last was reached with the evaluations that are allowed."""
-        with Steps("Tempering, at most", self.most_evaluations) as steps:
+        with Steps("Tempering, at most", int(self.most_evaluations)) as steps:
             while self.power < 1 and not self.is_spent:
                 self._resample(self._deeper() if self.threshold > 0 else self._warmer())
                 self._mix()
-                steps.done(self.evaluations)
+                steps.done(int(self.evaluations))
         return self.power == 1
 
     def _deeper(self) -> Floats:

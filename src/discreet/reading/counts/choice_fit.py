@@ -32,6 +32,8 @@ class ChoiceFit(Fit):
 class NearFit(ChoiceFit):
     """A candidate whose chance is known roughly, and better after `normalised` was refined."""
 
+    normalised: Normalised
+
     def __init__(self, choice: Choice, normalised: Normalised) -> None:
         super().__init__(choice)
         self.normalised = normalised

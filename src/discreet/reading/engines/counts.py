@@ -6,6 +6,7 @@ from typing import cast
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
@@ -91,12 +92,23 @@ def fit_of(case: Case) -> Fit:
 def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
-    if (choice := observed.choice) is not None:
-        near = observed.near_sums()
+    if (choice := choice_of(observed)) is not None:
+        near = choice.chooser.near_sums()
         return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
     if observed.draw is not None:
         return [DrawnFit(rows, cast("Network | Categories", model)) for rows in observed.draw.rows]
     return [MeasuredFit(observed.measurements, cells)]
+
+
+def choice_of(observed: Observed) -> Choice | None:
+    """Return the choice among candidates, if an output is one."""
+    return observed.evidence if isinstance(observed.evidence, Choice) else None
+
+
+def near_sums(observed: Observed) -> Normalised | None:
+    """Return what knows the likelihood of a choice roughly, if there is no other way."""
+    choice = choice_of(observed)
+    return None if choice is None else choice.chooser.near_sums()
 
 
 def unreadable(observed: Observed) -> str | None:
@@ -110,7 +122,7 @@ def unreadable(observed: Observed) -> str | None:
 
 def rough(observed: Observed) -> str | None:
     """Tell why the likelihood of a choice is known roughly only, or nothing if it is not."""
-    return None if observed.near_sums() is None else too_many(observed)
+    return None if near_sums(observed) is None else too_many(observed)
 
 
 def too_many(observed: Observed) -> str:

@@ -17,7 +17,7 @@ from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
-from discreet.reading.engines.counts import fit_of, operations_of, rough, too_many, unreadable
+from discreet.reading.engines.counts import choice_of, fit_of, operations_of, rough, too_many, unreadable
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 
@@ -41,7 +41,7 @@ class SampledTablesEngine(Engine, place=30):
         cells = len(case.model.cells)
         if cells > MOST_COORDINATES:
             return f"chains go through at most {MOST_COORDINATES} cells; this table has {cells}"
-        slow = (each for each in case.observed if each.choice is not None and operations_of(each) > _MOST)
+        slow = (each for each in case.observed if choice_of(each) is not None and operations_of(each) > _MOST)
         if (first := next(slow, None)) is not None:
             return too_many(first)
         return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)

@@ -21,7 +21,7 @@ from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import Target
-from discreet.reading.engines.counts import fit_of, operations_of, unreadable
+from discreet.reading.engines.counts import choice_of, fit_of, near_sums, operations_of, unreadable
 from discreet.reading.engines.sampled_tables import table_coordinates
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
@@ -56,7 +56,7 @@ class WeightedTablesEngine(Engine, place=25):
 
     def misfit(self, case: Case) -> str | None:
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
-        near = [each.is_margin for each in case.observed if each.near_sums() is not None]
+        near = [each.is_margin for each in case.observed if near_sums(each) is not None]
         if not any(_has_many_candidates(each) for each in case.observed):
             return "weighted draws are for choices among more tables than can be listed"
         if any(near):
@@ -69,7 +69,7 @@ class WeightedTablesEngine(Engine, place=25):
         """Return the likelihoods of as many draws as are made at most."""
         draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
         each = sum(map(operations_of, case.observed)) + 1e4 * cells
-        is_near = any(observed.near_sums() is not None for observed in case.observed)
+        is_near = any(near_sums(observed) is not None for observed in case.observed)
         held = cells * (case.size + 1.0) if is_near else 8.0 * (case.size + 1) ** 2
         refined = _REFINED * (_AT + 2 * _CHECKED) if is_near else 0.0
         words = f"weighing {draws} draws of {cells} cells"
@@ -133,7 +133,11 @@ class _Mixture:
         length = target.coordinates.length
         means, roots = [np.zeros(length)], [np.eye(length)]
         for observed in case.observed:
-            if (chosen := observed.choice) is not None and not observed.is_margin and _has_many_candidates(observed):
+            if (
+                (chosen := choice_of(observed)) is not None
+                and not observed.is_margin
+                and _has_many_candidates(observed)
+            ):
                 alpha = np.array(case.model.concentration, dtype=float) + chosen.candidate
                 shares = generator.dirichlet(alpha, size=_AROUND).T[None]
                 q = target.coordinates.start([shares], generator)
@@ -223,7 +227,8 @@ def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Gen
 
 def _has_many_candidates(observed: Observed) -> bool:
     """Tell whether an output is a choice among more tables than can be listed."""
-    return observed.near_sums() is not None or (observed.choice is not None and observed.choice.chooser.is_summed)
+    choice = choice_of(observed)
+    return choice is not None and (choice.chooser.is_summed or choice.chooser.near_sums() is not None)
 
 
 def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Generator) -> Counts:
