@@ -31,8 +31,9 @@ import discreet as dc
 from discreet.documents import canonical_json
 from discreet.exact import exact_text
 from discreet.guarantees import read_amount
-from discreet.guarantees.chain import NEWEST, Entry, chain_digest, digests_at, linked, newest
+from discreet.guarantees.chain import Entry, chain_digest, digests_at, linked, newest
 from discreet.guarantees.postgresql import ServerChain
+from discreet.guarantees.schema import NEWEST
 from discreet.releases.release import mechanism_document
 
 if TYPE_CHECKING:

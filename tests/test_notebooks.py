@@ -35,7 +35,7 @@ def test_notebooks_are_kept_without_outputs(path: Path) -> None:
 
 
 def test_a_notebook_runs_in_a_kernel_and_shows_tables_and_pictures() -> None:
-    written: Any = nbformat.read(FOLDER / "first_steps.ipynb", as_version=4)
+    written: Any = nbformat.read(FOLDER / "first_steps.ipynb", as_version=4)  # type: ignore[no-untyped-call]
     NotebookClient(written, timeout=300, resources={"metadata": {"path": str(FOLDER)}}).execute()
     shown = [out for cell in written.cells if is_code(cell) for out in cell.outputs if "data" in out]
     pages = [out.data["text/html"] for out in shown if "text/html" in out.data]

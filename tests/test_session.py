@@ -14,6 +14,7 @@ import pytest
 
 import discreet as dc
 from discreet.guarantees import chain
+from discreet.guarantees.chain_face import POINTS
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.bounded_family import BoundedFamily, GammaLaw, total_of
 from discreet.session import (
@@ -182,7 +183,7 @@ def _draw_and_die(path: Path, point: str) -> None:
     session_on(path).draw()
 
 
-@pytest.mark.parametrize("point", chain.POINTS)
+@pytest.mark.parametrize("point", POINTS)
 def test_a_process_killed_at_any_step_leaves_no_draw_without_a_charge(ledger: dc.Ledger, point: str) -> None:
     process = FORK.Process(target=_draw_and_die, args=(ledger.path, point))
     process.start()
@@ -190,7 +191,7 @@ def test_a_process_killed_at_any_step_leaves_no_draw_without_a_charge(ledger: dc
     assert process.exitcode == -signal.SIGKILL
     ledger.check()
     kinds = [entry.kind for entry in ledger.entries()]
-    place = chain.POINTS.index
+    place = POINTS.index
     assert kinds.count("charge") == (0 if place(point) < place("charged") else 1)
     assert kinds.count("release") == (1 if point == "recorded" else 0)
     session_on(ledger.path).draw()

@@ -47,7 +47,7 @@ EVERY_ROAD = {
 """What a record of any model goes through."""
 OWN_ROOMS = {
     "models", "mechanisms", "noise", "certificates", "randomness", "mathematics", "reading", "inference", "records",
-    "rounding.py",
+    "rounding.py", "progress.py",
 }  # fmt: skip
 """Where a model, its mechanism with noise and proof, its engine and its posterior have files of their own."""
 

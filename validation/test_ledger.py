@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import postgresql_server
-from discreet.guarantees import chain
+from discreet.guarantees.chain_face import POINTS
 from ledger_trials import check_after_kills, in_memory, killed, published_while_killed, race, ready
 
 SEED = 2_500_000  # of the random moments
@@ -37,7 +37,7 @@ def test_a_thousand_kills_lose_nothing(place: str) -> None:
     ready(place, epsilon="1000")
     given: dict[str, str] = {}
     for number in range(KILLS):
-        point = chain.POINTS[number % len(chain.POINTS)] if number % 2 else None
+        point = POINTS[number % len(POINTS)] if number % 2 else None
         given |= killed(place, f"process {number}", SEED + number, point)
     charges, releases = check_after_kills(place, given)
     print(f"\n{KILLS} kills: {charges} charges, {releases} releases, {len(given)} given before the kill, none lost")

@@ -149,12 +149,13 @@ def _show_quartiles(
 def beside_synthetic(console: Console, census: Census, posterior: Posterior[Any]) -> None:
     """Print how far made-up records of the classifier's release are from the real ones: total variation of margins."""
     made: dict[str, list[Any]] = posterior.synthesize(census.size, seed=1)  # type: ignore[attr-defined]
-    other = Census({**census.texts, **{k: list(map(str, v)) for k, v in made.items()}}, census.study, named=True)
+    texts = {name: list(map(str, values)) for name, values in made.items()}
+    other = Census({**census.texts, **texts}, census.study, named=True)
     table = Table(title=f"{census.size:,} made-up records beside the real ones: total variation", title_justify="left")
     for name in ("table", "mean", "largest"):
         table.add_column(name, justify="left" if name == "table" else "right")
     names = list(made)
-    kinds = {
+    kinds: dict[str, list[tuple[str, ...]]] = {
         "one column": [(name,) for name in names],
         "a column and income": [("income", name) for name in names if name != "income"],
         "two other columns": list(combinations([name for name in names if name != "income"], 2)),

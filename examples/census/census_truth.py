@@ -23,7 +23,7 @@ REGRESSIONS = {"hours-line": ("hours", False), "income-odds": ("income", True)}
 class Census:
     """Records by column: texts as they were written, and the places of their levels as the study declares them."""
 
-    def __init__(self, texts: Mapping[str, Sequence[str]], study: dc.Study, named: bool = False) -> None:
+    def __init__(self, texts: Mapping[str, Sequence[str] | np.ndarray], study: dc.Study, named: bool = False) -> None:
         """Take texts as they were written, or, if they are `named`, names of levels as made-up records have them."""
         self.study, self.size = study, len(next(iter(texts.values())))
         self.texts = {name: np.array(values, dtype=object) for name, values in texts.items()}
@@ -118,7 +118,7 @@ class Census:
         return float(values[max(1, int(np.ceil(share * len(values) - 1e-9))) - 1])
 
 
-def _codes(values: Sequence[str], column: dc.Column, named: bool) -> Counts:
+def _codes(values: Sequence[str] | np.ndarray, column: dc.Column, named: bool) -> Counts:
     levels = [str(level) for level in column.levels]
     places = {v: levels.index(v) if named and v in levels else column.code(v) for v in set(values)}
     return np.array([places[value] for value in values])

@@ -102,7 +102,8 @@ def draw(folder: Path, found: Found) -> None:
     if len(found.rows) <= charts.MOST_INTERVALS:
         charts.render(charts.posterior_chart(found.posterior, LEVEL), folder / f"{found.question}.png")
         return
-    charts.render(charts.interval_chart(found.posterior.margin("occupation")), folder / "occupations.png")
+    occupations: Posterior = found.posterior.margin("occupation")  # type: ignore[attr-defined]  # of a table
+    charts.render(charts.interval_chart(occupations), folder / "occupations.png")
     by_country = charts.comparison_chart(found.posterior, "occupation=Prof-specialty", "country")
     charts.render(by_country, folder / "professionals-by-country.png")
 

@@ -17,6 +17,7 @@ from sklearn.base import clone
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
 from discreet.guarantees import chain
+from discreet.guarantees.chain_face import POINTS
 from discreet.releases.release import mechanism_document
 from discreet.sklearn import PrivateBayesianRidge
 
@@ -102,7 +103,7 @@ def _publish_and_die(path: Path, point: str) -> None:
     publish_once(path)
 
 
-@pytest.mark.parametrize("point", chain.POINTS)
+@pytest.mark.parametrize("point", POINTS)
 def test_a_process_killed_at_any_step_leaves_no_release_without_a_charge(tmp_path: Path, point: str) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
@@ -113,7 +114,7 @@ def test_a_process_killed_at_any_step_leaves_no_release_without_a_charge(tmp_pat
     ledger.check()
     charges = [entry.sequence for entry in ledger.entries() if entry.kind == "charge"]
     releases = [entry.body["charge"] for entry in ledger.entries() if entry.kind == "release"]
-    before, after = chain.POINTS.index(point), chain.POINTS.index
+    before, after = POINTS.index(point), POINTS.index
     assert len(charges) == (1 if before < after("charged") else 2)
     assert len(releases) == (2 if point == "recorded" else 1)
     assert set(releases) <= set(charges)
@@ -126,7 +127,7 @@ def test_every_failpoint_is_passed_once_and_in_order(tmp_path: Path, monkeypatch
     monkeypatch.setattr(chain, "action", passed.append)
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     publish_once(ledger.path)
-    assert tuple(passed) == chain.POINTS
+    assert tuple(passed) == POINTS
 
 
 def test_sums_with_endless_digits_are_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import discreet as dc
 from coin_ledger import publish_once
 from discreet.guarantees import chain
+from discreet.guarantees.chain_face import POINTS
 from ledger_trials import FORK, check_after_kills, killed, race, ready
 
 SEED = 25  # of the random moments
@@ -25,7 +26,7 @@ def test_processes_killed_at_random_moments_and_at_every_point_lose_nothing(plac
     ready(place, epsilon="100")
     given: dict[str, str] = {}
     for number in range(25):
-        point = chain.POINTS[number] if number < len(chain.POINTS) else None
+        point = POINTS[number] if number < len(POINTS) else None
         given |= killed(place, f"process {number}", SEED * 1000 + number, point)
     charges, releases = check_after_kills(place, given)
     assert charges >= releases >= len(given) > 0

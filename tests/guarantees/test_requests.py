@@ -9,6 +9,7 @@ import pytest
 import discreet as dc
 from coin_ledger import COIN, DATA
 from discreet.guarantees import chain
+from discreet.guarantees.chain_face import POINTS
 from discreet.releases.release import mechanism_document
 
 FORK = multiprocessing.get_context("fork")
@@ -44,7 +45,7 @@ class Crash(BaseException):
     pass
 
 
-@pytest.mark.parametrize("point", chain.POINTS)
+@pytest.mark.parametrize("point", POINTS)
 def test_after_a_crash_a_stored_output_is_given_and_nothing_stored_is_abandoned(
     place: str, point: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,7 +62,7 @@ def test_after_a_crash_a_stored_output_is_given_and_nothing_stored_is_abandoned(
     before = dc.Ledger.open(place).spent.epsilon
     release = ask(place)
     assert ask(place) == release
-    charged = chain.POINTS.index(point) >= chain.POINTS.index("charged")
+    charged = POINTS.index(point) >= POINTS.index("charged")
     assert before == (Fraction(1, 10) if charged else 0)
     abandoned = ["charge", "abandoned"] if charged and point != "recorded" else []
     assert kinds(place) == ["created", *abandoned, "charge", "release"]

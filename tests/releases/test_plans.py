@@ -10,6 +10,7 @@ import pytest
 
 import discreet as dc
 from discreet.guarantees import chain
+from discreet.guarantees.chain_face import POINTS
 
 FORK = multiprocessing.get_context("fork")
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
@@ -82,7 +83,7 @@ def _die_at(path: Path, point: str) -> None:
     dc.publish_plan(PLAN, secrets(), dc.Ledger.open(path), LABELS)
 
 
-@pytest.mark.parametrize("point", chain.POINTS)
+@pytest.mark.parametrize("point", POINTS)
 def test_a_batch_killed_at_any_step_is_wholly_charged_or_not_at_all(tmp_path: Path, point: str) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon=10, delta="1e-5")
     process = FORK.Process(target=_die_at, args=(ledger.path, point))
@@ -90,7 +91,7 @@ def test_a_batch_killed_at_any_step_is_wholly_charged_or_not_at_all(tmp_path: Pa
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
     ledger.check()
-    charged = chain.POINTS.index(point) >= chain.POINTS.index("charged")
+    charged = POINTS.index(point) >= POINTS.index("charged")
     assert ledger.spent.epsilon == (PLAN.guarantee.epsilon if charged else 0)
     assert len(ledger.releases(2)) == (31 if point == "recorded" else 0)
 

@@ -16,7 +16,7 @@ from discreet.serve.people import FREE_FAILURES
 from discreet.serve.questions import LONGEST, MOST_A_DAY
 from discreet.serve.schema import questions
 from discreet.serve.slot import little_memory
-from discreet.serve.work import _harmless
+from discreet.show.tables import harmless
 from serving import HOST, PASSWORD, Served, ask, asked, served, state
 from survey import STUDY, SURVEY
 
@@ -135,11 +135,11 @@ def test_a_label_that_looks_like_a_formula_or_markup_is_text_everywhere(tmp_path
             for line in answer.text.splitlines():
                 assert line.startswith(("quantity", "'=cmd(1)", "'@x", "'-1+1", "other")), line
     for sign in ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"):
-        assert str(_harmless(f"{sign}x"))[0] == "'"
-    assert _harmless(-0.5) == -0.5
+        assert str(harmless(f"{sign}x"))[0] == "'"
+    assert harmless(-0.5) == -0.5
 
 
-HOSTILE = (
+HOSTILE: tuple[dict[str, object], ...] = (
     {"epsilon": "no number", "is_charged": 1}, {"epsilon": "1/0", "state": "queued"}, {"declaration": "[" * 100_000},
     {"declaration": "{"}, {"declaration": '"text"'}, {"declaration": '{"question": {"further": {}}}'},
     {"label": "\x1b[2J\n" * 10_000}, {"account": "x" * 100_000}, {"begun_at": -1e300}, {"decided_by": "sam"},

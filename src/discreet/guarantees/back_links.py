@@ -8,8 +8,10 @@ hash of the first may trust the last: to have another entry there, two texts wit
 
 from typing import TYPE_CHECKING
 
+from discreet.documents import canonical_json
 from discreet.errors import LedgerError
-from discreet.guarantees.chain import SELECT, Entry, linked, read_entry, run
+from discreet.guarantees.chain import Entry, chain_digest, linked, read_entry, run
+from discreet.guarantees.schema import SELECT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -27,7 +29,8 @@ def earlier(connection: "Connection", head: Entry, sequence: int) -> Entry:
         if number not in read:
             read = _entries_at(connection, path(number, sequence) if "back" in entry.body else _before(entry, sequence))
         found = read.get(number)
-        if found is None or not found.digest == links[number] == found.expected_digest():
+        expected = found and chain_digest(number, canonical_json(found.body), found.previous)
+        if found is None or not found.digest == links[number] == expected:
             raise LedgerError(f"The chain is broken at entry {number}: it was edited or removed.")
         entry = found
     return entry

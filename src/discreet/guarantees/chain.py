@@ -4,7 +4,6 @@ It lies in one SQLite file, with a journal beside it only while a transaction ru
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -20,25 +19,17 @@ from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
 from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, moved_away, not_made, went_back
 from discreet.guarantees.entries import CARRIED, FIRST_PARTS, OPTIONAL_PARTS, PARTS, Body, Carried
-from discreet.guarantees.schema import IN_A_FILE
+from discreet.guarantees.schema import IN_A_FILE, INSERT, NEWEST, SELECT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine, Row
 
     Found = tuple[int, str, str, str]
 
-POINTS = "charge-begun", "charge-written", "charged", "drawn", "record-begun", "record-written", "recorded"
-"""The ledger is locked, nothing is written; the charge is written; it is committed, nothing is drawn; the output is
-drawn; the ledger is locked again; the release is written; it is recorded but not yet returned."""
-
 action: Callable[[str], None] | None = None
-"""What tests do at each of them, to show that a crash there loses nothing. In ordinary use nothing is done."""
+"""What tests do at each of the points, to show that a crash there loses nothing. In ordinary use nothing is done."""
 
 GENESIS, LONGEST_WAIT = "0" * 64, 60.0  # seconds that a charge waits for the lock
-SELECT = "SELECT sequence, body, previous, digest FROM entries"
-NEWEST = f"{SELECT} ORDER BY sequence DESC LIMIT 1"
-COLUMNS = "sequence", "request", "charge", "spent", "previous", "digest", "body"
-INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES (:{', :'.join(COLUMNS)})"
 MET, UNSENT = "the newest entry that a transaction met", "entries that a server is sent together with the commit"
 
 
@@ -68,10 +59,6 @@ class Entry:
     def kind(self) -> str:
         """Return its kind: 'created', 'charge', 'release', 'abandoned', 'limit', 'upgraded', 'moved', 'arrived'."""
         return self.body["kind"]
-
-    def expected_digest(self) -> str:
-        """Return the hash that this entry should have."""
-        return chain_digest(self.sequence, canonical_json(self.body), self.previous)
 
 
 def chain_digest(sequence: int, body: str, previous: str) -> str:
@@ -238,17 +225,12 @@ def digests_at(connection: "Connection", numbers: list[int]) -> list[str]:
 
 
 def run(connection: "Connection", statement: str, values: Mapping[str, object] | None = None) -> "CursorResult[Found]":
-    """Run a statement of SQL with named values, `:name`, behind all entries that were appended before."""
-    for row in connection.info.pop(UNSENT, []):
-        connection.exec_driver_sql(for_server(INSERT), row)
-    if values and connection.dialect.name != "sqlite":
-        statement = for_server(statement)
-    return connection.exec_driver_sql(statement, values)
+    """Run a statement of SQL with named values, `:name`."""
+    if connection.dialect.name == "sqlite":
+        return connection.exec_driver_sql(statement, values)
+    from discreet.guarantees.postgresql import run_there  # which is about what stands here
 
-
-def for_server(statement: str) -> str:
-    """Return a statement with its named values as PostgreSQL's driver writes them."""
-    return re.sub(r":(\w+)", r"%(\1)s", statement)
+    return run_there(connection, statement, values)
 
 
 def _opened_anew(path: Path) -> "Engine":

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
     from discreet.guarantees.chain import Chain
 
+POINTS = "charge-begun", "charge-written", "charged", "drawn", "record-begun", "record-written", "recorded"
+"""Points at which tests let a publication crash: the ledger is locked, nothing is written; the charge is written; it is
+committed, nothing is drawn; the output is drawn; the ledger is locked again; the release is written; it is recorded but
+not yet returned."""
+
 WRITTEN_BY_0_1 = (
     "This ledger was written by version 0.1 of discreet: it can be read, checked and verified, and what was paid for "
     "is given again, but it is not charged. Nothing was charged. Run `discreet ledger upgrade` once."

@@ -10,10 +10,10 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.guarantees.chain import SELECT, Chain, Entry, append, newest, now, read_entry, run
+from discreet.guarantees.chain import Chain, Entry, append, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
 from discreet.guarantees.ledger_check import check_rows
-from discreet.guarantees.schema import IN_A_FILE
+from discreet.guarantees.schema import IN_A_FILE, SELECT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

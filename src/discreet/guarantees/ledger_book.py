@@ -11,7 +11,7 @@ from discreet.exact import Exact, exact_text, positive, probability
 from discreet.guarantees.adjacency import Adjacency
 from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier
-from discreet.guarantees.chain import SELECT, Chain, Entry, append, entry_at, newest, now, read_entry, run
+from discreet.guarantees.chain import Chain, Entry, append, entry_at, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
 from discreet.guarantees.first_version import FirstChain
 from discreet.guarantees.guarantee import Accountant, Amount, Budget, Guarantee, limit_of, read_amount
@@ -20,6 +20,7 @@ from discreet.guarantees.metric import Metric, read_metric
 from discreet.guarantees.metric_budget import PerUnit
 from discreet.guarantees.moving import moved
 from discreet.guarantees.requests import charges_of, is_answered
+from discreet.guarantees.schema import SELECT
 from discreet.guarantees.unit import PERSON, RECORD
 from discreet.markup import html_table
 from discreet.notebook import Shown, with_picture

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import LedgerError
-from discreet.guarantees.chain import COLUMNS, INSERT, Chain, Entry, append, now, run
+from discreet.guarantees.chain import Chain, Entry, append, now, run
 from discreet.guarantees.entries import Body
 from discreet.guarantees.ledger_check import check_rows
+from discreet.guarantees.schema import COLUMNS, INSERT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,6 +15,7 @@ which triggers forbid to the owner too; only the owner may change the limit.
 """
 
 import os
+import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -23,13 +24,13 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from discreet.errors import DeclarationError, LedgerError, PublishError
 from discreet.guarantees import chain as chains
-from discreet.guarantees.chain import INSERT, MET, NEWEST, UNSENT, Chain, Entry, digest_of, for_server, read_newest, run
+from discreet.guarantees.chain import MET, UNSENT, Chain, Entry, digest_of, read_newest, run
 from discreet.guarantees.requests import waited_too_long
-from discreet.guarantees.schema import INDEXES, TABLE
+from discreet.guarantees.schema import INDEXES, INSERT, NEWEST, TABLE
 from discreet.records.columns import is_text
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection, CursorResult, Engine
 
 Row = Mapping[str, object]
 _LEDGERS = 1_147_757  # the family of advisory locks of ledgers; those of requests have one number, not two
@@ -42,7 +43,8 @@ _LOCK = f"""SELECT CASE WHEN pg_try_advisory_xact_lock({_LEDGER}) THEN true
 ELSE pg_advisory_xact_lock({_LEDGER}) IS NULL END AS alone,
 (SELECT digest FROM entries WHERE sequence = {{}}) AS known"""
 """Take the lock; tell whether it was free, so that nobody else is at work, and the hash of an entry that was known."""
-_WRITE = for_server(INSERT)
+_NAMED = re.compile(r":(\w+)"), r"%(\1)s"  # named values, as this library and as the driver writes them
+_WRITE = re.sub(*_NAMED, INSERT)
 _SNAPSHOT = """BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT CASE WHEN pg_is_in_recovery() THEN NULL
 WHEN pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn() THEN pg_current_wal_insert_lsn()::text END AS behind"""
 """Begin to read, and tell how far the log has to reach the disk before what is read may be believed; NULL: it has."""
@@ -278,6 +280,13 @@ class ServerChain(Chain):
             isolation_level="AUTOCOMMIT",  # transactions are begun in words, see `_transaction`
             connect_args={"connect_timeout": 10, "application_name": "discreet", **options},
         )
+
+
+def run_there(connection: "Connection", statement: str, values: Row | None) -> "CursorResult[Any]":
+    """Run a statement on a server, behind all entries that were appended before."""
+    for row in connection.info.pop(UNSENT, []):
+        connection.exec_driver_sql(_WRITE, row)
+    return connection.exec_driver_sql(re.sub(*_NAMED, statement) if values else statement, values)
 
 
 def _put_in_place(connection: "Connection") -> None:

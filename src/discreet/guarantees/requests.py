@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import LedgerError, PublishError
 from discreet.guarantees import chain as chains
-from discreet.guarantees.chain import SELECT, Chain, Entry, append, digest_of, now, read_entry, run
+from discreet.guarantees.chain import Chain, Entry, append, digest_of, now, read_entry, run
 from discreet.guarantees.entries import Body
+from discreet.guarantees.schema import SELECT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

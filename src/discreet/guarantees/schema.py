@@ -24,3 +24,8 @@ IN_A_FILE = (
     _FORBIDDEN.format(event="DELETE", done="deleted"),
 )
 """How SQLite makes the table. The triggers stop mistakes; whoever may write the file can remove them."""
+
+SELECT = "SELECT sequence, body, previous, digest FROM entries"
+NEWEST = f"{SELECT} ORDER BY sequence DESC LIMIT 1"
+COLUMNS = "sequence", "request", "charge", "spent", "previous", "digest", "body"
+INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES (:{', :'.join(COLUMNS)})"

@@ -14,7 +14,7 @@ from typing import Union, get_args, get_origin
 
 from discreet.models.asked import Declared, Key
 from discreet.records.values import text_of
-from discreet.study.keys import Maker
+from discreet.study.keys import Made, Maker
 from discreet.study.mechanisms import own_maker
 from discreet.study.models import asked_models, model_maker
 from discreet.study.queries import KINDS
@@ -65,7 +65,7 @@ class Field:
     def texts(self, value: object) -> list[str]:
         """Return a value of a study file as it would be filled in."""
         if self.shape == SEVERAL:
-            return [text_of(each) for each in (value if isinstance(value, list) else [value])]
+            return [str(text_of(each)) for each in (value if isinstance(value, list) else [value])]
         if isinstance(value, list):
             return [", ".join(map(str, value))]
         if isinstance(value, dict):
@@ -134,7 +134,7 @@ def query_forms() -> dict[str, Form]:
 
 
 def _fields(
-    maker: Maker[object], words: Mapping[str, Key], declared: Declared | None = None, without: Sequence[str] = ()
+    maker: Maker[Made], words: Mapping[str, Key], declared: Declared | None = None, without: Sequence[str] = ()
 ) -> tuple[Field, ...]:
     """Return the fields of all keys, those with words first and in their order."""
     order = [key for key in words if key in maker.keys]

@@ -64,7 +64,7 @@ class GivenLikelihood:
     def steps(self) -> float:
         """Return how many products of two numbers one value with its gradient takes."""
         groups, cells = self.places.shape
-        return groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2
+        return float(groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2)
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | q) and E[k | z, q] for rows of log q, in the order of the table's cells."""

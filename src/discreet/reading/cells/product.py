@@ -86,7 +86,8 @@ class ProductLikelihood:
         values, law, known = self._told(log_probabilities[None])
         if values[0] == -inf:
             return np.zeros(len(vector))
-        return known.covariance_times(np.arange(self.base.shape[1]) - law.means[..., None], vector)[0]
+        found: Floats = known.covariance_times(np.arange(self.base.shape[1]) - law.means[..., None], vector)[0]
+        return found
 
     def draw_counts(self, log_probabilities: Floats, count: int, generator: np.random.Generator) -> Counts:
         """Draw true tables given the release and one row of log p, exactly."""
