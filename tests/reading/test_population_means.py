@@ -81,5 +81,6 @@ def test_means_of_populations_near_a_bound_are_held_about_as_often_as_stated(
 ) -> None:
     spreads = tuple(each for each in (0.03, 1, 4, 8) if each < 0.02 * size)  # no spread is wider at 2 % of the range
     found = [near_a_bound(size, epsilon, 0.02, spread, 5000) for spread in spreads]
-    print(f"\nat 2 % of the range, n = {size}, epsilon = {epsilon}, R = {spreads}: {' '.join(f'{a:.3f}' for a in found)}")
+    shown = " ".join(f"{each:.3f}" for each in found)
+    print(f"\nat 2 % of the range, n = {size}, epsilon = {epsilon}, R = {spreads}: {shown}")
     assert least <= min(found) <= max(found) <= most
