@@ -296,3 +296,13 @@ def test_noise_that_is_too_wide_for_laws_of_all_cuts_is_read_by_rank(monkeypatch
     assert "by rank" in drawn.method
     for one, two in zip(wanted, drawn.rows(0.9), strict=True):
         assert one.low - 6.25 <= two.low <= 41 <= two.high <= one.high + 6.25  # a cell more or less
+
+
+def test_where_noise_hides_a_group_no_part_of_its_interval_is_called_privacy_or_sampling() -> None:
+    ward = dc.Column("ward", ("A", "B"), outside="B")
+    model = dc.NumberSums("x", (0, 100), by=ward)
+    counts = model.rehearse({"x": [20, 33, 70, 45, 52] * 60, "ward": ["A"] * 300})
+    found = dc.infer(dc.simulate(dc.GeometricSums(model, 300, 1), counts, dc.SeededBits(5))).rows()
+    seen, hidden = (row for row in found if row.quantity.endswith("(population)"))
+    assert 0 < (seen.share_due_to_privacy or 0) < 1
+    assert (hidden.low, hidden.high, hidden.share_due_to_privacy) == (0, 100, None)
