@@ -117,7 +117,7 @@ def test_a_large_coupling_has_its_law_once_it_is_weighted(s: int, a: int, f: int
     ],
 )
 def test_a_coupling_far_out_has_its_law_too(s: int, a: int, f: int, x: float) -> None:
-    """The normal mass of all x that give t, times the weight of t, is P(t): added up over a fine grid, as logarithms."""
+    """The normal mass of all x that give t, times the weight of t, is P(t): added up over a fine grid, as logs."""
     grid = x + np.linspace(-0.5, 0.5, 200_001)
     found, weights = couplings.whole(grid, *(np.full_like(grid, value) for value in (s, a, f)))
     assert (np.diff(found) >= 0).all()
