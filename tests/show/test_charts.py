@@ -304,10 +304,10 @@ def test_of_more_intervals_than_can_be_read_the_largest_are_drawn_and_a_note_say
     posterior = dc.infer(found)
     spec = charts.posterior_chart(posterior)
     assert spec["title"]["subtitle"][-1] == "the 40 largest of 302 intervals; tables and files have all of them"
-    drawn = [row for row in spec["data"]["values"] if row["reading"] == charts.AWARE]
+    drawn = spec["data"]["values"]
     largest = sorted((row.mean for row in posterior.rows()), reverse=True)[:40]
     assert [row["mean"] for row in drawn] == pytest.approx(largest)
-    assert len([row for row in spec["data"]["values"] if row["reading"] == charts.PLUG_IN]) == 40
+    assert drawn[0]["text"].startswith(f"{100 * largest[0]:.3g} %  (")
     cells = dict(
         zip((f"ward {ward}, {fall}" for ward in wards for fall in falls), posterior.mean.values(), strict=True)
     )
