@@ -100,7 +100,7 @@ def test_a_wrong_question_about_persons_is_refused_in_words(keys: str, words: st
 
 def test_questions_about_rows_and_rows_per_unit_do_not_go_with_persons(folder: Path) -> None:
     keys = 'ask = "mean"\nper_person = "largest"\n'
-    with pytest.raises(dc.DeclarationError, match="leave rows_per_unit out"):
+    with pytest.raises(dc.DeclarationError, match="rows_per_unit does not apply"):
         study(folder, keys, HEAD.replace("[budget]", "rows_per_unit = 3\n[budget]"))
     with pytest.raises(dc.DeclarationError, match="need unit_column"):
         study(folder, keys, HEAD.replace('unit_column = "patient"\n', ""))
@@ -135,7 +135,7 @@ def test_a_ledger_of_records_does_not_pay_for_persons_nor_are_rows_multiplied(tm
     with pytest.raises(dc.PublishError, match="would protect 'one person'"):
         dc.publish(mechanism, secret, of_records, "x")
     of_persons = dc.Ledger.create(tmp_path / "persons.db", epsilon=9, unit="one person")
-    with pytest.raises(dc.PublishError, match="put together already"):
+    with pytest.raises(dc.PublishError, match="already combines all rows"):
         dc.publish(mechanism, secret, of_persons, "x", unit=dc.Unit("one person", 3))
     assert dc.publish(mechanism, secret, of_persons, "x").unit.description == "one person"
     rows = dc.NumberSums("x", (0, 1))

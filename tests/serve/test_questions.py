@@ -144,7 +144,7 @@ REFUSED: list[tuple[object, int, str]] = [
     ({"question": {"columns": ["smoking"], "label": "x"}}, 422, "epsilon is missing"),
     ({"question": {"columns": ["smoking"], "epsilon": "1"}}, 422, "needs a label"),
     (asked(mechanism="HellingerLocal"), 422, "HellingerLocal"),
-    (asked(code="import os"), 422, "'code' is no key"),
+    (asked(code="import os"), 422, "'code' is not a key"),
     ({"question": {"model": "network", "bif": "../../etc/passwd", "epsilon": "1", "label": "x"}}, 422, "no files"),
     ({"question": {"model": "network", "bif": "/etc/passwd", "epsilon": "1", "label": "x"}}, 422, "no files"),
     (asked("-1"), 422, "above 0"),
@@ -226,7 +226,7 @@ def test_a_study_says_how_it_is_served_and_nonsense_is_refused(tmp_path: Path) -
         ('policy = "none"', "'automatic' or 'steward'"),
         ('policy = "automatic"', "serve.allowance"),
         ('allowance = "1"', "serve.allowance"),
-        ("time_limit = 30\nvisible_after = 30", "larger than the first"),
+        ("time_limit = 30\nvisible_after = 30", "longer than the first"),
         ("time_limt = 3", "Did you mean 'time_limit'"),
     ):
         path.write_text(f"{STUDY}[serve]\n{wrong}\n")

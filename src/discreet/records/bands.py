@@ -21,8 +21,8 @@ def edges_of(name: str, edges: Sequence[object]) -> tuple[tuple[float, ...], boo
     near = all(abs(number) <= LARGEST_WHOLE + 1 for number in numbers)
     if len(numbers) != len(given) or len(numbers) < 2 or not rising or not near:
         raise DeclarationError(
-            f"The bands of {name!r} need two or more finite edges that rise, such as [0, 18, 65], or days such as "
-            "['2026-01-01', '2026-07-01', '2026-12-31']."
+            f"The bands of {name!r} need at least two finite edges in increasing order, such as [0, 18, 65], or days "
+            "such as ['2026-01-01', '2026-07-01', '2026-12-31']."
         )
     return numbers, are_days
 
@@ -33,7 +33,7 @@ def names_of(name: str, edges: tuple[float, ...], are_days: bool, names: Sequenc
         return band_names(edges, are_days)
     own = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
     if len(own) != len(edges) - 1 or not all(isinstance(each, str) for each in own):
-        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each; got {len(own)}.")
+        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each band; got {len(own)}.")
     return own
 
 

@@ -129,8 +129,8 @@ class Statistics:
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise SecretError(
-            "Statistics are secret: they are not compared, copied, stored or turned into something else. "
-            "Publish them under a guarantee with discreet.publish(mechanism, statistics, ledger=..., label=...)."
+            "Statistics are secret: they cannot be compared, copied, stored or converted. Publish them under a "
+            "guarantee with discreet.publish(mechanism, statistics, ledger=..., label=...)."
         )
 
     __reduce_ex__ = __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refuse

@@ -41,8 +41,8 @@ def publish_plan(
     readings = [reading] * len(plan) if reading is None or isinstance(reading, str) else list(reading)
     if len(readings) != len(plan):
         raise PublishError(
-            f"A plan of {len(plan)} mechanisms takes one reading for all, or {len(plan)} of them. "
-            "Nothing was published and nothing was charged."
+            f"A plan of {len(plan)} mechanisms takes one value of reading for all, or {len(plan)} values. Nothing "
+            "was published and nothing was charged."
         )
     parts = [Part(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     check_parts(parts, ledger, unit, request, None, data, bits)

@@ -103,7 +103,7 @@ def model_document(model: object) -> Document:
     """Return a model as a document."""
     if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
         raise DocumentError(
-            f"A release about a {type(model).__name__} cannot be written: documents know "
+            f"A release about a {type(model).__name__} cannot be written: documents support "
             f"{', '.join(Model.registered())}. A family of your own is for planning, checking and rehearsal."
         )
     return document_of(model)
@@ -118,7 +118,7 @@ def read_mechanism(document: object) -> Mechanism:
     """Return the mechanism that a document describes."""
     found = restored(document, DocumentedMechanism.kinds)
     if not isinstance(found, Mechanism):
-        raise DocumentError(f"A {type(found).__name__} is no mechanism.")
+        raise DocumentError(f"A {type(found).__name__} is not a mechanism.")
     return found
 
 

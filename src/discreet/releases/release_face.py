@@ -107,7 +107,7 @@ class ReleaseFace(Shown, Generic[ModelT]):
         model = self.mechanism.model
         if not hasattr(model, "with_prior"):
             raise DeclarationError(
-                f"The prior of a {type(model).__name__} is part of its model; it is not replaced by with_prior."
+                f"The prior of a {type(model).__name__} is part of its model, so with_prior cannot replace it."
             )
         remade: Callable[..., Self] = replace
         return remade(self, reader_model=model.with_prior(prior))

@@ -21,8 +21,8 @@ def simulate(
     """
     if isinstance(counts, Statistics):
         raise SecretError(
-            "simulate takes made-up counts, not secret statistics: it would publish them without a charge. "
-            "Nothing was drawn. Use discreet.publish."
+            "simulate takes made-up counts, not secret statistics, which it would publish without a charge. Nothing "
+            "was drawn. Use discreet.publish."
         )
     if not isinstance(mechanism, Mechanism):
         raise DeclarationError(f"simulate takes a mechanism; got a {type(mechanism).__name__}.")

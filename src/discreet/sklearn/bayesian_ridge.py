@@ -79,14 +79,16 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.terms, Sequence) or not all(
             isinstance(term, Sequence) and all(place in places for place in term) for term in self.terms
         ):
-            raise DeclarationError("terms are products of features by place, such as [(0, 0), (0, 1)].")
+            raise DeclarationError("terms must list products of features by their index, such as [(0, 0), (0, 1)].")
         return [tuple(names[place] for place in term) for term in self.terms]
 
     def _bounds(self, names: list[str]) -> dict[str, Sequence[Exact]]:
         if isinstance(self.feature_bounds, str) or not isinstance(self.feature_bounds, Iterable):
-            raise DeclarationError("feature_bounds are a pair (low, high) for all features, or a list of such pairs.")
+            raise DeclarationError(
+                "feature_bounds must be one pair (low, high) for all features, or a list with one pair for each."
+            )
         if isinstance(self.target_bounds, str) or not isinstance(self.target_bounds, Iterable):
-            raise DeclarationError("target_bounds are a pair (low, high).")
+            raise DeclarationError("target_bounds must be a pair (low, high).")
         declared = list(self.feature_bounds)
         alike = not any(isinstance(each, Sequence | np.ndarray) and not isinstance(each, str) for each in declared)
         pairs = [list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else [] for pair in declared]

@@ -80,7 +80,7 @@ class Question:
             return None
         return (
             f"the guarantee of {type(self.mechanism).__name__} is only claimed, neither proved nor computed "
-            f"({guarantee.reason}). It is there to be examined; name another mechanism"
+            f"({guarantee.reason}). It is available for study, not for publishing; name another mechanism"
         )
 
     @property
@@ -106,7 +106,7 @@ def with_ones(question: Question) -> Question:
 def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:
     """Return the question that is declared, over what the study declares beside it."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
+        raise DeclarationError(f"The name of the question {name!r} may contain only letters, digits, '-', '_' and '.'.")
     try:
         mechanism, reason = _mechanism(declared, study, size)
         _refuse_rows(mechanism.model, declared.model, study.unit_column)
@@ -114,8 +114,8 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
         raise DeclarationError(f"questions.{name}: {problem}") from None
     if declared.reading not in (None, NO_READING):
         raise DeclarationError(
-            f"questions.{name}.reading is {declared.reading!r}; it may be {NO_READING!r}, for a release that nobody "
-            "will read a posterior from, or be left out."
+            f"questions.{name}.reading is {declared.reading!r}; it must be {NO_READING!r}, for a release without a "
+            "posterior, or be left out."
         )
     return Question(name, declared.label or name, mechanism, unit, reason, declared.reading)
 
@@ -124,9 +124,9 @@ def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
     """Refuse a question about rows in a study that protects persons."""
     if unit_column is not None and model.protects == RECORD:
         raise DeclarationError(
-            f"the model {written!r} counts rows, and the study puts all rows of one {unit_column} together, which "
-            'model = "number" does. Give this question a study of its own: of a table with one row for each person, or '
-            "with rows_per_unit instead of unit_column."
+            f"the model {written!r} counts rows, but the study combines all rows with the same {unit_column}, which only "
+            'model = "number" can do. Ask this question in a study of its own: with one row for each person, or with '
+            "rows_per_unit instead of unit_column."
         )
 
 
@@ -135,7 +135,7 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
     if declared.epsilon_per_unit is not None:
         return per_unit(declared, study, size)
     if (epsilon := declared.epsilon) is None:
-        raise DeclarationError("epsilon is missing: say how much of the budget the question may cost.")
+        raise DeclarationError("epsilon is missing: state how much of the budget the question may cost.")
     asked = model_maker(declared.model, replace(study, size=size, epsilon=epsilon))
     left = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if (written := declared.mechanism) is None:
@@ -161,8 +161,9 @@ def _refuse_left(keys: Iterable[str], written: str, asked: Maker[Model], study: 
     _refuse_others(keys, written, asked, study)
     for key in keys:
         raise DeclarationError(
-            f"{key!r} is no key of a question about {written!r} that names no mechanism."
-            f"{meant(key, (*QUESTION_KEYS, *asked.keys))} The keys of a mechanism go with its name: mechanism = '...'."
+            f"{key!r} is not a key of a question about {written!r} without a "
+            f"mechanism.{meant(key, (*QUESTION_KEYS, *asked.keys))} To use a mechanism's keys, name it too: "
+            "mechanism = '...'."
         )
 
 
@@ -171,5 +172,5 @@ def _chosen_prior(mechanism: Mechanism, model: Model, written: str, declared: Pr
     if mechanism.model == model:
         return ""
     if declared is not None:
-        raise DeclarationError(f"{written} chooses the prior itself: leave prior out.")
+        raise DeclarationError(f"{written} chooses the prior itself: leave out prior.")
     return "it chooses the weakest prior that its guarantee allows"

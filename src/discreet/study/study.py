@@ -76,7 +76,7 @@ class Study(Declarations):
     def ledger_path(self) -> Path:
         """Return the ledger's file."""
         if isinstance(self.ledger_place, str):
-            raise DeclarationError(f"The ledger of {str(self.path)!r} lies on a server: it has no file.")
+            raise DeclarationError(f"The ledger of {str(self.path)!r} is on a server, so it has no file.")
         return self.ledger_place
 
     @property
@@ -118,8 +118,8 @@ class Study(Declarations):
         ledger = Ledger.open(self.ledger_place)
         if not same_metric(ledger.created, self.metric):
             raise PublishError(
-                f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. These "
-                "never mix: name another ledger. Nothing was published or charged."
+                f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. The "
+                "two cannot be combined: name another ledger. Nothing was published or charged."
             )
         stated, kept_to = self._allowance(), ledger.created.get("allowance")
         if stated != kept_to:
@@ -129,15 +129,15 @@ class Study(Declarations):
             )
         if self.metric is None and ledger.accountant is not self.accountant:
             raise PublishError(
-                f"{str(ledger.place)!r} adds up by the accountant {ledger.accountant.value!r}, fixed when it was "
-                f"created; {str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
+                f"{str(ledger.place)!r} uses the accountant {ledger.accountant.value!r}, fixed when it was created; "
+                f"{str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
             )
         kept = ledger.created["population"]
         if kept != population:
             raise PublishError(
                 f"{str(ledger.place)!r} is the ledger of the population {kept!r}, but {str(self.path)!r} declares "
                 f"{population!r}. Nothing was published and nothing was charged. A ledger holds the budget of one "
-                "population: name its population in [budget], or another ledger if these are other people."
+                "population: name that population in [budget], or use another ledger if these are other people."
             )
         return ledger
 
