@@ -129,7 +129,7 @@ def test_what_is_no_query_and_no_draw_of_the_question_is_refused(study: Path) ->
         dc.GeometricHistogram(dc.Categories("z", ("a", "b"), outside="a"), 4, 1), [2, 2], dc.SeededBits(1)
     )
     (study.parent / "other.json").write_text(other.to_json())
-    assert "is no draw of 'falls'" in run(study, "rate", "--from", study.parent / "other.json").output
+    assert "is not a draw of 'falls'" in run(study, "rate", "--from", study.parent / "other.json").output
     assert run(study, "rate", "--from", study.parent / "other.json", "--draw", 1).exit_code == 1
 
 

@@ -102,7 +102,7 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account
-    assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
+    assert "The guarantee holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
 
 
 @pytest.mark.usefixtures("short_runs")
@@ -128,7 +128,7 @@ def test_the_whole_road_of_products_powers_and_an_intercept_alone(folder: Path, 
     assert all(row["low"] < row["mean"] < row["high"] for row in found["rows"])
     with (folder / "pay.out.csv").open() as file:
         assert [row["quantity"] for row in csv.DictReader(file)] == names
-    assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
+    assert "The guarantee holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
     assert names[-1] in (folder / "pay.html").read_text()
 
 
@@ -155,8 +155,8 @@ def test_a_plan_tells_widths_and_touches_no_data(folder: Path) -> None:
     shown = run("plan", "study.toml", "--ask", "pay", "--epsilon", "0.5").output
     assert "(assumed: the median of its prior)" in " ".join(shown.split())
     assert "too narrow" not in shown
-    assert "An effect is what the target changes by" in shown
-    assert "--width is for" in run("plan", "study.toml", "--ask", "pay", "--width", "0.1", code=1).stderr
+    assert "An effect is the change in the target" in shown
+    assert "--width is not available" in run("plan", "study.toml", "--ask", "pay", "--width", "0.1", code=1).stderr
 
 
 def test_a_rehearsal_shows_the_made_up_truth() -> None:
@@ -176,7 +176,7 @@ def test_a_batch_publishes_tables_and_regressions_together(folder: Path) -> None
 @pytest.mark.parametrize("words", [("--that", "age > 0"), ("--event", "age=1"), ("--bif", "x.bif")])
 def test_questions_about_probabilities_are_refused(words: tuple[str, str]) -> None:
     run("publish", "study.toml", "--ask", "pay")
-    assert f"{words[0]} does not go with a regression" in run("infer", "pay.release.json", *words, code=1).stderr
+    assert f"{words[0]} is not available for a regression" in run("infer", "pay.release.json", *words, code=1).stderr
 
 
 def test_the_study_is_the_model_written_down(folder: Path) -> None:

@@ -126,7 +126,7 @@ def test_the_budget_ends_and_what_is_too_much_is_refused_in_words(server: Served
     early = program.post("/api/1/questions", json=asked("0.3"))
     assert early.status_code == 409
     assert early.headers["content-type"] == "application/problem+json"
-    assert "0.25 is left" in early.json()["detail"]
+    assert "only 0.25 of the budget is left" in early.json()["detail"]
     late = ask(program, asked("0.25"))
     with server.queue.writing() as connection:  # as if two had asked at once
         wanted = update(questions).where(questions.c.id == late["id"])
@@ -208,7 +208,7 @@ def test_an_answer_of_a_fresh_draw_is_paid_for_each_time(server: Served) -> None
     assert [each["state"] for each in answers] == ["answered", "answered"]
     assert all(0 <= each["answer"] <= 1 for each in answers)
     assert spent(server) == 1
-    assert "luck of that draw" in server.browser("analyst").get(f"/questions/{both[0]['id']}")
+    assert "the chance of that draw" in server.browser("analyst").get(f"/questions/{both[0]['id']}")
 
 
 @pytest.mark.parametrize(

@@ -21,15 +21,13 @@ _MOST_SHOWN = 20
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("records", type=click.Path(path_type=Path))
 @click.option("--target", help="The variable to predict; the class of a naive Bayes network needs no name.")
-@click.option(
-    "--unknown", multiple=True, help='A value that says that nothing is known, such as "?" or "" (repeat it).'
-)
+@click.option("--unknown", multiple=True, help='A value that stands for a missing one, such as "?" or "" (repeat it).')
 @click.option(
     "--level",
     type=float,
     default=0.9,
     show_default=True,
-    help="The probability that a regression's intervals hold (credible level).",
+    help="The probability that a regression's intervals contain the truth (credible level).",
 )
 @click.option("--prior", help="The prior to read under: declared, learnt, none, a number, or JSON.")
 @click.option("--own", type=click.Path(path_type=Path), help="Also learn from your own records, in this file.")
@@ -91,12 +89,17 @@ def _read(path: Path) -> Mapping[str, Sequence[str]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             heading, *lines = list(csv.reader(file)) or [[]]
     except (UnicodeDecodeError, csv.Error):
-        raise SourceError(f"{path.name!r} is no CSV file in UTF-8. Nothing was predicted.") from None
+        raise SourceError(f"{path.name!r} is not a CSV file in UTF-8. Nothing was predicted.") from None
     lines = [line for line in lines if line]
     if not heading or len(set(heading)) < len(heading):
-        raise SourceError(f"{path.name!r} needs a heading in which every column has its own name.")
+        raise SourceError(
+            f"{path.name!r} needs a header that gives every column a different name. Nothing was predicted."
+        )
     if any(len(line) != len(heading) for line in lines):
-        raise SourceError(f"Every line of {path.name!r} must have {len(heading)} values, as its heading says.")
+        raise SourceError(
+            f"Every line of {path.name!r} must have {len(heading)} values, as many as its header has names. Nothing "
+            "was predicted."
+        )
     return {name: [line[place] for line in lines] for place, name in enumerate(heading)}
 
 

@@ -61,22 +61,20 @@ _file = click.Path(path_type=Path)
     type=float,
     default=0.9,
     show_default=True,
-    help="The probability that an interval holds the truth (credible level).",
+    help="The probability that an interval contains the truth (credible level).",
 )
 @click.option(
     "--that", "statements", multiple=True, help="Show the probability of a statement, such as 'current > 0.3'."
 )
 @click.option("--event", help="Show the probability of an event, such as 'fall=yes'.")
 @click.option("--given", help="With --event: only among records with another event, such as 'ward=A'.")
-@click.option("--by", help="With --event: in each group, the levels of this column.")
+@click.option("--by", help="With --event: in each group, defined by the levels of this column.")
 @click.option(
     "--pool",
     is_flag=True,
     help="With --event and --by: let small groups borrow strength from the others (partial pooling).",
 )
-@click.option(
-    "--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and with what probability."
-)
+@click.option("--differ", is_flag=True, help="With --event and --by: show the probability that the groups differ.")
 @click.option(
     "--margin", "margin", multiple=True, help="Show and write this column alone, summed over the others (its margin)."
 )
@@ -145,7 +143,7 @@ def infer(
     """
     _check_options(event, given, by, pool or differ, synthesize, out, account)
     if program is not None and prior is not None:
-        raise DeclarationError("--prior is of a plain table; the priors of a model are written with it: --model '...'.")
+        raise DeclarationError("--prior is for plain tables; the priors of a model are part of it: --model '...'.")
     files = [path for path in (plot, table, draws, arviz, bif, out, page, account) if path is not None]
     for path in files:
         require_folder(path)
@@ -256,17 +254,19 @@ def _check_options(
 ) -> None:
     """Refuse options that do not go together."""
     if event is None and (given is not None or by is not None):
-        raise DeclarationError("--by and --given go with --event: discreet infer R --event fall=yes --by ward")
+        raise DeclarationError("--by and --given need --event: discreet infer R --event fall=yes --by ward")
     if given is not None and by is not None:
-        raise DeclarationError("--given asks about one group and --by about all of them; choose one of the two.")
+        raise DeclarationError("--given asks about one group and --by about all groups; choose one of the two.")
     if pool and by is None:
         raise DeclarationError(
-            "--pool and --differ go with --event and --by: discreet infer R --event fall=yes --by ward --pool"
+            "--pool and --differ need --event and --by: discreet infer R --event fall=yes --by ward --pool"
         )
     if (synthesize is None) != (out is None):
-        raise DeclarationError("--synthesize and --out go together: discreet infer R --synthesize 1000 --out new.csv")
+        raise DeclarationError(
+            "--synthesize and --out need each other: discreet infer R --synthesize 1000 --out new.csv"
+        )
     if account is not None and account.suffix not in (".md", ".html"):
-        raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
+        raise DeclarationError(f"A statement must be a .md or .html file; got {account.name!r}.")
 
 
 def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
@@ -275,7 +275,7 @@ def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callab
     for option in options:
         if option not in able:
             raise DeclarationError(
-                f"{option} does not go with {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it answers "
+                f"{option} is not available for {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it supports "
                 f"{', '.join(able) or 'none'}. Nothing was written."
             )
     return able
@@ -313,8 +313,8 @@ def read_document(path: Path) -> Release:
     type=float,
     is_flag=False,
     flag_value=ERROR,
-    help="Say how many such releases an adversary would need to tell neighbours apart, with error rates of at most "
-    "this; 0.05 if no value is given.",
+    help="Show how many such releases an adversary would need to tell neighbouring data sets apart with error rates "
+    "of at most this; 0.05 if no value is given.",
 )
 @patient
 @as_json
@@ -344,15 +344,15 @@ def verify(
     """
     require_folder(plot)
     if error is not None and release is None:
-        raise DeclarationError("--distinguish goes with a release.")
+        raise DeclarationError("--distinguish needs a release.")
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
         if book is not None or key is not None:
-            raise DeclarationError("--ledger and --key go with a release: a mechanism alone was never charged.")
+            raise DeclarationError("--ledger and --key need a release: a mechanism by itself was never charged.")
         return examine_file(mechanism, draws, plot, patience, as_json)
     if release is None or plot is not None:
-        raise DeclarationError("--plot draws an audit: it goes with --mechanism.")
+        raise DeclarationError("--plot draws an audit: it needs --mechanism.")
     document = read_document(release)
     holder = None if key is None else PublicKey.open(key)
     certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
@@ -376,7 +376,7 @@ def verify(
                 "distinguish": None if apart is None else apart.document(),
             }
         )
-    console.print("[bold green]The promise holds.[/]")
+    console.print("[bold green]The guarantee holds.[/]")
     lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
     return say(
         *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])

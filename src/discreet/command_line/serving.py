@@ -86,7 +86,7 @@ def serve(
 @_key
 @click.option(
     "--front-role",
-    help="On a database server: the role that the front signs in with; it is granted only what it needs.",
+    help="On a database server: the role that the front logs in with; it is granted only what it needs.",
 )
 @helpful
 def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role: str | None) -> None:
@@ -128,7 +128,7 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
 @click.argument("name")
 @click.option("--role", required=True, type=click.Choice(["steward", "analyst", "auditor"]))
 @click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
-@click.option("--again", is_flag=True, help="Make a new sign-in link for an existing account.")
+@click.option("--again", is_flag=True, help="Create a new sign-in link for an existing account.")
 @helpful
 def serve_account(name: str, role: str, queue: str, again: bool) -> None:
     """Make an account of a server, and print its one-time link. It is for a first steward, or a lost password.
@@ -146,4 +146,4 @@ def serve_account(name: str, role: str, queue: str, again: bool) -> None:
         link = People(found).invite(name, role, "(command line)", again)
     finally:
         found.engine.dispose()
-    say(f"This path works once, within a day, behind the front's address: /welcome/{link}")
+    say(f"This path, after the front's address, works once and within a day: /welcome/{link}")

@@ -131,7 +131,9 @@ def read_amount(document: object) -> Amount:
         if is_per_unit(found):
             ((name, number),) = found.items()
             return PerUnit(_read_sum(number), name)
-        raise LedgerError("An amount of a ledger has the fields epsilon and delta, or rho and delta. It was edited.")
+        raise LedgerError(
+            "An amount in a ledger has the fields epsilon and delta, or rho and delta. This one was edited."
+        )
     return kind(*(_read_sum(found[field.name]) for field in fields(kind)))
 
 
@@ -141,7 +143,7 @@ def _read_sum(text: object) -> Fraction:
             return Fraction(text)
     except (ValueError, ZeroDivisionError):  # more digits than Python reads, or nothing to divide by
         pass
-    raise LedgerError(f"An amount of a ledger is written as {str(text)[:40]!r}, which is no number. It was edited.")
+    raise LedgerError(f"An amount in the ledger reads {str(text)[:40]!r}, which is not a number: it was edited.")
 
 
 def nothing(accountant: Accountant) -> Amount:
@@ -157,11 +159,11 @@ def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Amount:
     """
     stated = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
     if 0 < stated.delta < Fraction(1, 10**30):
-        raise DeclarationError("A limit's delta is 0 or at least 1e-30.")
+        raise DeclarationError("The delta of a limit must be 0 or at least 1e-30.")
     if accountant is Accountant.BASIC:
         return stated
     if not stated.delta:
-        raise DeclarationError("A zCDP ledger needs a delta above 0, such as 1e-6: its limit is converted at it.")
+        raise DeclarationError("A zCDP ledger needs a delta above 0, such as 1e-6, to convert its limit to rho.")
     return Concentrated(zcdp_limit(stated.epsilon, stated.delta * Fraction(9, 10)), stated.delta / 10)
 
 

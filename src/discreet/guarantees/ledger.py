@@ -83,7 +83,7 @@ class Ledger(LedgerBook):
         neighbours = Adjacency.REPLACE_ONE if is_plain else neighbours_of(groups, adjacency)
         words, rows = (unit.description, unit.rows) if isinstance(unit, Unit) else (unit, None)
         if not is_text(f"{population}{words}"):
-            raise DeclarationError("The population and the unit must be proper texts.")
+            raise DeclarationError("The population and the unit must be valid strings.")
         body: Body = {
             "kind": "created", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),
             "accountant": rule.value, "adjacency": neighbours.value, "groups": list(groups), "period": None,
@@ -132,7 +132,7 @@ class Ledger(LedgerBook):
             if group is not None:
                 check_group(label, group, created["groups"])
             if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
-                raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
+                raise PublishError(f"Cannot publish {label!r}: a cost cannot be negative. Nothing was charged.")
             is_plain = group or neighbours is Adjacency.REPLACE_ONE
             charged = (guarantee, concentrated) if is_plain else charged_for(guarantee, concentrated, neighbours)
             account, cost = group or EVERYONE, cost_of(rule, *charged)
@@ -179,7 +179,7 @@ class Ledger(LedgerBook):
             head, charge = self._chain.latest(connection), entry_at(connection, receipt.sequence)
             is_charge = (charge.kind, charge.digest) == ("charge", receipt.head)
             if not is_charge or self._chain.outcome(connection, receipt.sequence) is not None:
-                raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
+                raise LedgerError(f"Entry {receipt.sequence} is not a charge that is waiting for its release.")
             body: Body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases)}
             append(connection, head, {**head.carried, **body, "digests": [digest_of(text) for text in releases]})
             reached("record-written")
@@ -188,4 +188,4 @@ class Ledger(LedgerBook):
 def _rule(accountant: Accountant | str) -> Accountant:
     if accountant in ("basic", "zcdp", Accountant.BASIC, Accountant.ZCDP):
         return Accountant(accountant)
-    raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.")
+    raise DeclarationError(f"The accountant must be 'basic' or 'zcdp'; got {accountant!r}.")

@@ -52,7 +52,7 @@ class LedgerBook(Shown):
         ledger = make(chain)
         head = ledger.head
         if head.sequence < 1:
-            raise LedgerError(f"{str(ledger.place)!r} holds no entry: it is not a ledger.")
+            raise LedgerError(f"{str(ledger.place)!r} has no entries: it is not a ledger.")
         if "back" not in head.body:
             ledger._chain = FirstChain(ledger.path)
         return ledger
@@ -66,7 +66,7 @@ class LedgerBook(Shown):
     def path(self) -> Path:
         """Return the ledger's file."""
         if not isinstance(self.place, Path):
-            raise LedgerError(f"The ledger {self.place!r} lies on a server: it has no file.")
+            raise LedgerError(f"The ledger {self.place!r} is on a server, so it has no file.")
         return self.place
 
     def _repr_html_(self) -> str:
@@ -212,7 +212,9 @@ class LedgerBook(Shown):
         Delta stays as it is if it is left out.
         """
         if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
-            raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
+            raise DeclarationError(
+                "A change of the limit needs a reason, which is recorded in the ledger. Nothing was changed."
+            )
         with self._chain.writing() as connection:
             head, rule = self._chain.latest(connection), Accountant(entry_at(connection, 1).body["accountant"])
             before = head.carried
@@ -288,8 +290,8 @@ def change_in_words(adjacency: Adjacency, unit: str) -> str:
 def other_rows(label: str, created: Body, bound: int | None, rows: int) -> str:
     """Say that a ledger's unit has another number of rows."""
     return (
-        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} with up to {bound} rows for each unit, "
-        f"not {rows}. Nothing was published and nothing was charged."
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} with up to {bound} rows per unit, but "
+        f"the release assumes {rows}. Nothing was published and nothing was charged."
     )
 
 
@@ -300,6 +302,6 @@ def other_unit(label: str, created: Body, unit: str, guarantee: Guarantee) -> st
         change_in_words(guarantee.adjacency, unit),
     )
     return (
-        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({mine}), the release "
-        f"would protect {unit!r} ({other}). Nothing was published and nothing was charged."
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({mine}), but the release would protect "
+        f"{unit!r} ({other}). Nothing was published and nothing was charged."
     )

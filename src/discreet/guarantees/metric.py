@@ -125,9 +125,9 @@ class Sum(Metric):
         found = tuple(metrics)
         named = [column for each in found for column in each.columns]
         if len(found) < 2 or any(each.parts != (each,) or not each.places for each in found):
-            raise DeclarationError("A sum is of two or more metrics, each of one column.")
+            raise DeclarationError("A Sum needs at least two metrics, each on one column.")
         if len(set(named)) < len(named):
-            raise DeclarationError("Every column of a sum of metrics has one distance: each is named once.")
+            raise DeclarationError("A Sum of metrics may use each column only once.")
         object.__setattr__(self, "metrics", found)
 
     @property
@@ -234,14 +234,14 @@ class Records(Metric):
 def read_metric(document: object) -> Metric:
     """Return the metric that a document describes."""
     if not isinstance(document, dict):
-        raise DocumentError("A metric is written as its kind and its public facts.")
+        raise DocumentError("A metric must be written as its kind and its public facts.")
     import discreet.guarantees.column_metrics
     import discreet.guarantees.group_metrics  # noqa: F401 - whose kinds register when they are loaded
 
     facts = {name: value for name, value in document.items() if name != "kind"}
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in Metric.kinds:
-        raise DocumentError(f"A metric is one of {', '.join(Metric.kinds)}, with its facts; got the kind {kind!r}.")
+        raise DocumentError(f"The kind of a metric must be one of {', '.join(Metric.kinds)}; got {kind!r}.")
     try:
         found = Metric.kinds[kind].of_facts(**facts)
     except (DeclarationError, TypeError, KeyError) as problem:

@@ -58,15 +58,19 @@ class MetricGuarantee:
     ) -> None:
         number = exact(epsilon, "epsilon")
         if number < 0 or not (isinstance(metric, Metric) or (isinstance(metric, str) and metric.strip())):
-            raise DeclarationError("A guarantee under a metric needs epsilon >= 0 and the metric, as data or in words.")
+            raise DeclarationError(
+                "A guarantee under a metric needs epsilon >= 0 and the metric, either as data or described in words."
+            )
         if isinstance(metric, Metric) and exact(delta, "delta"):
-            raise DeclarationError("Under a metric that is data a guarantee is pure: delta is 0.")
+            raise DeclarationError("A guarantee under a metric given as data must be pure: its delta must be 0.")
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "metric", metric)
         object.__setattr__(self, "most", None if most is None else exact(most, "most"))
         if self.most is not None and not 0 <= self.most <= number * self.known_metric.diameter:
-            raise DeclarationError("What holds for any change whatever is at most epsilon times the diameter.")
+            raise DeclarationError(
+                "The guarantee for an arbitrary change must be at most epsilon times the diameter of the metric."
+            )
 
     def document(self) -> Document:
         """Return what is written down of it."""
@@ -78,7 +82,9 @@ class MetricGuarantee:
     def known_metric(self) -> Metric:
         """Return the metric where it is data."""
         if not isinstance(self.metric, Metric):
-            raise DeclarationError(f"This guarantee measures {self.metric!r}, in words alone: name the distance.")
+            raise DeclarationError(
+                f"This guarantee's metric, {self.metric!r}, is described only in words: pass the distance itself."
+            )
         return self.metric
 
     @property
@@ -123,7 +129,10 @@ class MetricGuarantee:
             return Guarantee(allowed, reason=f"{exact_text(apart)} apart, {self.words}")
         far = exact(distance, "distance")
         if far < 0 or self.delta * far >= 1:
-            raise DeclarationError(f"At distance {exact_text(far)} no delta below 1 is left, or it is below 0.")
+            raise DeclarationError(
+                f"At distance {exact_text(far)} there is no guarantee: the distance is negative, or delta would "
+                "reach 1."
+            )
         named = self.metric.unit if isinstance(self.metric, Metric) else self.metric
         reason = f"at distance {exact_text(far)} ({named})"
         return Guarantee(self.epsilon * far, self.delta * far, reason=reason)

@@ -28,7 +28,7 @@ class Unit:
         if not isinstance(description, str) or not description.strip():
             raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
         if any("\ud800" <= letter <= "\udfff" for letter in description):
-            raise DeclarationError("The description of the unit holds half of a character: a lone surrogate.")
+            raise DeclarationError("The description of the unit contains an invalid character (a lone surrogate).")
         object.__setattr__(self, "description", description)
         object.__setattr__(self, "rows", whole(rows, "rows per unit", most=10_000))
 

@@ -124,9 +124,9 @@ def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
     """Refuse a question about rows in a study that protects persons."""
     if unit_column is not None and model.protects == RECORD:
         raise DeclarationError(
-            f"the model {written!r} counts rows, but the study combines all rows with the same {unit_column}, which only "
-            'model = "number" can do. Ask this question in a study of its own: with one row for each person, or with '
-            "rows_per_unit instead of unit_column."
+            f"the model {written!r} counts rows, but the study combines all rows with the same {unit_column}, which "
+            'only model = "number" can do. Ask this question in a study of its own: with one row for each person, or '
+            "with rows_per_unit instead of unit_column."
         )
 
 
