@@ -82,11 +82,11 @@ def test_one_value_for_each_person_and_persons_without_rows_are_left_out(
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ('ask = "mean"', "say by per_person"),
+        ('ask = "mean"', "state with per_person"),
         ('ask = "mean"\nper_person = "first"', "depends on how the table is stored"),
         ('ask = "mean"\nper_person = "totl"', "'total'"),
         ('ask = "mean"\nper_person = "total"', "total_bounds"),
-        ('ask = "mean"\nper_person = "mean"\ntotal_bounds = [0, 1]', "belong to per_person = 'total'"),
+        ('ask = "mean"\nper_person = "mean"\ntotal_bounds = [0, 1]', "only for per_person = 'total'"),
         ('ask = "mean"\nper_person = "total"\ntotal_bounds = [0]', "two numbers"),
         ('ask = "mean"\nper_person = "total"\ntotal_bounds = [9, 0]', "must rise"),
     ],

@@ -98,7 +98,7 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     firm = as_json("infer", "pay.release.json", "--prior", '{"precision": 1e6, "noise": {"shape": 2, "scale": 0.1}}')
     assert abs({row["quantity"]: row for row in firm["rows"]}["age"]["mean"]) < 1
     refused = run("infer", "pay.release.json", "--prior", '{"a": 1}', code=1).output
-    assert "A reader's prior of a regression" in " ".join(refused.split())
+    assert "A reader's prior for a regression" in " ".join(refused.split())
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account
@@ -213,10 +213,14 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ('formula = "income ~ age + education"', 'formula = "income ~ height"', "names 'height'; declare it"),
         ('formula = "income ~ age + education"', 'formula = "education ~ age"', "target 'education' needs bounds"),
         ('formula = "income ~ age + education"', 'formula = "income ~ age * height"', "names 'height'; declare it"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ age:education"', "and not 'age' itself"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ age^2"', "and not 'age' itself"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age:education"', "but not 'age' itself"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age^2"', "but not 'age' itself"),
         ('formula = "income ~ age + education"', 'formula = "income ~ age + age^3"', "needs the term age^2"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ education*education"', "levels twice"),
+        (
+            'formula = "income ~ age + education"',
+            'formula = "income ~ education*education"',
+            "categorical column twice",
+        ),
         ('formula = "income ~ age + education"', 'formula = "income ~ age^x"', "'age^x' is none of these"),
         ('formula = "income ~ age + education"', 'formula = "income ~ log(age)"', "are not supported"),
         ('formula = "income ~ age + education"', 'formula = "log(income) ~ age"', "are not supported"),

@@ -337,8 +337,8 @@ class BoundedFamily(Model["FamilyPosterior"]):
     def unreadable(self) -> str | None:
         """Tell why nobody can read a draw of this family; None of one that says how records come about."""
         return (
-            f"a {type(self).__name__} does not say how likely its levels are (level_probabilities) and what is drawn "
-            "given a total (posterior_given_total, draw_log_mass): it is no ReadableFamily"
+            f"a {type(self).__name__} does not define how likely its levels are (level_probabilities) and what is "
+            "drawn given a total (posterior_given_total, draw_log_mass), so it is not a ReadableFamily"
         )
 
     @property

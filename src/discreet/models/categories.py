@@ -61,7 +61,7 @@ class Categories(CategoryQuestions, kind="Categories"):
         declared = _declared(given, levels, outside)
         names = [column.name for column in declared]
         if not names or len(set(names)) < len(names):
-            raise DeclarationError(f"A model needs one or more columns, each once; got {names}.")
+            raise DeclarationError(f"A model needs at least one column, and each only once; got {names}.")
         object.__setattr__(self, "columns", declared)
         count = prod(len(column.levels) for column in declared)
         if count > MOST_CELLS:

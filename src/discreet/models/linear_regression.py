@@ -123,7 +123,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             object.__setattr__(self, name, value)
         if not 1 <= self.dimension <= MOST_COORDINATES:
             raise DeclarationError(
-                f"These features have {self.dimension} coordinates; 1 to {MOST_COORDINATES} are allowed."
+                f"These features have {self.dimension} coefficients; 1 to {MOST_COORDINATES} are allowed."
             )
         if len(set(self.names)) < len(self.names):
             raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
@@ -361,13 +361,14 @@ def _columns_of_numbers(target: str, features: tuple[str | Column, ...]) -> list
     """Return the names that need bounds, after checking all names."""
     names = [feature.name if isinstance(feature, Column) else feature for feature in (target, *features)]
     if isinstance(target, Column) or not all(isinstance(name, str) and name and is_text(name) for name in names):
-        raise DeclarationError("The target and the features are names of columns; a feature may also be a Column.")
+        raise DeclarationError("The target and the features must be names of columns; a feature may also be a Column.")
     if len(set(names)) < len(names):
         raise DeclarationError(f"Each column may appear once, as the target or as a feature; got {names}.")
     for feature in features:
         if isinstance(feature, Column) and (feature.edges or len(feature.levels) > MOST_LEVELS):
             raise DeclarationError(
-                f"{feature.name!r} must be a column of at most {MOST_LEVELS} plain levels; numbers have bounds."
+                f"{feature.name!r} must be a column of at most {MOST_LEVELS} levels; for numbers, give bounds "
+                "instead of bands."
             )
     return [target, *(feature for feature in features if isinstance(feature, str))]
 
@@ -379,5 +380,5 @@ def _bounds(
         given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
         raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
     if not isinstance(missing, Mapping) or not set(missing) <= set(names):
-        raise DeclarationError(f"missing may name the columns {sorted(names)}.")
+        raise DeclarationError(f"missing may only name the columns {sorted(names)}.")
     return tuple(bounds_of(name, bounds[name], missing.get(name)) for name in names)

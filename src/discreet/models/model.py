@@ -140,8 +140,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def informed_by(self, own: object) -> "Informed":
         """Return this model with a reader's own records of the same population in its prior."""
         raise DeclarationError(
-            f"Own records are added to the prior of categories, networks and regressions; this is a "
-            f"{type(self).__name__}. Nothing was read. Give a prior that holds what they tell."
+            "Own records can be added to the prior of categories, networks and regressions; this is a "
+            f"{type(self).__name__}. Nothing was read. Pass a prior that expresses what they say."
         )
 
     @property
@@ -174,7 +174,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
         """Draw parameters from the prior and statistics of so many records from these."""
         raise DeclarationError(
-            f"Studies of a {type(self).__name__} cannot be made up: it does not say how likely its records are. "
+            f"Studies of a {type(self).__name__} cannot be simulated: it does not define how likely its records are. "
             "Nothing was simulated."
         )
 
@@ -184,7 +184,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return for each row of a posterior the mean and the width of the interval that exact statistics give."""
-        raise DeclarationError(f"A {type(self).__name__} does not say what exact statistics tell.")
+        raise DeclarationError(f"A {type(self).__name__} does not define what exact statistics say.")
 
     def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
         """Return neighbouring data sets to look at: all other records alike, or drawn from all kinds of records."""

@@ -38,7 +38,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     def __init__(self, columns: Sequence[Column], program: Program, prior: None = None) -> None:
         if not isinstance(program, Program):
-            raise DeclarationError(f"A program is one of discreet.programs; got a {type(program).__name__}.")
+            raise DeclarationError(f"A program must be one of discreet.programs; got a {type(program).__name__}.")
         super().__init__(columns)
         object.__setattr__(self, "program", program)
         self.bound  # noqa: B018 - refuses a program that does not fit the columns
@@ -57,7 +57,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     def forecast_of(cls, model: object) -> "ModelledTable":
         """Return a table with a program; refuse any other model, as a forecast is about the program's parameters."""
         if not isinstance(model, cls):
-            raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+            raise DeclarationError(f"A forecast needs a program; this mechanism publishes a {type(model).__name__}.")
         return model
 
     def tables_too(self) -> dict[str, Categories]:

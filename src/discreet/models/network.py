@@ -129,7 +129,7 @@ class Network(RowPriors, kind="Network"):
     ) -> "Network":
         """Return the network in which every feature depends on the target alone; see `from_edges` for the rest."""
         if isinstance(features, str) or not features:
-            raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
+            raise DeclarationError("Naive Bayes needs at least one feature: pass a sequence of names.")
         names = (target, *features)
         return cls(columns_named(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
@@ -173,9 +173,9 @@ class Network(RowPriors, kind="Network"):
     def learn(cls, *_: object, **__: object) -> NoReturn:
         """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
         raise DeclarationError(
-            "A network's graph is declared, never learnt from the data: a graph that was chosen by looking at the "
-            "records tells something about them, so it would be a release by itself, without a guarantee. "
-            "Draw it from knowledge of the field, or from public data, with Network.from_edges."
+            "The graph of a network is declared, never learnt from the data: a graph chosen by looking at the "
+            "records says something about them, so it would itself be a release, without a guarantee. Base it on "
+            "knowledge of the field or on public data, with Network.from_edges."
         )
 
     def to_bif(self, tables: Mapping[str, ArrayLike] | None = None) -> str:

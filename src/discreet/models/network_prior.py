@@ -17,7 +17,9 @@ class EquivalentSize:
 
     def __post_init__(self) -> None:
         if isinstance(self.records, bool) or not isinstance(self.records, int | float) or not self.records > 0:
-            raise DeclarationError(f"An equivalent size is a number of records above 0; got {self.records!r}.")
+            raise DeclarationError(
+                f"An equivalent sample size must be a number of records above 0; got {self.records!r}."
+            )
 
 
 NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None

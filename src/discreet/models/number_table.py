@@ -113,12 +113,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def _declared(self, edges: Sequence[Exact], cells: int | None) -> tuple[Fraction, ...]:
         found = tuple(exact(edge, "an edge") for edge in edges)
         if cells is not None or len(found) < 3 or any(b <= a for a, b in pairwise(found)):
-            raise DeclarationError("edges are three or more rising numbers, and stand instead of cells.")
+            raise DeclarationError(
+                "edges must be at least three numbers in increasing order, and replace cells: give one of the two."
+            )
         low, high = self.bounds.low, self.bounds.high + (1 if self.is_whole else 0)
         if found[0] != low or found[-1] not in (high, self.bounds.high):
-            raise DeclarationError(f"edges begin and end at the bounds of {self.column!r}.")
+            raise DeclarationError(f"edges must begin and end at the bounds of {self.column!r}.")
         if self.is_whole and any(edge.denominator != 1 for edge in found):
-            raise DeclarationError("The edges of a column of whole numbers are whole numbers.")
+            raise DeclarationError("The edges of a column of whole numbers must be whole numbers.")
         return (*found[:-1], high)
 
     @classmethod
@@ -136,7 +138,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return a table whose cells grow by a constant factor from the edge `first` on, for skewed columns."""
         low, high, start = (exact(each, "an edge") for each in (*bounds, first))
         if not low < start < high:
-            raise DeclarationError("The first edge of growing cells lies between the bounds.")
+            raise DeclarationError("growing_from, the first edge of the growing cells, must lie between the bounds.")
         grown = np.geomspace(float(start - low), float(high - low), whole(cells, "cells", 2, MOST_CELLS))
         inner = [low + Fraction(f"{each:.4g}") for each in grown[1:-1]]
         return cls(column, bounds, edges=(low, start, *inner, high), **more)

@@ -13,9 +13,9 @@ from discreet.exact import Exact, exact_text, positive
 
 LEAST_PARAMETER, MOST_PARAMETER = Fraction(1, 10**9), Fraction(10**9)
 _FORMS = (
-    'A reader\'s prior of a regression is the precision of its coefficients, such as 2, or {"precision": 2, "noise": '
-    "...}, where noise is a standard deviation in the units of the target if sigma was declared as known, else "
-    '{"shape": 2, "scale": 0.1}, an Inverse-Gamma prior of its variance in public units'
+    'A reader\'s prior for a regression must be the precision of its coefficients, such as 2, or {"precision": 2, '
+    '"noise": ...}, where noise is a standard deviation in the units of the target if sigma was declared as known, '
+    'else {"shape": 2, "scale": 0.1}, an Inverse-Gamma prior of its variance in public units'
 )
 
 

@@ -65,7 +65,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         persons: Persons | None = None,
     ) -> None:
         if persons is not None or (weights is None) == (rows is None):
-            raise DeclarationError("Weighted sums need either weights or the rows of persons, and nothing else.")
+            raise DeclarationError("Weighted sums need either weights or the rows of persons, not both.")
         super().__init__(column, bounds, asked_of(asks, (MEAN, SUM)), by, missing, unit)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "rows", rows)

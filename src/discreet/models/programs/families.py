@@ -318,7 +318,9 @@ def family_of(
             f"the family is {family!r}; known families are {', '.join(map(repr, FAMILIES))}.{meant(family, FAMILIES)}"
         )
     if (trials is not None) != (family == "binomial"):
-        raise DeclarationError("trials, the public number of trials, goes with family = 'binomial', and is needed.")
+        raise DeclarationError(
+            "trials, the public number of trials, is required with family = 'binomial' and not allowed otherwise."
+        )
     further: dict[str, object] = {} if trials is None else {"trials": trials}
     found = declared.levels("column", [column])[column]
     return FAMILIES[family](found, **further, **dict(priors or {}))
@@ -327,11 +329,11 @@ def family_of(
 ASKED_FAMILY = AskedProgram(
     family_of,
     "Distribution family",
-    "The parameters of a named distribution, such as a Poisson rate, of a column of counts or of banded numbers.",
+    "The parameters of a named distribution, such as a Poisson rate, for a column of counts or of banded numbers.",
     {
         "column": Key("Column", of_levels),
         "family": Key("Family", one_of(*FAMILIES)),
-        "trials": Key("Number of trials, of a binomial family alone"),
+        "trials": Key("Number of trials, for the binomial family only"),
     },
 )
 """How a study or a form asks for a family."""

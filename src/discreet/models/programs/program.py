@@ -127,7 +127,7 @@ class Program(Documented, ABC):
 
         if self.columns is None:
             raise DeclarationError(
-                f"This {type(self).__name__} names columns without their levels. Give it columns=[...], each a Column "
+                f"This {type(self).__name__} names columns without their levels. Pass columns=[...], each a Column "
                 "with declared levels or bands."
             )
         return ModelledTable(self.columns, program=self)
