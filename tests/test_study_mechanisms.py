@@ -216,7 +216,7 @@ def test_every_registered_family_is_asked_here() -> None:
         ((TABLE, "size = 9"), "GeometricHistogram", "'size' is not a key"),
         ((TABLE, "sensitivity = 2"), "RoundedLaplace", "RoundedLaplace needs noisy_cells"),
         ((TABLE,), "RoundedLaplace", "needs sensitivity and noisy_cells"),
-        ((TABLE, 'sensitivity = "2"\nnoisy_cells = 1'), "RoundedLaplace", "sensitivity of RoundedLaplace must be a whole"),
+        ((TABLE, 'sensitivity = "2"\nnoisy_cells = 1'), "RoundedLaplace", "of RoundedLaplace must be a whole"),
         ((TABLE, "sensitivity = true\nnoisy_cells = 1"), "RoundedLaplace", "a whole number; got True"),
         ((TABLE, "lipschitz = [1]"), "HellingerReciprocal", "must be a number, or text for an exact one; got [1]"),
         ((TABLE, "lipschitz = 2020-01-01"), "HellingerReciprocal", "must be a number, or text"),

@@ -106,7 +106,7 @@ def test_rows_are_brought_back_to_sum_one() -> None:
         ("variable wind", "variable rain", "'rain' twice"),
         ("network weather", "graph weather", "'graph'"),
         ("( wind | rain )", "( wind | snow )", "'snow'"),
-        ("( rain )", "( rain | wind )", "circle"),
+        ("( rain )", "( rain | wind )", "cycle"),
         ("discrete[2]{calm,strong}", "discrete[1]{calm}", "'wind' needs at least two"),
         ("discrete[2]{calm,strong}", "continuous", "discrete"),
         ("0.01, 0.4, 0.8, 0.0, 0.1, 0.2;\n}", "", "ends in the middle"),

@@ -170,8 +170,8 @@ def test_a_thousand_features_are_declared_quickly() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"edges": ("a -> b", "b -> a"), "levels": binary("ab")}, "circle.*'a', 'b'"),
-    ({"edges": ("a -> a",), "levels": binary("a")}, "circle.*'a'"),
+    ({"edges": ("a -> b", "b -> a"), "levels": binary("ab")}, "cycle.*'a', 'b'"),
+    ({"edges": ("a -> a",), "levels": binary("a")}, "cycle.*'a'"),
     ({"edges": ("a -> b",), "levels": binary("a")}, "'b'"),
     ({"edges": ("a -> b",), "levels": binary("abc")}, "'c'"),
     ({"edges": ("a -> b", "a -> b"), "levels": binary("ab")}, "'b' names a parent twice"),

@@ -14,8 +14,8 @@ MOST_ROWS = 10_000
 
 _WHY = (
     "Weights that were raked, calibrated or post-stratified are made so that totals fit: if one record changes, the "
-    "weights of all others do, and no guarantee for one record would hold. Publish with the design weights; readers may "
-    "calibrate what they read."
+    "weights of all others do, and no guarantee for one record would hold. Publish with the design weights; readers "
+    "may calibrate what they read."
 )
 
 
