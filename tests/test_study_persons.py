@@ -123,7 +123,7 @@ def test_the_holder_sees_how_many_ids_there_are_and_readers_do_not(folder: Path)
     statement = folder / "s.md"
     done = runner.invoke(main, ["infer", str(folder / "300"), "--statement", str(statement)])
     assert done.exit_code == 0, done.output
-    assert "what all rows of any single person say" in statement.read_text()
+    assert "whatever all rows of any single person say" in statement.read_text()
     assert "how many of them have rows is not" in statement.read_text()
 
 

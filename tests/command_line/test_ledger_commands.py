@@ -164,7 +164,7 @@ def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) ->
     shown = json.loads(run("ledger", book, "--json").output)
     assert shown["moved_to"] == str(tmp_path / "new.db")
     assert "moved_to" not in json.loads(run("ledger", tmp_path / "new.db", "--json").output)
-    assert "nothing more is charged here" in run("ledger", book, "--html", tmp_path / "p.html").output
+    assert "no further charges are made here" in run("ledger", book, "--html", tmp_path / "p.html").output
     assert "Moved to" in (tmp_path / "p.html").read_text("utf-8")
     again = run("ledger", "move", book, tmp_path / "third.db", "--json")
     assert again.exit_code == 5

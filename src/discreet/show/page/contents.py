@@ -56,7 +56,7 @@ def picture_of(posterior: Posterior, rows: Sequence[Row], level: float) -> Spec:
     if len(rows) <= MOST_INTERVALS or posterior.graph(level) is not None or posterior.distribution(level) is not None:
         return posterior_chart(posterior, level)
     largest = sorted(rows, key=lambda row: row.mean, reverse=True)[:MOST_PICTURED]
-    note = f"the {MOST_PICTURED} largest of {len(rows):,} lines; the table has all of them"
+    note = f"the {MOST_PICTURED} largest of {len(rows):,} lines; all are in the table"
     return rows_chart(posterior, largest, level, note)
 
 
