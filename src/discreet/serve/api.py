@@ -153,7 +153,7 @@ def _decide(asking: Asking) -> Response:
     given = asking.json
     approve, words = given.get("approve"), given.get("words", "")
     if set(given) - {"approve", "words"} or not isinstance(approve, bool) or not isinstance(words, str):
-        raise DeclarationError(f"A decision must be {approve: true or false, words: TEXT}. Nothing was decided.")
+        raise DeclarationError("A decision must be {approve: true or false, words: TEXT}. Nothing was decided.")
     return as_json(asking.front.questions.decide(asking.somebody, asking.path("id"), approve, words).document())
 
 

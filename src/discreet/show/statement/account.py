@@ -30,13 +30,13 @@ _EVIDENCE = {
     Evidence.CLAIMED: "The guarantee is **only claimed, neither proved nor computed**: do not rely on it.",
 }
 _DONE = {
-    "recomputed": "**Recomputed:** the privacy loss was computed again from the noise that the release describes, and it is "
-    "within the stated guarantee.",
+    "recomputed": "**Recomputed:** the privacy loss was computed again from the noise that the release describes, and "
+    "it is within the stated guarantee.",
     "not recomputed": (
         "**Not recomputed:** when it is added to other releases, the worst case that the guarantee allows is counted."
     ),
-    "compared": f"**Compared:** {number} of data sets that differ by this change found no publication that reveals more than "
-    "stated.",
+    "compared": "**Compared:** {number} of data sets that differ by this change found no publication that reveals more "
+    "than stated.",
     "checked": "**Checked:** the assumptions of the proof hold for example records.",
     "drawn": "**Tested:** random draws by the same program agree with the stated noise distribution.",
     "by proof alone": (
