@@ -18,7 +18,7 @@ MOST_PLACES = 100_000
 
 @dataclass(frozen=True, init=False, repr=False)
 class Line(Metric):
-    """Cells in a row at public positions of a column: |x_i - x_j|; `missing` is the number that a gap counts as.
+    """Cells at public positions of a column, with the distance |x_i - x_j|; missing values count as `missing`.
 
     >>> Line("age", [0, 1, 2, 5]).distance(1, 3)
     Fraction(4, 1)
@@ -49,7 +49,7 @@ class Line(Metric):
 
     @property
     def gap(self) -> Fraction | None:
-        """Return what a gap counts as."""
+        """Return what a missing value counts as."""
         return self.missing
 
     @property
@@ -63,7 +63,7 @@ class Line(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance of both ends."""
+        """Return the distance between the two ends."""
         return self.positions[-1] - self.positions[0]
 
     @property
@@ -89,7 +89,7 @@ class Line(Metric):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Steps(Metric):
-    """Places evenly between two bounds of a column: |i - j| (high - low) / steps.
+    """Evenly spaced positions between two bounds of a column, with the distance |i - j| (high - low) / steps.
 
     >>> Steps("age", 0, 100, 50).distance(1, 4)
     Fraction(6, 1)
@@ -126,7 +126,7 @@ class Steps(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance of both bounds."""
+        """Return the distance between the two bounds."""
         return self.high - self.low
 
     @property
@@ -153,9 +153,9 @@ class Steps(Metric):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Tree(Metric):
-    """Cells on a tree: cell i hangs on `parents[i]`, a later one, by an edge of this length; the last is the root.
+    """Cells on a tree: an edge of the given length joins cell i to the later cell `parents[i]`; the last is the root.
 
-    `names` are those of the cells, in their order, if they have any; `missing` is the one that all else counts as.
+    `names` are the names of the cells in order, if they have any; `missing` is the cell that any other value counts as.
 
     >>> Tree("place", (2, 2), (1, "1/2")).distance(0, 1)
     Fraction(3, 2)
@@ -225,7 +225,7 @@ class Tree(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the longest path: the two deepest ways that meet."""
+        """Return the length of the longest path."""
         depths, longest = [Fraction(0)] * (len(self.parents) + 1), Fraction(0)
         for place, parent in enumerate(self.parents):
             reach = depths[place] + self.lengths[place]

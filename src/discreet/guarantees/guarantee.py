@@ -35,8 +35,8 @@ EVERYONE = ""
 class Guarantee:
     """A stated privacy guarantee. Epsilon and delta are exact rational numbers.
 
-    `reason` says in words why it holds; two guarantees that differ in their words alone are equal. `metric` is what
-    holds besides for data sets at any distance, if the mechanism gives that.
+    `reason` says in words why it holds; guarantees that differ only in their reasons are equal. `metric` is a further
+    guarantee for data sets at any distance, if the mechanism has one (metric differential privacy).
 
     >>> Guarantee("0.5", reason="two-sided geometric noise")
     Guarantee(epsilon=0.5, delta=0, replace one record, proved: two-sided geometric noise)
@@ -66,7 +66,7 @@ class Guarantee:
             object.__setattr__(self, name, value)
 
     def for_rows(self, rows: int) -> "Guarantee":
-        """Return what holds for a person with up to `rows` records (group privacy)."""
+        """Return the guarantee for a person with up to `rows` records (group privacy)."""
         if rows == 1:
             return self
         from discreet.guarantees.groups import for_several  # which is made of what stands here
@@ -81,7 +81,7 @@ class Guarantee:
 
 @dataclass(frozen=True, repr=False)
 class Amount(AmountInWords):
-    """What two fields say: an amount of privacy. Amounts of one kind add and compare field by field."""
+    """An amount of privacy, in two fields. Amounts of the same kind are added and compared field by field."""
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in self._beside(other)))
@@ -111,7 +111,7 @@ class Budget(Amount):
 
 @dataclass(frozen=True, repr=False)
 class Concentrated(Amount):
-    """An amount of privacy as rho of zero-concentrated differential privacy, and the delta up to which it is known."""
+    """An amount of zero-concentrated differential privacy (zCDP): rho, and the delta up to which it holds."""
 
     rho: Fraction
     delta: Fraction
@@ -122,7 +122,7 @@ KINDS: dict[Accountant, type[Amount]] = {Accountant.BASIC: Budget, Accountant.ZC
 
 
 def read_amount(document: object) -> Amount:
-    """Read what `document` wrote, however many digits a sum has."""
+    """Read an amount that `document` wrote, whatever its number of digits."""
     found = document if isinstance(document, Mapping) else {}
     kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
     if kind is None:
@@ -147,7 +147,7 @@ def _read_sum(text: object) -> Fraction:
 
 
 def nothing(accountant: Accountant) -> Amount:
-    """Return the amount of a ledger on which nothing has been spent."""
+    """Return the amount spent on a new ledger: zero."""
     return KINDS[accountant](*[Fraction(0)] * len(fields(KINDS[accountant])))
 
 

@@ -43,7 +43,7 @@ class _Head(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Head:
-    """The newest entry of a ledger at some time, for others to keep."""
+    """The newest entry of a ledger at some time (its head), for a witness to keep."""
 
     ledger: str
     sequence: int
@@ -97,7 +97,7 @@ class Head:
         return canonical_json(self.document() | ({"signatures": written} if written else {}))
 
     def file(self, folder: Path) -> Path:
-        """File the head in a witness's folder, never over another one."""
+        """File the head in a witness's folder, never overwriting another one."""
         path = folder / f"{self.ledger[:16]}-{self.sequence:012d}-{self.at.replace(':', '')}{ENDING}"
         try:
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
@@ -130,9 +130,9 @@ def _filed(path: Path) -> Head:
 
 
 def check_witness(ledger: LedgerBook, folder: Path, key: PublicKey | None = None) -> list[Head]:
-    """Find every head that a witness keeps of a ledger in today's chain; return them, the latest last.
+    """Check that every head of a ledger that a witness keeps is in its present chain; return them, the latest last.
 
-    With a key, each must be signed by it. A ledger that a witness has never seen is refused: it may be another one.
+    With a key, each must be signed with it. A ledger that the witness has never seen is refused: it may be another one.
     """
     own = sorted((head for head in heads_in(folder) if head.ledger == ledger.id), key=lambda head: head.sequence)
     if not own:

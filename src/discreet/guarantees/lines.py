@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Filter:
-    """Which charges are wanted: words in the label, the group, the name of the data, and days or moments between."""
+    """Which charges to show: by words in the label, group, data set, and a range of days or times."""
 
     label: str | None = None
     group: str | None = None
@@ -80,7 +80,7 @@ class Filter:
 
 
 def lines_of(ledger: "LedgerBook", wanted: Filter | None = None) -> list[Line]:
-    """Return the charges of a ledger, oldest first; those that are wanted, if that is said."""
+    """Return the charges of a ledger, oldest first; only those that match the filter, if one is given."""
     charges: dict[int, Line] = {}
     for entry in ledger.follow():
         body = entry.body

@@ -36,11 +36,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, init=False)
 class MetricGuarantee:
-    """A guarantee for data sets at any distance: epsilon and delta for each unit of a pseudo-metric.
+    """A guarantee of metric differential privacy: epsilon and delta per unit of distance in a pseudo-metric.
 
-    The metric is data, such as a `Line` or a `Tree`; words alone serve for what papers claim. Of a metric that is data,
-    `at` takes two values, and `everywhere` is what holds for any change of one record whatever: epsilon times the
-    diameter, or less, `most`, where that is known.
+    The metric is an object such as a `Line` or a `Tree`; a description in words serves for claims in papers. With an
+    object, `at` takes two values, and `everywhere` is the guarantee for an arbitrary change of one record: epsilon
+    times the diameter, or a smaller known bound `most`.
 
     >>> MetricGuarantee("0.5", metric="|x - y| in years").at(3)
     Guarantee(epsilon=1.5, delta=0, replace one record, proved: at distance 3 (|x - y| in years))
@@ -73,7 +73,7 @@ class MetricGuarantee:
             )
 
     def document(self) -> Document:
-        """Return what is written down of it."""
+        """Return the guarantee as a document."""
         metric = self.metric.document() if isinstance(self.metric, Metric) else self.metric
         most = {} if self.most is None else {"most": exact_text(self.most)}
         return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": metric, **most}
@@ -89,7 +89,7 @@ class MetricGuarantee:
 
     @property
     def everywhere(self) -> Guarantee:
-        """Return what holds for any change of one record whatever."""
+        """Return the guarantee for an arbitrary change of one record."""
         metric = self.known_metric
         reason = f"the largest distance is {exact_text(metric.diameter)} ({metric.unit})"
         return Guarantee(self.epsilon * metric.diameter if self.most is None else self.most, reason=reason)
@@ -118,7 +118,7 @@ class MetricGuarantee:
         return cls(guarantee.epsilon, guarantee.delta)
 
     def at(self, distance: Any, other: Any = None) -> Guarantee:
-        """Return what holds for two data sets at a distance, epsilon rho and delta rho; or for records of two values.
+        """Return the guarantee for data sets at a distance rho, epsilon rho and delta rho, or for two values.
 
         Values are rounded to cells: rho is the distance between these.
         """
@@ -144,7 +144,7 @@ class MetricGuarantee:
         return self.at(records)
 
     def holds(self, first: ArrayLike, second: ArrayLike, distance: Exact) -> bool:
-        """Tell whether two laws, given by probabilities of the same outcomes, keep the promise at this distance.
+        """Tell whether two distributions over the same outcomes satisfy the guarantee at this distance.
 
         The worst event B holds the outcomes with P > e^(epsilon rho) Q; both directions are compared.
         """

@@ -24,7 +24,7 @@ _MISSING = "Signatures need the library cryptography: pip install 'discreet[sign
 
 @dataclass(frozen=True)
 class Signature:
-    """A signature of a canonical text without signatures: public key and value in hexadecimal digits."""
+    """A signature of a document's canonical text: the public key and the value, in hexadecimal digits."""
 
     algorithm: str
     key: str
@@ -33,7 +33,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A key that checks signatures, and whose it is in the words of its file."""
+    """A key that checks signatures, and the name of its owner as stated in its file."""
 
     key: str
     owner: str
@@ -105,7 +105,7 @@ class SigningKey:
 
     @classmethod
     def new(cls, owner: str) -> "SigningKey":
-        """Make a key for somebody, from the system's secure bits."""
+        """Create a key for an owner, from the operating system's secure random bits."""
         if not isinstance(owner, str) or not owner.strip() or not is_text(owner) or len(owner) > 200:
             raise DeclarationError("The owner of a key must be named in 1 to 200 printable characters.")
         try:
@@ -116,7 +116,7 @@ class SigningKey:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "SigningKey":
-        """Read a private key's file, which nobody but its owner may be able to read."""
+        """Read a private key from its file, which only its owner may be able to read."""
         place = Path(path)
         owner, text = _read(place, "a private key")
         if "PRIVATE KEY" in text and stat.S_IMODE(place.stat().st_mode) & 0o077:

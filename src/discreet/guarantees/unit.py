@@ -12,10 +12,10 @@ PERSON = "one person"
 
 @dataclass(frozen=True, init=False)
 class Unit:
-    """The unit of protection: in words, and the most rows that one unit may have in the table.
+    """The unit of privacy: in words, whom the guarantee protects, and the most rows that one unit may have.
 
-    That no unit has more rows must hold by how the table is made; it is not checked here, because an error that
-    depends on the records would leak.
+    That no unit has more rows must follow from how the table is made; it is not checked here, because an error that
+    depends on the records would leak information.
 
     >>> Unit("one patient", rows=3)
     Unit(description='one patient', rows=3)

@@ -298,7 +298,7 @@ def _log_mass(below: Curve, above: Curve, log_density: Curve, cell: tuple[Floats
 
 
 class BoundedFamily(Model["FamilyPosterior"]):
-    """A family with one parameter and bounded records; see the module for what each part is for.
+    """A family of distributions with one parameter and bounded records; the module explains each part.
 
     `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to
     `power`. `neighbours(size, power)` gives pairs of posteriors (P, Q) such that every pair of neighbouring posteriors

@@ -29,7 +29,7 @@ from discreet.records.columns import Column
 
 @dataclass(frozen=True, init=False, repr=False)
 class ModelledTable(Categories, kind="ModelledTable"):
-    """A table of declared columns, crossed, and the program by which it is proposed to be read."""
+    """A table of declared columns, crossed, and the program (a reader's model) proposed for reading it."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
     is_table: ClassVar[bool] = False

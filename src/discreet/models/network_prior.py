@@ -11,7 +11,7 @@ from discreet.records.columns import Column
 
 @dataclass(frozen=True)
 class EquivalentSize:
-    """A prior worth `records` imagined records for each variable: records / (rows * levels) in every cell."""
+    """A prior worth `records` imagined records for each variable (BDeu): records / (rows * levels) in every cell."""
 
     records: float
 

@@ -44,7 +44,7 @@ MOST_GROUPS = 10_000
 class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     """The mean, the sum or the variance of a column with public bounds, overall or by the levels of another column.
 
-    `missing` is a number that stands for a gap; left out, records without a value are left out.
+    `missing` is a number that replaces missing values; by default, records without a value are left out.
 
     >>> NumberSums("age", bounds=(0, 100), by=Column("ward", ("A", "B"), outside="A")).groups
     ('ward=A', 'ward=B')

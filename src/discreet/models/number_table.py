@@ -41,7 +41,7 @@ _NO_VALUE = "no value"
 
 
 def suitable_cells(size: int, epsilon: Exact) -> int:
-    """Return how many cells suit so many records at an epsilon: public facts alone decide.
+    """Return a suitable number of cells for this many records at an epsilon, from public facts alone.
 
     >>> [suitable_cells(size, 1) for size in (100, 1000, 10_000)]
     [16, 64, 256]
@@ -54,8 +54,8 @@ def suitable_cells(size: int, epsilon: Exact) -> int:
 class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     """The table of a column with public bounds, in `cells` equal cells or between declared `edges`.
 
-    `is_whole` declares whole numbers: cells begin at whole numbers, and intervals hold both of their ends. `missing` is
-    a number that stands for a gap; left out, records without a value are left out of all shares.
+    `is_whole` declares whole numbers: cells begin at whole numbers, and intervals include both ends. `missing` is a
+    number that replaces missing values; by default, records without a value are left out of all shares.
 
     >>> NumberTable("age", bounds=(0, 100), cells=4).edges
     (Fraction(0, 1), Fraction(25, 1), Fraction(50, 1), Fraction(75, 1), Fraction(100, 1))
@@ -135,7 +135,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @classmethod
     def growing(cls, column: str, bounds: Sequence[Exact], first: Exact, cells: int = 64, **more: Any) -> "NumberTable":
-        """Return a table whose cells grow by a constant factor from the edge `first` on, for skewed columns."""
+        """Return a table whose cells grow by a constant factor from the edge `first` onwards, for skewed columns."""
         low, high, start = (exact(each, "an edge") for each in (*bounds, first))
         if not low < start < high:
             raise DeclarationError("growing_from, the first edge of the growing cells, must lie between the bounds.")

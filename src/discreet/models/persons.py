@@ -28,10 +28,10 @@ _ORDERED = ("first", "last", "any", "random", "latest", "earliest")
 
 @dataclass(frozen=True, init=False)
 class Persons:
-    """The column of ids, how many persons there are, and the rule that gives a person one value.
+    """The column of ids, the public number of persons, and the rule that gives each person one value.
 
-    `size` is public and counts everybody who could have rows, with or without them. Of totals `row_bounds` are the
-    bounds of one row, and the bounds of the question those of a person's total.
+    `size` is public and counts everybody who could have rows, whether they have any or not. For totals, `row_bounds`
+    are the bounds of a single row, and the bounds of the question are those of a person's total.
 
     >>> Persons("patient", size=5000, rule="largest").rule
     'largest'

@@ -20,7 +20,7 @@ from discreet.errors import DeclarationError
 
 @dataclass(frozen=True)
 class Law(ABC):
-    """The prior law of one parameter.
+    """The prior distribution of one parameter.
 
     >>> Normal(0, 2.5)
     Normal(0, 2.5)
@@ -124,7 +124,7 @@ class LogNormal(PositiveLaw):
 
 @dataclass(frozen=True, repr=False)
 class HalfNormal(PositiveLaw):
-    """The absolute value of a normal number with mean 0: the usual prior of a spread."""
+    """The absolute value of a normal variable with mean 0: the usual prior for a standard deviation."""
 
     sd: float
 
@@ -201,7 +201,7 @@ LAWS: dict[str, type[Law]] = {each.__name__: each for each in (Normal, LogNormal
 
 
 def law_of(written: "str | Law", what: str, support: str | None = None) -> Law:
-    """Return a law as it is written in a study or a document, such as 'Normal(0, 2.5)'.
+    """Return the distribution that a study or a document writes as text, such as 'Normal(0, 2.5)'.
 
     >>> law_of("Gamma(4, 3)", "rate")
     Gamma(4, 3)

@@ -19,9 +19,9 @@ from discreet.models.model import MadeUp
 
 
 class ReadableFamily(BoundedFamily):
-    """A family whose draws a reader can take for what they are: it says how records come about, and what is drawn.
+    """A family whose published draws can be used for inference: it defines how records arise and what is drawn.
 
-    Its posterior depends on the records through their number and their total alone.
+    Its posterior depends on the records only through their number and their total.
     """
 
     strength: ClassVar[tuple[str, ...]] = ()

@@ -21,7 +21,7 @@ _FORMS = (
 
 @dataclass(frozen=True, init=False)
 class InverseGamma:
-    """A prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
+    """An inverse-gamma prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
 
     shape: Fraction
     scale: Fraction

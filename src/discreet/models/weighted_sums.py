@@ -43,7 +43,7 @@ _LEVELS = 8  # shares of made-up units
 class WeightedSums(NumberSums, kind="WeightedSums"):
     """The weighted mean or total of a column with public bounds, overall or by the levels of another column.
 
-    Either `weights` or `rows` says with which share a unit counts.
+    Either `weights` or `rows` determines how much each unit counts.
 
     >>> WeightedSums("pay", (0, 100), weights=Weights("w", 50, "fixed by design")).row_words[0]
     'mean of pay weighted by w (these records)'

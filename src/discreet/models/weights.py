@@ -21,10 +21,10 @@ _WHY = (
 
 @dataclass(frozen=True, init=False)
 class Weights:
-    """A column of weights between 0 and `most`; what lies beyond is cut off there, and a gap weighs nothing.
+    """A column of survey weights between 0 and `most`; larger weights are clipped, and a missing weight counts as 0.
 
-    `are` must say "fixed by design": that each weight was fixed before the values were known, or from its own record
-    alone. It is the holder's word, without which no guarantee holds.
+    `are` must be "fixed by design": each weight was fixed before the values were known, or from its own record alone.
+    This is the data holder's assertion, and the guarantee depends on it.
 
     >>> Weights("weight", most=50, are="fixed by design").most
     Fraction(50, 1)
@@ -52,9 +52,9 @@ class Weights:
 
 @dataclass(frozen=True, init=False)
 class PersonRows:
-    """All rows of persons, each of whom counts with at most `most` of them; `size` is the public number of persons.
+    """All rows of persons, each of whom counts as at most `most` rows; `size` is the public number of persons.
 
-    The rows of somebody who has more count for less, each alike, so that together they are `most` rows.
+    If somebody has more rows, each of them is weighted down equally, so that together they count as `most` rows.
 
     >>> PersonRows("patient", size=5000, most=20).most
     20

@@ -83,9 +83,9 @@ class Banded(ABC):
         outside: str = CATCH_ALL,
         names: Sequence[str] | None = None,
     ) -> Self:
-        """Return a column of numbers, or of days, that fall into declared bands; the last includes its upper edge.
+        """Return a column of numbers, or of days, grouped into declared bands (bins); the last includes its upper edge.
 
-        `names` are the names of the bands. What is no number (or no day), or lies in no band, goes to `outside`.
+        `names` are the names of the bands. Values that are not numbers (or days), or lie in no band, go to `outside`.
 
         >>> from discreet.records import Column
         >>> Column.banded("age", (0, 18, 65, 120)).levels
@@ -122,12 +122,12 @@ class Banded(ABC):
         return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
 
     def code(self, value: object) -> int:
-        """Return the place of the level to which a value belongs. Every value belongs to one."""
+        """Return the index of the level to which a value belongs. Every value belongs to one."""
         place = self.declares(value)
         return self.home if place is None else place
 
     def declares(self, value: object) -> int | None:
-        """Return the place of the level that declares a value, or None if none does."""
+        """Return the index of the level that declares a value, or None if no level does."""
         if not self.edges:
             text = text_of(value)
             return None if text is None else self.codes.get(text)

@@ -23,7 +23,7 @@ Found = TypeVar("Found")
 
 
 def as_source(data: object) -> Source:
-    """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
+    """Return a source for a frame of any engine or a mapping from names to lists; a source is returned as it is."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
         return cast(Source, data)
     from discreet.records.frames import source_of  # which is made of what stands here

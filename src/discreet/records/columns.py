@@ -34,8 +34,8 @@ class _Written(msgspec.Struct, forbid_unknown_fields=True):
 class Column(Banded):
     """A categorical column with declared levels.
 
-    `outside` names the level that takes undeclared and missing values; left out, it is 'other'. It becomes a level of
-    its own if it is not among `levels`.
+    `outside` names the level that undeclared and missing values are assigned to; the default is 'other'. It is added as
+    a level if it is not among `levels`.
 
     >>> Column("smoking", ("never", "former", "current")).levels
     ('never', 'former', 'current', 'other')
@@ -99,12 +99,12 @@ class Column(Banded):
 
     @cached_property
     def home(self) -> int:
-        """Return the place of the level for undeclared and missing values."""
+        """Return the index of the level for undeclared and missing values."""
         return self.levels.index(self.outside)
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """Return the place of each level, by every text that means it."""
+        """Return the index of each level, by every spelling of it."""
         return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
 
 

@@ -102,7 +102,7 @@ def code_kind(column: Column) -> np.dtype[np.integer]:
 
 @final
 class Statistics:
-    """The secret sufficient statistics of a model: whole numbers, and how many records they were counted from.
+    """The secret sufficient statistics of a model: integers, and the number of records that they were counted from.
 
     >>> import numpy as np
     >>> Statistics("a model", np.array([600, 400, 200]), records=1200)
@@ -121,7 +121,7 @@ class Statistics:
         return bool(self.model == model) and self._records == size
 
     def open_for_publishing(self) -> NDArray[np.int64]:
-        """Return the secret values. Only `publish` calls this; a test holds the whole library to it."""
+        """Return the secret values. Only `publish` may call this, which a test checks for the whole library."""
         return self._values.copy()
 
     def __repr__(self) -> str:

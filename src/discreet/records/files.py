@@ -24,7 +24,7 @@ from discreet.records.source import Source
 def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Source:
     """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
-    `table` names the table of a DuckDB file that holds several. `separator` is a comma for .csv and a tab for .tsv.
+    `table` names the table if a DuckDB file has several. `separator` is by default a comma for .csv, a tab for .tsv.
     """
     if isinstance(path, str | Path):
         return _one(Path(path), table, separator)

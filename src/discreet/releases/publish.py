@@ -71,13 +71,13 @@ def publish(
 ) -> Release[ModelT]:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    `unit` says whom the guarantee protects, and how many rows they may have, for whom all is then charged; left out, it
-    is whom the model protects. Each call charges anew; with a `request`, a name that the caller chooses, it is safe to
-    repeat: a release that was recorded under it is returned, and nothing is charged. `group` names the one group of the
-    ledger that the records are of, `data` the data set. Only the operating system's secure bits are accepted.
+    `unit` states whom the guarantee protects and how many rows each may have, which the charge takes into account; the
+    default is the unit that the model protects. Each call is charged again; with a `request`, a name of your choice, it
+    is safe to repeat: the release recorded under that name is returned and nothing is charged. `group` names the group
+    of the ledger that the records belong to, `data` the data set. Only the system's secure random bits are accepted.
 
-    What no engine of `infer` could read is refused before anything is charged; public facts alone decide. Say
-    `reading="none"` to publish it nevertheless: the release then tells its readers that there is no posterior.
+    A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
+    `reading="none"` to publish it anyway: the release then tells its readers that there is no posterior.
     """
     bits = SystemBits() if bits is None else bits
     part = Part(mechanism, secret, label, reading)

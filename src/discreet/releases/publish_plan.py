@@ -28,7 +28,7 @@ def publish_plan(
 ) -> list[Release]:
     """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing.
 
-    `reading` is as in `publish`, one for all or one for each of them.
+    `reading` is as in `publish`: one value for all releases, or one for each.
     """
     bits = SystemBits() if bits is None else bits
     if not isinstance(plan, Plan):

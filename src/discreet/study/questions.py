@@ -33,8 +33,8 @@ from discreet.study.models import keys_of_other_models, model_maker, model_of
 class Question:
     """One question of a study: what to publish, by which mechanism, under which label.
 
-    `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if it was declared
-    that nobody will read a posterior from the release.
+    `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if the study
+    declares that there will be no posterior.
     """
 
     name: str
@@ -46,35 +46,35 @@ class Question:
 
     @property
     def model(self) -> Any:
-        """Return what the question asks about: `Categories`, a `Network`, a `LinearRegression` or a family."""
+        """Return the model that the question is about: `Categories`, a `Network`, a `LinearRegression` or a family."""
         return self.mechanism.model
 
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the columns of each table that is counted; a regression counts none, it sums."""
+        """Return the columns of each table that is counted; none for a regression, which uses sums."""
         tables: tuple[tuple[Column, ...], ...] = self.model.tables
         return tables
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return every column of categories."""
+        """Return every categorical column."""
         columns: tuple[Column, ...] = self.model.declared_columns
         return columns
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of every column of numbers."""
+        """Return the bounds of every numeric column."""
         bounds: tuple[Bounds, ...] = self.model.declared_bounds
         return bounds
 
     @property
     def refusal(self) -> str | None:
-        """Tell why nobody could read the release, or nothing if it can be read or if that was declared."""
+        """Tell why the release could not be read; None if it can be, or if the study declares that it will not be."""
         return None if self.reading == NO_READING else self._unreadable
 
     @cached_property
     def only_claimed(self) -> str | None:
-        """Tell why a study may not publish the question: its guarantee is a claim; nothing if it holds."""
+        """Tell why a study may not publish the question, because its guarantee is only claimed; None if it may."""
         guarantee = self.mechanism.guarantee
         if guarantee.evidence is not Evidence.CLAIMED:
             return None
@@ -85,7 +85,7 @@ class Question:
 
     @property
     def no_posterior(self) -> str | None:
-        """Tell why there will be no posterior, if that was declared; nothing if it can be read nevertheless."""
+        """Tell why there will be no posterior, if that was declared; None if the release can be read anyway."""
         return self._unreadable if self.reading == NO_READING else None
 
     @cached_property

@@ -18,12 +18,12 @@ _SUMS = 1e-9
 
 
 class CellModel(Program):
-    """Parameters by name, each with its prior, and `cells`, which gives log P(cell) for them.
+    """A model of your own: parameters by name, each with a prior, and `cells`, a function for log P(cell).
 
-    `cells` takes a mapping from names to numbers and returns one log probability for each cell of the table, in its
-    order; they have to add up to 1. `jacobian`, if it is given, takes the same and returns their derivatives, one row
-    for each cell and one column for each parameter, by the parameters themselves; else differences are taken.
-    Parameters that are `exchangeable` differ between populations that are read together, around a common mean.
+    `cells` takes a mapping from names to numbers and returns the log probability of each cell of the table, in order;
+    the probabilities must add up to 1. `jacobian`, if given, takes the same mapping and returns their derivatives with
+    respect to the parameters, one row for each cell and one column for each parameter; otherwise finite differences are
+    used. Parameters that are `exchangeable` vary between populations that are read together, around a common mean.
 
     >>> fair = CellModel(lambda given: np.log([given["heads"], 1 - given["heads"]]), {"heads": "Beta(2, 2)"})
     >>> fair

@@ -34,7 +34,7 @@ _LOG_ODDS = "log odds"
 
 @dataclass(frozen=True, init=False, repr=False)
 class Regression(Program):
-    """A formula, and one law for all coefficients."""
+    """A formula, and one prior for all coefficients."""
 
     formula: str
     prior: str = USUAL
@@ -121,7 +121,7 @@ class Logistic(Regression, kind="Logistic"):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Multinomial(Regression, kind="Multinomial"):
-    """A multinomial regression of a column with any levels; its first level is the reference."""
+    """A multinomial regression of a column with any number of levels; the first level is the reference."""
 
     subject: ClassVar[str] = "a multinomial regression"
 
