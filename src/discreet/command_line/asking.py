@@ -41,10 +41,10 @@ def ask(
     key: Path | None,
     as_json: bool,
 ) -> None:
-    """Answer a query that the study declares from a draw of the posterior. A fresh draw is charged first.
+    """Answer a query that the study declares from a draw of the posterior. A new draw is charged first.
 
     The draw itself is written as a release: it is public, and any number of queries about the same draw are free, with
-    --draw N for the holder and --from FILE for anybody.
+    --draw N for the data holder and --from FILE for anybody.
 
     \b
     Example:  discreet ask study.toml falls-in-A

@@ -154,11 +154,11 @@ def plan(
 ) -> None:
     """Show how accurate a question will be, before any budget is spent. The data are not touched.
 
-    Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
-    accurate the tables will be; --plot draws the graph. Of a regression it shows how wide the intervals of the
-    coefficients will be, of a number those of means or quantiles. With --batch: what all questions of the study cost
-    together when they are published by `publish --batch`. With --compare: all mechanisms that could publish the
-    question under its guarantee, the most telling first.
+    For a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
+    accurate the tables will be; --plot draws the graph. For a regression it shows how wide the intervals of the
+    coefficients will be, for a number those of means or quantiles. With --batch: the total cost of all questions of the
+    study when they are published with `publish --batch`. With --compare: all mechanisms that could publish the question
+    under its guarantee, the most informative first.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
@@ -263,7 +263,7 @@ def _wishes(wished: Mapping[str, float | None], epsilon: str, size: int) -> list
 @as_json
 @helpful
 def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
-    """Run a whole question on made-up data, by the same sampler and the same reading. Nothing is charged.
+    """Try out a question on made-up data, with the same sampler and the same inference. Nothing is charged.
 
     \b
     Example:  discreet rehearse study.toml --ask smoking-2026
@@ -297,9 +297,9 @@ def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequenc
 @as_json
 @helpful
 def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: Path | None, as_json: bool) -> None:
-    """Publish a question: charge the ledger, draw the noise, write the release. Asked again, it costs nothing.
+    """Publish a question: charge the ledger, draw the noise, write the release. Repeating it costs nothing.
 
-    With --batch all questions are charged and published together, or none of them. `plan --batch` shows the cost.
+    With --batch, all questions are charged and published together, or none of them. `plan --batch` shows the cost.
 
     \b
     Example:  discreet publish study.toml --ask smoking-2026

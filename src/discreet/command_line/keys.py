@@ -12,7 +12,7 @@ from discreet.guarantees.signatures import SigningKey
 
 @click.group()
 def key() -> None:
-    """Make a pair of keys, and sign releases: readers see who issued them. Each of the commands below takes --json.
+    """Make a key pair and sign releases, so that readers see who issued them. Each of the commands below takes --json.
 
     \b
     Example:  discreet key new office --owner "Office of Statistics"

@@ -204,7 +204,7 @@ def _write_lines(lines: Sequence[Line], path: Path) -> None:
 @as_json
 @helpful
 def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:
-    """Check the whole chain and all sums; with --witness, that every head filed there is part of today's chain.
+    """Check the whole chain and all sums; with --witness, that every head filed there is part of the present chain.
 
     \b
     Example:  discreet ledger check study.db --witness /mnt/notary --key office.pub
@@ -235,7 +235,7 @@ def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> N
 def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:
     """Print the head of a ledger as a document, signed if a key is given; with --witness, file it in a folder.
 
-    Whoever keeps it can later tell that the ledger has only grown. It is JSON, with --json or without.
+    Whoever keeps it can later check that the ledger has only grown. It is JSON, with or without --json.
 
     \b
     Example:  discreet ledger head study.db --key office.key --witness /mnt/notary
@@ -254,10 +254,10 @@ def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> No
 @as_json
 @helpful
 def upgrade(book: str, as_json: bool) -> None:
-    """Bring a ledger of version 0.1 into today's form, once, after a check of all of it.
+    """Convert a ledger of version 0.1 to the current format, once, after checking all of it.
 
-    Its chain stays as it is, inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure. On
-    a server this puts today's rules of the database in place, whichever version made them.
+    Its chain is kept unchanged inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure.
+    On a server, this installs the current database rules, whichever version created it.
 
     \b
     Example:  discreet ledger upgrade study.db
@@ -276,10 +276,10 @@ def upgrade(book: str, as_json: bool) -> None:
 @as_json
 @helpful
 def move(book: str, to: str, as_json: bool) -> None:
-    """Move a ledger to TO, a server's address or a new file, after a check of all of it.
+    """Move a ledger to TO, a server's address or a new file, after checking all of it.
 
-    All entries go along with their hashes, so releases and witnesses' heads still fit. The old place is closed: it can
-    be read, but nothing more is charged there. Keep it. If this is interrupted, say the same again.
+    All entries are moved with their hashes, so releases and witnesses' heads still match. The old ledger is closed: it
+    can be read, but takes no further charges. Keep it. If the move is interrupted, run the same command again.
 
     \b
     Example:  discreet ledger move study.db "postgresql://owner@server/office?schema=ward7"
@@ -302,7 +302,7 @@ def move(book: str, to: str, as_json: bool) -> None:
 @as_json
 @helpful
 def grant(book: str, role: str, as_json: bool) -> None:
-    """Allow ROLE of a PostgreSQL server to append to a ledger and to read it, and nothing else.
+    """Allow ROLE of a PostgreSQL server to read a ledger and append to it, and nothing else.
 
     \b
     Example:  discreet ledger grant postgresql://owner@server/office publisher

@@ -71,16 +71,16 @@ class _Commands(CommandsOnDemand):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
-    """Publish what sensitive records say, under differential privacy, and read it back honestly.
+    """Publish statistics of sensitive records under differential privacy, and read them with honest error bars.
 
     \b
-    The data holder's road:   init  check  plan  rehearse  publish  ask  ledger
-    The reader's road:        infer  criticise  predict  verify
-    A server for both:        serve
-    The papers' results:      reproduce, from the distribution discreet-papers
+    For the data holder:   init  check  plan  rehearse  publish  ask  ledger
+    For readers:           infer  criticise  predict  verify
+    A server for both:     serve
+    The papers' results:   reproduce, from the distribution discreet-papers
 
-    Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,
-    3 the budget is spent, 4 the data cannot be counted, 5 a document or ledger is not what it should be.
+    Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3
+    the budget is spent, 4 the data cannot be counted, 5 a document or ledger is not what it should be.
     """
 
 

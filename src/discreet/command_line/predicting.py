@@ -47,11 +47,11 @@ def predict(
     patience: float,
     as_json: bool,
 ) -> None:
-    """Predict one variable of new records, of which some values may not be known.
+    """Predict one variable of new records, some of whose values may be unknown.
 
-    RECORDS is a CSV file with a heading. A variable without a column is not known, nor is a value that --unknown names;
-    any other value that was not declared, an empty one too, belongs to the level that is declared for such values. What
-    is not known is summed out, and the noise of the release is averaged over.
+    RECORDS is a CSV file with a header. A variable without a column is unknown, and so is a value that --unknown names;
+    any other undeclared value, including an empty one, goes to the level declared for such values. Unknown values are
+    summed out, and predictions are averaged over the noise of the release.
 
     \b
     Example:  discreet predict risks.release.json patients.csv --target cancer --unknown "" --out risks.csv

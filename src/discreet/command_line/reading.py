@@ -120,17 +120,17 @@ def infer(
     patience: float,
     as_json: bool,
 ) -> None:
-    """Read one release, or several of the same counts: estimates with honest intervals.
+    """Infer what one release, or several of the same counts, say: estimates with honest intervals.
 
-    Of a network, all conditional tables are shown: each variable given its parents. Of a regression, the coefficients
-    in their units. Of a family, its parameter. Every file below is written for all of them.
+    For a network, all conditional tables are shown: each variable given its parents. For a regression, the coefficients
+    in their units. For a family, its parameter. Every kind of file below can be written for all of them.
 
     Where no prior was declared, shares and rates are read from their own noisy sums, and the column of means from one
-    joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are of one column
-    (or of several: --margin ward --margin fall); questions about events are still asked of all columns.
+    joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are about one
+    column (or several: --margin ward --margin fall); events may still involve all columns.
 
-    With --own the reader's own records are added: others of the same population, in a file with the same columns. No
-    noise hides them, so everything that is shown or written is then as confidential as they are.
+    With --own the reader's own records are added: other records of the same population, in a file with the same
+    columns. No noise protects them, so everything that is shown or written is then as confidential as they are.
 
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
@@ -333,8 +333,8 @@ def verify(
     """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
 
     Every line says what was done: recomputed, compared, drawn, looked up, or by proof alone. With --mechanism no data
-    are involved: a mechanism, given by its document or that of a release, is checked in the same way, and its sampler
-    is audited by draws on made-up data.
+    are involved: a mechanism, given by its document or by a release, is checked in the same way, and its sampler is
+    audited with draws on made-up data.
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
