@@ -68,7 +68,7 @@ def test_the_whole_road_from_file_to_picture(folder: Path) -> None:
     assert sum(float(row["mean"]) for row in rows) == pytest.approx(1)
     assert "Falls by ward" in (folder / "a.md").read_text()
     assert (folder / "a.nc").stat().st_size > 10_000
-    assert "The promise holds" in run("verify", "falls.release.json", "--ledger", "study.db").output
+    assert "The guarantee holds" in run("verify", "falls.release.json", "--ledger", "study.db").output
     assert "1.5 of 2" in run("ledger", "study.toml", "--plot", "b.svg").output
     assert "<svg" in (folder / "b.svg").read_text()
 
@@ -148,7 +148,7 @@ def test_the_template_has_names_and_no_values(folder: Path) -> None:
     text = (folder / "new.toml").read_text()
     assert "[columns.ward]" in text
     assert CANARY not in text
-    assert "exists already" in run("init", "survey.csv", "--out", "new.toml", code=1).stderr
+    assert "already exists" in run("init", "survey.csv", "--out", "new.toml", code=1).stderr
 
 
 def test_only_check_shows_records_and_says_so(folder: Path) -> None:

@@ -43,7 +43,7 @@ _LEVELS = 8  # shares of made-up units
 class WeightedSums(NumberSums, kind="WeightedSums"):
     """The weighted mean or total of a column with public bounds, overall or by the levels of another column.
 
-    Either `weights` or `rows` says with which share a unit counts.
+    Either `weights` or `rows` determines how much each unit counts.
 
     >>> WeightedSums("pay", (0, 100), weights=Weights("w", 50, "fixed by design")).row_words[0]
     'mean of pay weighted by w (these records)'
@@ -65,7 +65,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         persons: Persons | None = None,
     ) -> None:
         if persons is not None or (weights is None) == (rows is None):
-            raise DeclarationError("Weighted sums need either weights or the rows of persons, and nothing else.")
+            raise DeclarationError("Weighted sums need either weights or the rows of persons, not both.")
         super().__init__(column, bounds, asked_of(asks, (MEAN, SUM)), by, missing, unit)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "rows", rows)
