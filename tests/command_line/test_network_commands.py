@@ -86,7 +86,7 @@ def test_the_whole_road_of_naive_bayes(folder: Path) -> None:
     shown = run("infer", "signs.release.json", *files, *made).output
     for words in ("cancer=yes", "smoker=yes", "cancer=no", *(f"Wrote {files[n]}" for n in (1, 3, 5, 7, 9)), "made.csv"):
         assert words in shown
-    rows = list(csv.DictReader((folder / "a.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((folder / "a.csv").read_text("utf-8-sig").splitlines()))
     assert [(row["quantity"], row["given"]) for row in rows] == [
         ("cancer=no", ""),
         ("cancer=yes", ""),
@@ -249,7 +249,7 @@ def test_a_large_network_shows_its_first_lines_and_says_how_to_get_all(folder: P
     release = dc.simulate(mechanism, [20, 10] * 40, dc.SeededBits(5), label="Forty items")
     (folder / "r.json").write_text(release.to_json())
     shown = run("infer", "r.json", "--csv", "all.csv").output
-    assert f"first {MOST_SHOWN} of 80 lines" in shown
+    assert f"first {MOST_SHOWN} of 80 rows" in shown
     assert "item 39=yes" not in shown
     assert len((folder / "all.csv").read_text().splitlines()) == 81
 

@@ -91,7 +91,7 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert slopes["age"]["low"] < slopes["age"]["mean"] < slopes["age"]["high"]
     assert slopes["age"]["mean"] == pytest.approx(25, abs=8)  # secure bits cannot be seeded
     assert slopes["education=college"]["unit"] == "income, college instead of school"
-    with (folder / "pay.out.csv").open() as file:
+    with (folder / "pay.out.csv").open(encoding="utf-8-sig") as file:
         assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
     picture = json.loads((folder / "pay.json").read_text())
     assert [row["cell"] for row in picture["data"]["values"]] == ["age (18 to 80)", "education=college"]
@@ -126,7 +126,7 @@ def test_the_whole_road_of_products_powers_and_an_intercept_alone(folder: Path, 
     found = as_json("infer", "pay.release.json")
     assert [row["quantity"] for row in found["rows"]] == names
     assert all(row["low"] < row["mean"] < row["high"] for row in found["rows"])
-    with (folder / "pay.out.csv").open() as file:
+    with (folder / "pay.out.csv").open(encoding="utf-8-sig") as file:
         assert [row["quantity"] for row in csv.DictReader(file)] == names
     assert "The guarantee holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
     assert names[-1] in (folder / "pay.html").read_text()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,18 @@ def suitable_cells(size: int, epsilon: Exact) -> int:
     """
     told = size * exact(epsilon, "epsilon")
     return 16 if told < 300 else 64 if told <= 2000 else 256
+
+
+def suitable_path_cells(size: int, epsilon: Exact) -> int:
+    """Return how many cells suit noise along a path, a power of two.
+
+    Below an edge of K cells it is about K / epsilon, and a cell has size / K records: both are alike at the root.
+
+    >>> [suitable_path_cells(size, 1) for size in (300, 1000, 10_000)]
+    [8, 16, 64]
+    """
+    told = size * exact(epsilon, "epsilon") / 2
+    return 2 ** min(max(int(log2(told) / 2), 2), 8)
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -24,7 +24,7 @@ from discreet.exact import Exact
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import MadeUp
-from discreet.models.number_bounds import measure_of
+from discreet.models.number_bounds import Bounds, measure_of
 from discreet.models.number_sums import MEAN, SUM, NumberSums
 from discreet.models.numbers import RECORDS, asked_of
 from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
@@ -92,6 +92,12 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         return f"WeightedSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self._weighed.words})"
+
+    @property
+    def declared_bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of the column, and those of the weights, of which a gap weighs nothing."""
+        own = super().declared_bounds
+        return own if self.weights is None else (*own, self.weights.bounds)
 
     @property
     def largest(self) -> float:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
+from discreet.models.number_bounds import Bounds
 from discreet.models.persons import MOST_PERSONS
 from discreet.records.columns import is_text
 
@@ -43,6 +44,11 @@ class Weights:
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "most", positive(most, "the largest weight"))
         object.__setattr__(self, "are", FIXED)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Return the range of weights; a gap counts as 0."""
+        return Bounds(self.column, Fraction(0), self.most, Fraction(0))
 
     @property
     def words(self) -> str:

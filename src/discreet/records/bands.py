@@ -126,12 +126,29 @@ class Banded(ABC):
         place = self.declares(value)
         return self.home if place is None else place
 
+    def meant(self, value: object) -> int:
+        """Return the place of the level that a reader means: by a number or day in a band, or by the band's name.
+
+        Records are counted by `code`, which takes no name for a number; this is for those who ask.
+
+        >>> from discreet.records import Column
+        >>> age = Column.banded("age", (0, 18, 65, 120))
+        >>> [age.meant(value) for value in (30, "18 to under 65", "adult")], age.code("18 to under 65")
+        ([1, 1, 3], 3)
+        """
+        text = text_of(value)
+        is_name = bool(self.edges) and text in self.codes and self._number(value) is None
+        return self.codes[str(text)] if is_name else self.code(value)
+
     def declares(self, value: object) -> int | None:
         """Return the index of the level that declares a value, or None if no level does."""
         if not self.edges:
             text = text_of(value)
             return None if text is None else self.codes.get(text)
-        number = day_of(value) if self.dates else number_of(value)
+        number = self._number(value)
         if number is None or not self.edges[0] <= number <= self.edges[-1]:
             return None
         return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
+
+    def _number(self, value: object) -> float | None:
+        return day_of(value) if self.dates else number_of(value)

@@ -19,6 +19,7 @@ from discreet.inference.posteriors.posterior import require_posterior
 from discreet.markup import one_line
 from discreet.planning import Certificate, verify
 from discreet.releases import Release
+from discreet.show.charts.drawing import label_of
 from discreet.show.page.contents import LEVELS, Question, contents_of
 from discreet.show.page.sections import about_the_reading, about_the_release, citation
 from discreet.show.theme import DARK
@@ -51,7 +52,7 @@ def reading_page(
     checked = [verify(release) for release in posterior.releases] if certificates is None else list(certificates)
     contents = contents_of(posterior, asked)
     first = posterior.releases[0]
-    title = ("SIMULATED: " if first.simulated else "") + one_line(first.label)
+    title = one_line(label_of(posterior))
     known = json.dumps(contents | {"dark": DARK, "first": f"{SHOWN_FIRST:g}", "name": _file_name(first)})
     releases = [release.to_json() for release in posterior.releases]
     vendored = [_vendored(name) for name in _SCRIPTS]

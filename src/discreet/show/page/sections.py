@@ -17,7 +17,8 @@ from discreet.version import __version__
 def about_the_reading(posterior: Posterior) -> str:
     """Return the section on the method."""
     account = posterior.account()
-    sentences = [posterior.combined, posterior.reading_line, f"The release was {posterior.method}.", account.prior]
+    who = "The release was" if len(posterior.releases) == 1 else "The releases were"
+    sentences = [posterior.combined, posterior.reading_line, f"{who} {posterior.method}.", account.prior]
     lines = [*filter(None, sentences), *posterior.remarks(0.9)]
     known = "".join(f"<p>{_text(line)}</p>" for line in lines)
     return f"""<section aria-labelledby="method"><h2 id="method">Method</h2>
