@@ -120,7 +120,7 @@ def test_another_prior_than_the_holders_is_named() -> None:
     assert "The data holder had declared a different prior." in statement(
         declared, dc.infer(declared, prior=(1, 2, 3, 4))
     )
-    assert "another prior" not in told(REHEARSAL)
+    assert "a different prior" not in told(REHEARSAL)
 
 
 def test_answers_to_further_questions_stand_below_the_results_as_text() -> None:
