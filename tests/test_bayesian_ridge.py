@@ -163,5 +163,5 @@ def test_terms_are_products_of_features_by_place() -> None:
     model = ridge(epsilon=200, terms=[(0, 1)], target_bounds=(0, 40)).fit(x, y)
     assert model.coef_ == pytest.approx([0.2, -0.5, 0.02], abs=0.15)
     assert model.predict([[50.0, 4.0]])[0] == pytest.approx(15, abs=0.6)
-    with pytest.raises(dc.DeclarationError, match="by place"):
+    with pytest.raises(dc.DeclarationError, match="by their index"):
         ridge(terms=[(0, 7)]).fit(x, y)

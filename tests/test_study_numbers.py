@@ -80,7 +80,7 @@ def test_mean_and_quantiles_agree_with_the_records(folder: Path) -> None:
         ('column = "pay"', "ask is empty"),
         ('column = "pai"\nask = "mean"', "bounds"),
         ('column = "ward"\nask = "mean"', "bounds"),
-        ('column = "pay"\nask = ["sum", "quantiles"]', "separately"),
+        ('column = "pay"\nask = ["sum", "quantiles"]', "separate questions"),
         ('column = "pay"\nask = "mean"\ncells = 8', "cells and edges"),
         ('column = "pay"\nask = "mean"\nby = "age"', "levels or bands"),
         ('column = "pay"\nask = "quantiles"\nquantiles = [2]', "between 0 and 1"),
@@ -127,7 +127,7 @@ def test_weights_that_are_fixed_by_design_go_the_whole_road(extra: str, folder: 
     ("keys", "words"),
     [
         ('weight = "age"', "It is not stated what the weights are; they must be 'fixed by design'"),
-        ('weight = "age"\nweights = "calibrated"', "if one record changes, those of all others do"),
+        ('weight = "age"\nweights = "calibrated"', "if one record changes, the weights of all others do"),
         ('weights = "fixed by design"', "weight names None"),
         ('weight = "agee"\nweights = "fixed by design"', "Did you mean"),
         ('weight = "pay"\nweights = "fixed by design"', "cannot say how units count"),

@@ -195,7 +195,7 @@ BROKEN: list[tuple[str, str, str, tuple[str, ...], int, str]] = [
     ("study.toml", "", "", ("plan", "study.toml", "--epsilon", "1", "--plot", "x.gif"), 1, ".png"),
     ("study.toml", "", "", ("infer", "none.json"), 5, "no file"),
     ("study.toml", "", "", ("publish", "study.toml", "--ask", "wards", "--out", "no/x.json"), 1, "no folder"),
-    ("study.toml", "[questions.wards]", '[questions."../up"]', ("plan", "study.toml"), 1, "plain name"),
+    ("study.toml", "[questions.wards]", '[questions."../up"]', ("plan", "study.toml"), 1, "may contain only letters"),
     ("study.toml", "[questions.wards]", "[questions2.wards]", ("plan", "study.toml"), 1, "questions2"),
     ("study.toml", "", "", ("ledger", "study.toml"), 5, "Nothing has been published"),
     ("study.toml", "", "", ("infer", "survey.csv"), 5, "JSON"),

@@ -123,7 +123,7 @@ def test_a_key_signs_a_release_and_a_head_and_readers_see_who_issued_them(book: 
     assert Head.from_json(printed.output).sequence == 8
     backup = book.read_bytes()
     dc.Ledger.open(book).charge(dc.Guarantee("0.125"), "more", {"kind": "none"})
-    assert "stands on the one head" in run("ledger", "check", book, "--witness", folder, "--key", public).output
+    assert "agrees with the one head" in run("ledger", "check", book, "--witness", folder, "--key", public).output
     run("ledger", "head", book, "--key", key, "--witness", folder)
     book.write_bytes(backup)
     cut = run("ledger", "check", book, "--witness", folder, "--key", public)
@@ -183,7 +183,7 @@ def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) ->
         (("ledger", "move", "BOOK", "postgresql://server:port/x"), "this address cannot be read"),
         (("ledger", "grant", "BOOK", "publisher"), "Roles apply to ledgers on a server"),
         (("ledger", "check", "BOOK", "--key", "x.pub"), "needs --witness"),
-        (("ledger", "head", "BOOK", "--witness", "none"), "There is no folder"),
+        (("ledger", "head", "BOOK", "--witness", "none"), "There is no witness folder"),
         (("ledger", "head", "BOOK", "--key", "none.key"), "There is no file"),
         (("ledger", "check", "none.db"), "There is no ledger at"),
         (("ledger", "check", "postgresql://nobody@127.0.0.1:1/none"), "Cannot use the ledger"),

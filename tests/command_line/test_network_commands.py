@@ -265,8 +265,8 @@ BROKEN: list[tuple[tuple[str, ...], int, str]] = [
     (("infer", "signs.release.json", "--event", "smoker=yes", "--given", "smoker=no"), 1, "about a variable that is"),
     (("infer", "signs.release.json", "--event", "smoker=yes", "--by", "age"), 1, "no column 'age'"),
     (("infer", "signs.release.json", "--given", "smoker=no"), 1, "need --event"),
-    (("infer", "signs.release.json", "--synthesize", "5"), 1, "go together"),
-    (("infer", "signs.release.json", "--out", "x.csv"), 1, "go together"),
+    (("infer", "signs.release.json", "--synthesize", "5"), 1, "need each other"),
+    (("infer", "signs.release.json", "--out", "x.csv"), 1, "need each other"),
     (("infer", "signs.release.json", "--synthesize", "0", "--out", "x.csv"), 2, "--synthesize"),
     (("infer", "signs.release.json", "--synthesize", "5", "--out", "no/x.csv"), 1, "no folder"),
     (("infer", "signs.release.json", "--bif", "no/x.bif"), 1, "no folder"),
@@ -357,7 +357,7 @@ def test_predict_refuses_what_is_no_table_of_records(naive: str, folder: Path) -
     assert "There is no file" in run("predict", naive, "none.csv", "--target", "c", code=4).stderr
     for name, text, words in (
         ("odd", "b,d\nyes\n", "must have 2 values"),
-        ("twice", "b,b\nyes,no\n", "its own name"),
+        ("twice", "b,b\nyes,no\n", "a different name"),
         ("empty", "", "needs a header"),
         ("other", "B,d\nyes,no\n", "which the network does not know"),
     ):

@@ -79,7 +79,7 @@ def test_old_answers_are_found_and_new_charges_stand_on_old_entries(old: dc.Ledg
     assert read_amount(head.body["spent"]).covers(read_amount(old.entries()[-2].body["spent"]))
     assert old.stands_on(2, old.entries()[1].digest)
     old.check()
-    with pytest.raises(dc.PublishError, match="rows for each unit"):
+    with pytest.raises(dc.PublishError, match="rows per unit"):
         old.charge(cost, "x", {}, unit=old.created["unit"], rows=rows + 1)
 
 

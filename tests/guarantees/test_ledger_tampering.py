@@ -155,9 +155,9 @@ def test_entries_that_make_no_sense_are_refused_in_words(tmp_path: Path, sequenc
 @pytest.mark.parametrize(
     ("part", "value", "words"),
     [
-        ("ledger", "0" * 32, "carries on"),
-        ("declared", {"epsilon": "9", "delta": "0"}, "carries on"),
-        ("rows", 7, "carries on"),
+        ("ledger", "0" * 32, "carries over"),
+        ("declared", {"epsilon": "9", "delta": "0"}, "carries over"),
+        ("rows", 7, "carries over"),
         ("charge", 1, "there is no charge"),
         ("charge", 99, "there is no charge"),
         ("digests", ["0" * 64], "there is no charge"),

@@ -125,5 +125,5 @@ def test_a_witness_who_never_saw_a_ledger_says_so(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
     with pytest.raises(dc.LedgerError, match="has no head of this ledger"):
         check_witness(ledger, tmp_path)
-    with pytest.raises(dc.LedgerError, match="There is no folder"):
+    with pytest.raises(dc.LedgerError, match="There is no witness folder"):
         check_witness(ledger, tmp_path / "none")

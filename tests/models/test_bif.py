@@ -100,7 +100,7 @@ def test_rows_are_brought_back_to_sum_one() -> None:
         ("0.7, 0.2, 0.1", "0.7, 0.3", "'rain' needs 3"),
         ("0.7, 0.2, 0.1", "0.7, 0.4, -0.1", "'rain'.*>= 0"),
         ("0.7, 0.2, 0.1", "0.7, x, 0.1", "'rain'.*numbers"),
-        ("(none)", "(some)", "cannot be"),
+        ("(none)", "(some)", "not a setting"),
         ("default 0.2, 0.8;", "", "'wind' needs 2 numbers"),
         ("probability ( rain ) { table 0.7, 0.2, 0.1; }", "", "'rain'"),
         ("variable wind", "variable rain", "'rain' twice"),

@@ -177,7 +177,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"edges": ("a -> b", "a -> b"), "levels": binary("ab")}, "'b' names a parent twice"),
     ({"edges": ("a ->",), "levels": binary("a")}, "edge"),
     ({"edges": (3,), "levels": binary("a")}, "edge"),
-    ({"edges": (), "levels": {}}, "one or more variables"),
+    ({"edges": (), "levels": {}}, "at least one variable"),
     ({"edges": ("a",), "levels": {"a": ("x",)}, "outside": "x"}, "'a' needs at least two"),
     ({"edges": ("a",), "levels": {"a": Column("b", BINARY, outside=BINARY[0])}}, "another name, 'b'"),
     ({"edges": ("a",), "levels": BINARY}, "levels"),
@@ -203,7 +203,7 @@ def test_more_declarations_are_refused() -> None:
         with pytest.raises(DeclarationError):
             Network(variables, parents)  # type: ignore[arg-type]
     for features in ((), "ab"):
-        with pytest.raises(DeclarationError, match="features"):
+        with pytest.raises(DeclarationError, match="at least one feature"):
             Network.naive_bayes(
                 "y", features, binary("yab"), outside={name: each[0] for name, each in binary("yab").items()}
             )
@@ -214,7 +214,7 @@ def test_more_declarations_are_refused() -> None:
     for records in (0, -1, True, "6"):
         with pytest.raises(DeclarationError, match="equivalent sample size"):
             EquivalentSize(records)  # type: ignore[arg-type]
-    with pytest.raises(DeclarationError, match="release by itself"):
+    with pytest.raises(DeclarationError, match="itself be a release"):
         Network.learn({"a": ["yes"]})
 
 

@@ -192,7 +192,7 @@ def test_a_document_keeps_its_terms_and_is_silent_without_them() -> None:
 @pytest.mark.parametrize(
     ("terms", "words"),
     [
-        ([("age", "height")], "'height' is none"),
+        ([("age", "height")], "'height' is not one"),
         ([("ward", "ward")], "categorical column twice"),
         ([("age", "age"), ("age", "age")], "once"),
         ([("age", "age", "dose")], "needs the term age.2 as well"),

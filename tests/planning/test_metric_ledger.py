@@ -237,7 +237,7 @@ def test_a_study_has_a_budget_per_unit_and_goes_the_whole_road(tmp_path: Path) -
         assert done.exit_code == 0, done.output
     assert "per 1 on the tree of place" in " ".join(account.read_text().split())
     path.write_text(STUDY.replace('epsilon_per_unit = "1"\nledger', 'epsilon = "10"\nledger'))
-    with pytest.raises(dc.PublishError, match="never mix"):
+    with pytest.raises(dc.PublishError, match="cannot be combined"):
         dc.Study(path).publish("ages")
 
 

@@ -122,7 +122,7 @@ def test_parts_of_a_square_never_exceed_the_unit() -> None:
 
 def test_calibrated_weights_are_refused_in_words_that_say_why() -> None:
     for said in (None, "calibrated", "raked"):
-        with pytest.raises(dc.DeclarationError, match="if one record changes, those of all others do"):
+        with pytest.raises(dc.DeclarationError, match="if one record changes, the weights of all others do"):
             dc.Weights("w", 8, said)
     with pytest.raises(dc.DeclarationError, match="either weights or the rows"):
         dc.WeightedSums("x", (0, 1))

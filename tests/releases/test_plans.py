@@ -49,7 +49,7 @@ def test_a_plan_that_does_not_fit_is_refused_as_a_whole(tmp_path: Path) -> None:
 def test_one_wrong_part_stops_the_whole_plan_before_the_charge(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon=5, delta="1e-5")
     wrong = [*secrets()[:-1], COIN.statistics(DATA)]
-    with pytest.raises(dc.PublishError, match="another model"):
+    with pytest.raises(dc.PublishError, match="a model other"):
         dc.publish_plan(PLAN, wrong, ledger, LABELS)
     with pytest.raises(dc.PublishError, match="label"):
         dc.publish_plan(PLAN, secrets(), ledger, [*LABELS[:-1], ""])

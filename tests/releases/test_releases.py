@@ -72,7 +72,7 @@ def test_wrong_calls_are_refused_and_not_charged(ledger: dc.Ledger) -> None:
         (MECHANISM, (6, 4, 2), ledger, "x", "model.statistics"),
         ("mechanism", secret, ledger, "x", "not a mechanism"),
         (MECHANISM, secret, None, "x", "Ledger is needed"),
-        (MECHANISM, other.statistics(DATA), ledger, "x", "another model"),
+        (MECHANISM, other.statistics(DATA), ledger, "x", "a model other"),
         (dc.GeometricHistogram(SMOKING, size=13, epsilon=1), secret, ledger, "x", "13 records"),
     ]
     for mechanism, statistics, book, label, words in calls:

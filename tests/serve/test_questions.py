@@ -145,15 +145,19 @@ REFUSED: list[tuple[object, int, str]] = [
     ({"question": {"columns": ["smoking"], "epsilon": "1"}}, 422, "needs a label"),
     (asked(mechanism="HellingerLocal"), 422, "HellingerLocal"),
     (asked(code="import os"), 422, "'code' is not a key"),
-    ({"question": {"model": "network", "bif": "../../etc/passwd", "epsilon": "1", "label": "x"}}, 422, "no files"),
-    ({"question": {"model": "network", "bif": "/etc/passwd", "epsilon": "1", "label": "x"}}, 422, "no files"),
+    (
+        {"question": {"model": "network", "bif": "../../etc/passwd", "epsilon": "1", "label": "x"}},
+        422,
+        "cannot name a file",
+    ),
+    ({"question": {"model": "network", "bif": "/etc/passwd", "epsilon": "1", "label": "x"}}, 422, "cannot name a file"),
     (asked("-1"), 422, "above 0"),
     (asked("nan"), 422, ""),
     (asked(label="x" * 501), 422, "1 to 500"),
     (asked(further={}), 422, ""),
     ({"question": asked()["question"], "query": {"kind": "probability", "event": "never"}}, 422, "fresh draw"),
     ({"ask": 1}, 422, "`question`"),
-    ([], 400, "object of JSON"),
+    ([], 400, "JSON object"),
 ]
 
 

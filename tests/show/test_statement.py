@@ -120,7 +120,7 @@ def test_another_prior_than_the_holders_is_named() -> None:
     assert "The data holder had declared a different prior." in statement(
         declared, dc.infer(declared, prior=(1, 2, 3, 4))
     )
-    assert "another prior" not in told(REHEARSAL)
+    assert "a different prior" not in told(REHEARSAL)
 
 
 def test_answers_to_further_questions_stand_below_the_results_as_text() -> None:
@@ -353,7 +353,7 @@ def test_the_statement_of_an_unread_regression_gives_its_bounds() -> None:
     release = dc.simulate(BallDraw(line, 30, 1), np.zeros(len(line.cells), dtype=int), dc.SeededBits(74), label="pay")
     text = statement(release, None)
     assert "**age** (18 to 70; values beyond are cut off there" in text
-    assert "the columns and levels, all else that the model declares, epsilon" in text
+    assert "the columns and levels, everything else that the model declares, epsilon" in text
 
 
 def test_a_release_that_can_be_read_has_no_statement_without_its_posterior() -> None:

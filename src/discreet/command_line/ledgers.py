@@ -21,7 +21,7 @@ from discreet.show import charts
 from discreet.study import Study
 
 _RULES = {
-    "basic": ("basic: epsilons add up", "any questions"),
+    "basic": ("basic: epsilons add", "any questions"),
     "advanced": ("advanced, closed form", "epsilons fixed in advance"),
     "zcdp": ("zCDP: rhos add", "any questions"),
     "planned": ("privacy losses convolved", "a plan fixed in advance"),

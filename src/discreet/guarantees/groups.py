@@ -59,7 +59,7 @@ def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
         raise DeclarationError("The groups must be valid strings, each named once.")
     if adjacency not in [name for each in Adjacency for name in (each, each.value)]:
         raise DeclarationError(
-            f"Neighbouring data sets (adjacency) are one of {', '.join(repr(each.value) for each in Adjacency)}; got "
+            f"Neighbours (the adjacency) must be one of {', '.join(repr(each.value) for each in Adjacency)}; got "
             f"{adjacency!r}."
         )
     asked = Adjacency(adjacency)

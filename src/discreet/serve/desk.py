@@ -122,5 +122,5 @@ def _answer(kind: str, found: object) -> object:
         return found
     refusal = getattr(errors, kind, DeclarationError)
     if kind == "-":
-        raise DiscreetError(f"An unexpected {found} stopped this. Nothing was charged.")
+        raise DiscreetError(f"An unforeseen {found} stopped this. Nothing was charged.")
     raise (refusal if issubclass(refusal, DiscreetError) else DeclarationError)(str(found))

@@ -24,7 +24,7 @@ TITLES = {
     415: "This is not the right kind of content",
     422: "This was refused",
     429: "Too many requests",
-    500: "Something unexpected happened",
+    500: "Something unforeseen happened",
     503: "Not available at the moment",
 }
 _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
@@ -39,7 +39,7 @@ _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
     (DocumentError, 422),
     (VerificationError, 422),
 )
-UNFORESEEN = "Something unexpected happened. It was logged, and this request was not charged."
+UNFORESEEN = "Something unforeseen happened. It was logged, and this request was not charged."
 
 
 class Problem(DiscreetError):  # noqa: N818 - that is what HTTP calls it

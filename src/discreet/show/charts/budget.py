@@ -108,9 +108,9 @@ def budget_chart(ledger: Ledger) -> Spec:
 def composition_chart(totals: Totals, number: int) -> Spec:
     """Draw what several releases cost together by each rule that says something."""
     rules = {
-        "basic": "basic: epsilons add up",
+        "basic": "basic: epsilons add",
         "advanced": "advanced, closed form",
-        "zcdp": "zCDP: rhos add up",
+        "zcdp": "zCDP: rhos add",
         "planned": "as one plan: privacy losses convolved",
     }
     figures = [(rules[rule], float(getattr(totals, rule))) for rule in rules]
