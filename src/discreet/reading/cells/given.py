@@ -8,7 +8,10 @@ K_g = sum_c k_gc: every group is a series in K_g, and groups are tied by sum_g K
 is E[k_gc | z, q]. A regression needs nothing but q, so that it has as many parameters as coefficients.
 
 Inside a group series are multiplied directly, never by transforms: these are right relative to the peak only, and
-Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry.
+Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry. Numbers smaller than 1e-308 do not
+exist, though, and 1 / k! falls below that: so every group has a tilt e^(t k) that cancels, t the logarithm of about K.
+It reaches as far as 2 (sqrt K - sqrt K')^2 is no more than some hundreds; where sizes of a group range farther, because
+there is much noise, they are cut into stretches that have a tilt each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,29 +29,36 @@ from discreet.reading.cells.product import ProductLikelihood, in_blocks
 MOST_STEPS = 1e9
 """So many products of two numbers may one value with its gradient take."""
 _NEAR = 0.05
+_STRETCH = 30.0  # from end to end, in roots of sizes: at both ends about e^-450 of the middle
 
 
 @dataclass(frozen=True, eq=False)
 class GivenLikelihood:
     """`places[g]` are the cells of group g, in the table of `whole`; `shares` are the parameters a_g.
 
-    `lifts[g, j]` is log Gamma(a_g + K) - tilt_g j for the j-th size K of the group's window.
+    `lifts[g, j]` is log Gamma(a_g + K) for the j-th size K of the group's window, `stretches[g, j]` says in which
+    stretch that size lies, and `tilts[s, g]` is the tilt of a group there.
     """
 
     whole: ProductLikelihood
     places: Counts
     shares: Floats
     tilts: Floats
+    stretches: Counts
     lifts: Floats
 
     @classmethod
     def of(cls, whole: ProductLikelihood, places: Counts, shares: Floats) -> "GivenLikelihood":
-        """Return it with one fixed tilt for each group: the logarithm of about its size."""
-        peaks = whole.first + np.argmax(whole.base + gammaln(whole.first[:, None] + np.arange(whole.base.shape[1]) + 1))
-        tilts, totals = np.log(shares + peaks[places].sum(axis=1)), whole.first[places].sum(axis=1)
+        """Return it with the stretches that the windows of its groups need, the same number for each."""
         steps = np.arange(places.shape[1] * (whole.base.shape[1] - 1) + 1)
-        lifts = gammaln((shares + totals)[:, None] + steps) - tilts[:, None] * steps
-        return cls(whole, places, shares, tilts, np.asarray(lifts))
+        sizes = (shares + whole.first[places].sum(axis=1))[:, None] + steps
+        roots = np.sqrt(np.minimum(sizes, (shares + whole.size)[:, None]))
+        lengths = roots[:, -1] - roots[:, 0]
+        count = max(1, int(np.ceil(lengths.max() / _STRETCH)))
+        middles = roots[:, 0] + (np.arange(count)[:, None] + 0.5) / count * lengths
+        along = (roots - roots[:, :1]) / np.maximum(lengths, 1e-300)[:, None]
+        stretches = np.minimum((count * along).astype(np.int64), count - 1)
+        return cls(whole, places, shares, 2 * np.log(middles), stretches, np.asarray(gammaln(sizes)))
 
     @property
     def size(self) -> int:
@@ -64,7 +74,7 @@ class GivenLikelihood:
     def steps(self) -> float:
         """Return how many products of two numbers one value with its gradient takes."""
         groups, cells = self.places.shape
-        return float(groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2)
+        return float(len(self.tilts) * groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2)
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | q) and E[k | z, q] for rows of log q, in the order of the table's cells."""
@@ -80,11 +90,11 @@ class GivenLikelihood:
     def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
         return in_blocks(log_probabilities.reshape(-1, len(self.whole.first)), self.lifts.size)
 
-    def _weights(self, rows: Floats) -> tuple[Floats, Floats]:
+    def _weights(self, rows: Floats, stretch: int) -> tuple[Floats, Floats]:
         """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these."""
         gone = rows == -inf
         tilts = np.empty(rows.shape[1])
-        tilts[self.places] = self.tilts[:, None]
+        tilts[self.places] = self.tilts[stretch][:, None]
         logs = self.whole.base + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(self.whole.base.shape[1])
         logs[gone, 1:] = -inf  # nobody is where nobody can be
         peaks = logs.max(axis=-1)
@@ -92,11 +102,16 @@ class GivenLikelihood:
 
     def _told(self, rows: Floats) -> tuple[Floats, "_Groups"]:
         """Return log P(z | q), -inf where q is impossible or rounding ate it, and the groups behind it."""
-        weights, peaks = self._weights(rows)
         first, gone = self.whole.first, rows == -inf
-        series = np.array([[_product(table[own]) for own in self.places] for table in weights])
-        logs = np.full(series.shape, -inf)
-        np.log(series, out=logs, where=series > 0)
+        logs, stretched = np.full((len(rows), *self.lifts.shape), -inf), []
+        for stretch, tilts in enumerate(self.tilts):
+            weights, peaks = self._weights(rows, stretch)
+            series = np.array([[_product(table[own]) for own in self.places] for table in weights])
+            series[:, self.stretches != stretch] = 0.0
+            stretched.append((weights, series))
+            scales = peaks[:, self.places].sum(axis=2)[..., None] - tilts[:, None] * np.arange(self.lifts.shape[1])
+            with np.errstate(divide="ignore"):
+                logs = np.maximum(logs, np.log(series) + scales)
         logs += self.lifts
         rest = self.size - int(first.sum())
         law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
@@ -104,8 +119,8 @@ class GivenLikelihood:
         mass = known.mass
         possible = (mass > 0) & ~(gone & (first > 0)).any(axis=1)
         values = self._constant + np.log(np.where(possible, mass, 1.0)) - law.tilt * rest
-        values += law.log_sums.sum(axis=1) + peaks.sum(axis=1) + np.where(gone, 0.0, rows) @ first
-        return np.where(possible, values, -inf), _Groups(weights, series, law.weights, known)
+        values += law.log_sums.sum(axis=1) + np.where(gone, 0.0, rows) @ first
+        return np.where(possible, values, -inf), _Groups(stretched, law.weights, known)
 
     @property
     def _constant(self) -> float:
@@ -115,24 +130,29 @@ class GivenLikelihood:
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
         values, groups = self._told(rows)
         expected, first = np.empty(rows.shape), self.whole.first
-        means = np.array([[_means(table[own]) for own in self.places] for table in groups.weights])
+        ratios = groups.ratios(self.places)
         for cell, own in enumerate(self.places.T):
-            ratios = np.divide(
-                means[:, :, cell], groups.series, out=np.zeros(groups.series.shape), where=groups.series > 0
-            )
-            centre = (groups.laws * ratios).sum(axis=-1)
-            expected[:, own] = first[own] + centre + groups.known.expect(ratios - centre[..., None])
+            centre = (groups.laws * ratios[:, :, cell]).sum(axis=-1)
+            expected[:, own] = first[own] + centre + groups.known.expect(ratios[:, :, cell] - centre[..., None])
         return values, np.where((values > -inf)[:, None], expected, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Weights of cells, their product inside each group, the laws of the groups' sizes, and these given the total."""
+    """Of every stretch the weights of cells and their product inside each group; the laws of the groups' sizes."""
 
-    weights: Floats
-    series: Floats
+    stretched: Sequence[tuple[Floats, Floats]]
     laws: Floats
     known: KnownSum
+
+    def ratios(self, places: Counts) -> Floats:
+        """Return the mean step of every cell given the size of its group: (tables, groups, cells, sizes)."""
+        found = np.zeros((*self.laws.shape[:2], places.shape[1], self.laws.shape[2]))
+        for weights, series in self.stretched:
+            means = np.array([[_means(table[own]) for own in places] for table in weights])
+            inside = np.broadcast_to((series > 0)[:, :, None], means.shape)
+            np.divide(means, series[:, :, None], out=found, where=inside)
+        return found
 
 
 def _product(weights: Sequence[Floats] | Floats) -> Floats:
