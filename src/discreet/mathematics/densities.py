@@ -33,7 +33,9 @@ ON_A_GRID, BY_DRAWS = "grid", "draws"
 _COARSE, _FINE = {1: 65, 2: 25}, {1: 2001, 2: 241}  # points along each axis, before and after the spline
 _FIRST_REACH, _FALL, _WIDENED = 7.0, 22.0, 8  # in standard deviations; nats at the rim below the peak; rounds
 _SMALL, _DEGREES = 8, (4.0, 7.0)  # degrees of freedom of the proposal, up to so many dimensions and beyond
-_ROUNDS, _GOOD_SHAPE, _GOOD_SHARE = 4, 0.6, 0.15  # moves of a proposal, and draws that need none
+ROUNDS = 4
+"""So often is a proposal moved at most."""
+_GOOD_SHAPE, _GOOD_SHARE = 0.6, 0.15  # draws that need no other proposal
 _STEP = 1e-4
 _GOLDEN = 0.6180339887498949
 _ALONG = (-4.5, 2.5, 15)  # logarithms of a spread, from .01 to 12
@@ -233,17 +235,18 @@ def _between(axes: Sequence[Floats], logs: Floats, units: Floats) -> Floats:
 def by_draws(
     target: LogDensity, peak: Peak | Mixture, count: int, worth: float, most: int, generator: np.random.Generator
 ) -> WeightedPoints:
-    """Return weighted draws: `count` at first, more until they are worth so many independent ones, or `most` are made.
+    """Return weighted draws: `count` at first, twice as many until they are worth so many independent ones.
 
-    While few of the first ones count, the proposal is moved to the mean and the covariance that they give.
+    There are never more than `most`. While few of the first ones count, the proposal is moved to the mean and the
+    covariance that they give: that takes up to `ROUNDS` times `count` draws, which are not kept.
     """
     best = _Weighed.by(target, peak, count, generator)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         if best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points):
             break
         other = _Weighed.by(target, _moved(best), count, generator)
         best = other if other.found.effective_size > best.found.effective_size else best.widened()
-    while best.found.effective_size < worth and len(best.points) < most and best.found.shape <= MOST_SHAPE:
+    while best.found.effective_size < worth and 2 * len(best.points) <= most and best.found.shape <= MOST_SHAPE:
         best = best.together(_Weighed.by(target, best.peak, len(best.points), generator))
     found = best.found
     return WeightedPoints(

@@ -10,8 +10,8 @@ is E[k_gc | z, q]. A regression needs nothing but q, so that it has as many para
 Inside a group series are multiplied directly, never by transforms: these are right relative to the peak only, and
 Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry. Numbers smaller than 1e-308 do not
 exist, though, and 1 / k! falls below that: so every group has a tilt e^(t k) that cancels, t the logarithm of about K.
-It reaches as far as 2 (sqrt K - sqrt K')^2 is no more than some hundreds; where sizes of a group range farther, because
-there is much noise, they are cut into stretches that have a tilt each.
+It reaches as far as 2 (sqrt K - sqrt K')^2 is no more than some hundreds; where the sizes of a group that matter range
+farther, because there is much noise, they are cut into stretches that have a tilt each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,12 +24,12 @@ from scipy.special import gammaln
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import stack_tilted_to
 from discreet.reading.cells.coefficients import KnownSum
-from discreet.reading.cells.product import ProductLikelihood, in_blocks
+from discreet.reading.cells.product import ProductLikelihood, in_blocks, log_factorials
 
 MOST_STEPS = 1e9
 """So many products of two numbers may one value with its gradient take."""
 _NEAR = 0.05
-_STRETCH = 30.0  # from end to end, in roots of sizes: at both ends about e^-450 of the middle
+_STRETCH = 34.0  # from end to end, in roots of sizes: at both ends about e^-580 of the middle
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +49,23 @@ class GivenLikelihood:
 
     @classmethod
     def of(cls, whole: ProductLikelihood, places: Counts, shares: Floats) -> "GivenLikelihood":
-        """Return it with the stretches that the windows of its groups need, the same number for each."""
-        steps = np.arange(places.shape[1] * (whole.base.shape[1] - 1) + 1)
-        sizes = (shares + whole.first[places].sum(axis=1))[:, None] + steps
-        roots = np.sqrt(np.minimum(sizes, (shares + whole.size)[:, None]))
-        lengths = roots[:, -1] - roots[:, 0]
-        count = max(1, int(np.ceil(lengths.max() / _STRETCH)))
-        middles = roots[:, 0] + (np.arange(count)[:, None] + 0.5) / count * lengths
-        along = (roots - roots[:, :1]) / np.maximum(lengths, 1e-300)[:, None]
-        stretches = np.minimum((count * along).astype(np.int64), count - 1)
-        return cls(whole, places, shares, 2 * np.log(middles), stretches, np.asarray(gammaln(sizes)))
+        """Return it with as many stretches as the group of the widest range needs.
+
+        The noise of a whole group is about as likely to go beyond the window of one of its cells as that of the cell.
+        """
+        width = whole.base.shape[1]
+        kernels = whole.base + log_factorials(whole.first, width)
+        peaks, last = kernels.argmax(axis=1), np.isfinite(whole.base).sum(axis=1) - 1
+        reach, middles = int(np.maximum(peaks, last - peaks).max()), peaks[places].sum(axis=1)
+        totals, steps = shares + whole.first[places].sum(axis=1), np.arange(places.shape[1] * (width - 1) + 1)
+        low = np.sqrt(totals + np.maximum(middles - reach, 0))
+        high = np.sqrt(np.minimum(totals + middles + reach, shares + whole.size))
+        count = max(1, int(np.ceil(float((high - low).max()) / _STRETCH)))
+        lengths = np.maximum(high - low, 1e-9) / count
+        sizes = totals[:, None] + steps
+        stretches = np.clip((np.sqrt(sizes) - low[:, None]) / lengths[:, None], 0, count - 1).astype(np.int64)
+        tilts = 2 * np.log(low + (np.arange(count)[:, None] + 0.5) * lengths)
+        return cls(whole, places, shares, tilts, stretches, np.asarray(gammaln(sizes)))
 
     @property
     def size(self) -> int:
@@ -74,7 +81,7 @@ class GivenLikelihood:
     def steps(self) -> float:
         """Return how many products of two numbers one value with its gradient takes."""
         groups, cells = self.places.shape
-        return float(len(self.tilts) * groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2)
+        return float(groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2)
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | q) and E[k | z, q] for rows of log q, in the order of the table's cells."""
@@ -91,11 +98,16 @@ class GivenLikelihood:
         return in_blocks(log_probabilities.reshape(-1, len(self.whole.first)), self.lifts.size)
 
     def _weights(self, rows: Floats, stretch: int) -> tuple[Floats, Floats]:
-        """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these."""
+        """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these.
+
+        Steps that alone lead beyond the stretch are left out.
+        """
+        beyond = (self.stretches > stretch).all(axis=0)
+        width = min(self.whole.base.shape[1], int(beyond.argmax()) if beyond.any() else len(beyond))
         gone = rows == -inf
         tilts = np.empty(rows.shape[1])
         tilts[self.places] = self.tilts[stretch][:, None]
-        logs = self.whole.base + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(self.whole.base.shape[1])
+        logs = self.whole.base[:, :width] + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(width)
         logs[gone, 1:] = -inf  # nobody is where nobody can be
         peaks = logs.max(axis=-1)
         return np.exp(logs - peaks[..., None]), peaks
@@ -107,11 +119,12 @@ class GivenLikelihood:
         for stretch, tilts in enumerate(self.tilts):
             weights, peaks = self._weights(rows, stretch)
             series = np.array([[_product(table[own]) for own in self.places] for table in weights])
-            series[:, self.stretches != stretch] = 0.0
+            steps = np.arange(series.shape[2])
+            series[:, self.stretches[:, steps] != stretch] = 0.0
             stretched.append((weights, series))
-            scales = peaks[:, self.places].sum(axis=2)[..., None] - tilts[:, None] * np.arange(self.lifts.shape[1])
+            scales = peaks[:, self.places].sum(axis=2)[..., None] - tilts[:, None] * steps
             with np.errstate(divide="ignore"):
-                logs = np.maximum(logs, np.log(series) + scales)
+                logs[..., steps] = np.maximum(logs[..., steps], np.log(series) + scales)
         logs += self.lifts
         rest = self.size - int(first.sum())
         law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
@@ -151,7 +164,7 @@ class _Groups:
         for weights, series in self.stretched:
             means = np.array([[_means(table[own]) for own in places] for table in weights])
             inside = np.broadcast_to((series > 0)[:, :, None], means.shape)
-            np.divide(means, series[:, :, None], out=found, where=inside)
+            np.divide(means, series[:, :, None], out=found[..., : series.shape[2]], where=inside)
         return found
 
 
