@@ -38,7 +38,8 @@ ROUNDS = 4
 _GOOD_SHAPE, _GOOD_SHARE = 0.6, 0.15  # draws that need no other proposal
 _STEP = 1e-4
 _GOLDEN = 0.6180339887498949
-_ALONG = (-4.5, 2.5, 15)  # logarithms of a spread, from .01 to 12
+_ALONG = np.array([-10.0, -8.2, -6.7, -5.5, *np.linspace(-4.5, 2.5, 15)])
+"""Logarithms of a spread, up to 12. Below .01 effects no longer change with it, but half-normal priors reach there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +114,16 @@ def along(target: LogDensity, place: int, start: Floats) -> Mixture:
     There is no good peak of all parameters together where effects shrink with their spread. Each peak has about the
     mass that its height and its curvature tell (Laplace's method), and they overlap.
     """
-    values, found, masses = np.linspace(*_ALONG), [], []
+    values, widths, found, masses = _ALONG, 0.7 * np.gradient(_ALONG), [], []
     others, kept = np.delete(start, place), np.delete(np.arange(len(start)), place)
-    for value in values:
+    for value, width in zip(values, widths, strict=True):
         found.append(peak_of(_Held(target, place, float(value)), [others]))
         others = found[-1].place
         height = float(target.values(np.insert(others, place, value)[None])[0])
-        masses.append(height + float(np.log(np.diag(found[-1].factor)).sum()))
+        masses.append(height + float(np.log(np.diag(found[-1].factor)).sum()) + log(width))
     slopes = np.gradient(np.array([own.place for own in found]), values, axis=0)  # the others move along
-    width, peaks = 0.7 * float(values[1] - values[0]), []
-    for value, own, slope in zip(values, found, slopes, strict=True):
+    peaks = []
+    for value, width, own, slope in zip(values, widths, found, slopes, strict=True):
         factor = np.zeros((len(start), len(start)))
         factor[np.ix_(kept, kept)], factor[kept, place], factor[place, place] = own.factor, width * slope, width
         peaks.append(Peak(np.insert(own.place, place, value), factor))
