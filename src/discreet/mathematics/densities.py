@@ -238,16 +238,19 @@ def by_draws(
 ) -> WeightedPoints:
     """Return weighted draws: `count` at first, twice as many until they are worth so many independent ones.
 
-    There are never more than `most`. While few of the first ones count, the proposal is moved to the mean and the
-    covariance that they give: that takes up to `ROUNDS` times `count` draws, which are not kept.
+    While few of the first ones count, the proposal is moved to the mean and the covariance that they give, and drawn
+    from again, up to `ROUNDS` times. No more than `most` draws are made, those that are not kept included.
     """
-    best = _Weighed.by(target, peak, count, generator)
+    best, made = _Weighed.by(target, peak, count, generator), count
     for _ in range(ROUNDS):
-        if best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points):
+        is_good = best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points)
+        if is_good or made + count > most:
             break
+        made += count
         other = _Weighed.by(target, _moved(best), count, generator)
         best = other if other.found.effective_size > best.found.effective_size else best.widened()
-    while best.found.effective_size < worth and 2 * len(best.points) <= most and best.found.shape <= MOST_SHAPE:
+    while best.found.effective_size < worth and best.found.shape <= MOST_SHAPE and made + len(best.points) <= most:
+        made += len(best.points)
         best = best.together(_Weighed.by(target, best.peak, len(best.points), generator))
     found = best.found
     return WeightedPoints(

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConvergenceWarning
-from discreet.mathematics.densities import ON_A_GRID, ROUNDS, WeightedPoints, along, by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import ON_A_GRID, WeightedPoints, along, by_draws, on_a_grid, peak_of
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE
@@ -17,8 +17,8 @@ from discreet.models.modelled_table import ModelledTable, starts_of
 from discreet.models.programs.program import Cells
 from discreet.reading.cells.target import Populations, Target
 
-DRAWS, MOST_DRAWS, WORTH = 1_500, 16_000, 1_000.0
-"""Draws of the proposal at first and at most, and how many independent ones they shall be worth."""
+DRAWS, MOST_DRAWS, WORTH = 1_500, 20_000, 1_000.0
+"""Draws of a proposal at first, of all proposals at most, and how many independent ones they shall be worth."""
 MANY_DRAWS, MANY_WORTH = 2_500, 1_000.0
 """The same where a spread is learnt from many effects."""
 CHAINED = 110_000.0
@@ -26,10 +26,15 @@ CHAINED = 110_000.0
 
 
 def needed(cells: Cells) -> float:
-    """Return how many values of the likelihood a reading takes at least, the search for the mode included."""
-    if cells.spreads:
-        return (1 + ROUNDS) * MANY_DRAWS + 600.0 * cells.dimension
-    return 3_000.0 if cells.dimension <= 2 else (1 + ROUNDS) * DRAWS + 100.0 * cells.dimension
+    """Return how many values of the likelihood a reading takes at least: three rounds of draws, or a grid."""
+    if cells.dimension <= 2 and not cells.spreads:
+        return 3_000.0
+    return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)
+
+
+def _sought(cells: Cells) -> float:
+    """Return how many values the search for the mode takes, about."""
+    return (500.0 if cells.spreads else 100.0) * cells.dimension
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +121,11 @@ def read_target(
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
 
     Where these cannot be trusted, by a Hamiltonian sampler if one is installed; else with a warning. `allowed` is how
-    many values of the likelihood may be worked out: beyond those that are needed it pays for more draws, and for
+    many values of the likelihood may be worked out: beyond those that are needed it pays for further draws, and for
     chains.
     """
     cells, generator = target.cells, np.random.default_rng(seed)
-    most = int(min(MOST_DRAWS, max(0.0, allowed - needed(cells))))
+    most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))
     if cells.spreads:
         proposal = along(target, cells.spreads[0], starts_of(cells)[0])
         found = by_draws(target, proposal, MANY_DRAWS, MANY_WORTH, most, generator)
