@@ -14,8 +14,12 @@ import discreet as dc
 from discreet.command_line import main
 from discreet.inference import ModelPosterior
 from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
+from discreet.reading import MOST_OPERATIONS, Case
 from discreet.reading.cells import model_reading
 from discreet.reading.cells.listed import ListedLikelihood
+from discreet.reading.cells.model_reading import needed
+from discreet.reading.cells.target import Target
+from discreet.reading.engines.cell_models import CellModelsEngine
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
 FALLS = dc.Column("falls", ("no", "yes"), outside="no")
@@ -88,6 +92,36 @@ def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
         assert float(drawn.weights @ drawn.points[:, place]) == pytest.approx(mean, abs=6 * sd / np.sqrt(300))
     assert drawn.log_mass == pytest.approx(grid.log_mass, abs=0.2)
     assert drawn.shape < 0.7
+
+
+@pytest.mark.parametrize("formula", ["falls ~ ward + age", "falls ~ (1 | ward)"])
+@pytest.mark.parametrize("epsilon", ["0.001", "1"])
+def test_a_reading_takes_no_more_values_than_its_work_says(
+    formula: str, epsilon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [column for column in (WARD, AGE, FALLS) if column.name in formula]
+    table = dc.Logistic(formula, columns=columns).table
+    made: list[int] = []
+    counts = np.random.default_rng(3).multinomial(60, np.full(len(table.cells), 1 / len(table.cells)))
+    release = dc.simulate(dc.GeometricHistogram(table, 60, epsilon), counts, dc.SeededBits(3), "falls")
+    values, both = Target.values, Target.__call__
+
+    def counted_values(self: Target, theta: Any) -> Any:
+        made.append(len(theta))
+        return values(self, theta)
+
+    def counted_slopes(self: Target, theta: Any) -> Any:
+        made.append(2 * len(theta))
+        return both(self, theta)
+
+    monkeypatch.setattr(Target, "values", counted_values)
+    monkeypatch.setattr(Target, "__call__", counted_slopes)
+    monkeypatch.setattr("discreet.reading.cells.chains.is_installed", lambda: True)  # and yet there is no time for it
+    work = CellModelsEngine().work(Case.before(release.mechanism)).operations
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dc.infer(release, patience=1.0001 * work / MOST_OPERATIONS)
+    assert 1_500 <= sum(made) <= needed(table.bound)
 
 
 def test_a_regression_is_written_read_and_shown() -> None:
