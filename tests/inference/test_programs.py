@@ -13,7 +13,7 @@ from scipy.stats import beta, gamma, poisson
 import discreet as dc
 from discreet.command_line import main
 from discreet.inference import ModelPosterior
-from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
 from discreet.reading import MOST_OPERATIONS, Case
 from discreet.reading.cells import model_reading
 from discreet.reading.cells.listed import ListedLikelihood
@@ -94,8 +94,29 @@ def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
     assert drawn.shape < 0.7
 
 
-@pytest.mark.parametrize("formula", ["falls ~ ward + age", "falls ~ (1 | ward)"])
-@pytest.mark.parametrize("epsilon", ["0.001", "1"])
+class Tails:
+    """A density of three numbers with heavy tails, and how often it was asked for."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def values(self, theta: Any) -> Any:
+        self.made += len(theta)
+        return -np.log1p(np.square(theta)).sum(axis=1)
+
+    def __call__(self, theta: Any) -> Any:
+        return self.values(theta), -2 * theta / (1 + np.square(theta))
+
+
+@pytest.mark.parametrize("width", [0.1, 2.0])
+@pytest.mark.parametrize("most", [200, 500, 2_000])
+def test_no_more_draws_are_made_than_are_allowed(width: float, most: int) -> None:
+    target = Tails()
+    by_draws(target, Peak(np.full(3, 0.5), width * np.eye(3)), 200, 1e9, most, np.random.default_rng(1))
+    assert most / 2.5 <= target.made <= most
+
+
+@pytest.mark.parametrize(("formula", "epsilon"), [("falls ~ ward + age", "0.001"), ("falls ~ (1 | ward)", "1")])
 def test_a_reading_takes_no_more_values_than_its_work_says(
     formula: str, epsilon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
