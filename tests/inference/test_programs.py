@@ -13,9 +13,13 @@ from scipy.stats import beta, gamma, poisson
 import discreet as dc
 from discreet.command_line import main
 from discreet.inference import ModelPosterior
-from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
+from discreet.reading import MOST_OPERATIONS, Case
 from discreet.reading.cells import model_reading
 from discreet.reading.cells.listed import ListedLikelihood
+from discreet.reading.cells.model_reading import needed
+from discreet.reading.cells.target import Target
+from discreet.reading.engines.cell_models import CellModelsEngine
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
 FALLS = dc.Column("falls", ("no", "yes"), outside="no")
@@ -88,6 +92,57 @@ def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
         assert float(drawn.weights @ drawn.points[:, place]) == pytest.approx(mean, abs=6 * sd / np.sqrt(300))
     assert drawn.log_mass == pytest.approx(grid.log_mass, abs=0.2)
     assert drawn.shape < 0.7
+
+
+class Tails:
+    """A density of three numbers with heavy tails, and how often it was asked for."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def values(self, theta: Any) -> Any:
+        self.made += len(theta)
+        return -np.log1p(np.square(theta)).sum(axis=1)
+
+    def __call__(self, theta: Any) -> Any:
+        return self.values(theta), -2 * theta / (1 + np.square(theta))
+
+
+@pytest.mark.parametrize("width", [0.1, 2.0])
+@pytest.mark.parametrize("most", [200, 500, 2_000])
+def test_no_more_draws_are_made_than_are_allowed(width: float, most: int) -> None:
+    target = Tails()
+    by_draws(target, Peak(np.full(3, 0.5), width * np.eye(3)), 200, 1e9, most, np.random.default_rng(1))
+    assert most / 2.5 <= target.made <= most
+
+
+@pytest.mark.parametrize(("formula", "epsilon"), [("falls ~ ward + age", "0.001"), ("falls ~ (1 | ward)", "1")])
+def test_a_reading_takes_no_more_values_than_its_work_says(
+    formula: str, epsilon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [column for column in (WARD, AGE, FALLS) if column.name in formula]
+    table = dc.Logistic(formula, columns=columns).table
+    made: list[int] = []
+    counts = np.random.default_rng(3).multinomial(60, np.full(len(table.cells), 1 / len(table.cells)))
+    release = dc.simulate(dc.GeometricHistogram(table, 60, epsilon), counts, dc.SeededBits(3), "falls")
+    values, both = Target.values, Target.__call__
+
+    def counted_values(self: Target, theta: Any) -> Any:
+        made.append(len(theta))
+        return values(self, theta)
+
+    def counted_slopes(self: Target, theta: Any) -> Any:
+        made.append(2 * len(theta))
+        return both(self, theta)
+
+    monkeypatch.setattr(Target, "values", counted_values)
+    monkeypatch.setattr(Target, "__call__", counted_slopes)
+    monkeypatch.setattr("discreet.reading.cells.chains.is_installed", lambda: True)  # and yet there is no time for it
+    work = CellModelsEngine().work(Case.before(release.mechanism)).operations
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dc.infer(release, patience=1.0001 * work / MOST_OPERATIONS)
+    assert 1_500 <= sum(made) <= needed(table.bound)
 
 
 def test_a_regression_is_written_read_and_shown() -> None:

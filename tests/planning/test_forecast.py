@@ -1,14 +1,19 @@
 """Forecasts of programs, suggestions and rankings: pinned figures, and what the readings themselves give."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.special import gammaln, polygamma
 from scipy.stats import poisson
 
 import discreet as dc
-from discreet.planning.forecast import forecast
+from discreet.command_line import main
+from discreet.planning.forecast import Forecasts, forecast
+from discreet.reading import why_unreadable
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
 POISSON = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
@@ -104,3 +109,42 @@ def test_what_has_no_program_has_no_forecast() -> None:
         POISSON.forecast(200, 1, at={"speed": 1})
     with pytest.raises(dc.DeclarationError, match="outside"):
         POISSON.forecast(200, 1, at={"rate": -1})
+
+
+STUDY = """
+[data]
+path = "falls.csv"
+size = 60000
+unit = "one row per person"
+[budget]
+epsilon = "4"
+ledger = "falls.db"
+[columns.falls]
+levels = ["no", "yes"]
+outside = "no"
+[columns.ward]
+levels = ["A", "B", "C", "D"]
+outside = "A"
+[questions.odds]
+model = "logistic"
+formula = "falls ~ ward"
+epsilon = "1"
+"""
+
+
+def test_a_plan_shows_what_can_be_read_and_says_what_cannot(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    words = ["plan", str(tmp_path / "study.toml"), "--epsilon"]
+    told = CliRunner().invoke(main, [*words, "0.001,1", "--json"])
+    assert told.exit_code == 0, told.output
+    document = json.loads(told.output)
+    assert [row["epsilon"] for row in document["rows"]] == [1.0]
+    (refused,) = document["unreadable"]
+    assert refused["epsilon"] == 0.001
+    mechanism = dc.GeometricHistogram(dc.Study(tmp_path / "study.toml").questions["odds"].model, 60_000, "0.001")
+    assert refused["why"] == why_unreadable(mechanism)  # what publish would say before a charge
+    (told_so,) = Forecasts((), ((mechanism, refused["why"]),)).refusals
+    assert told_so.startswith("Not to be read at epsilon 0.001 with 60000 records, so publish refuses it")
+    none = CliRunner().invoke(main, [*words, "0.001"])
+    assert none.exit_code == 1
+    assert "Nobody could read any of these" in " ".join(none.output.split())

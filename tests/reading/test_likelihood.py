@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,6 +153,34 @@ def test_shares_of_a_thousand_records_keep_their_sum_and_their_gradient() -> Non
     for place in (0, 5, 11):
         up, down = (given.unchecked(log_q + step * (np.arange(12) == place))[0] for step in (1e-5, -1e-5))
         assert float(up - down) / 2e-5 == pytest.approx(expected[place], abs=1e-5)
+
+
+def log_convolved(first: Floats, second: Floats) -> Floats:
+    """Return log of the product of two series up to their length, from logarithms: nothing underflows."""
+    places = np.subtract.outer(np.arange(len(first)), np.arange(len(first)))
+    return np.asarray(logsumexp(np.where(places >= 0, first + second[np.maximum(places, 0)], -np.inf), axis=1))
+
+
+@pytest.mark.parametrize(("size", "epsilon", "stretches"), [(1_400, "0.002", 2), (600, "0.001", 1), (600, "1", 1)])
+def test_shares_under_any_noise_are_those_of_logarithms(size: int, epsilon: str, stretches: int) -> None:
+    few, some = size // 50, 2 * size // 5
+    counts = (few, 0, some, size - few - some)
+    release = dc.simulate(dc.GeometricHistogram(PAIRS, size, epsilon), counts, dc.SeededBits(4), "made up")
+    given, log_q = release.likelihood.given("g"), np.log([0.98, 0.02, 0.4, 0.6])
+    value, expected = given(log_q)
+    k, rate = np.arange(size + 1), float(epsilon) / 2
+    rows = [k * log_q[i] - gammaln(k + 1) - rate * np.abs(z - k) for i, z in enumerate(release.counts)]
+    groups = [log_convolved(*rows[i : i + 2]) + gammaln(1 + k) for i in (0, 2)]
+    law = np.exp(groups[0] + groups[1][::-1] - logsumexp(groups[0] + groups[1][::-1]))
+    assert expected[:2].sum() == pytest.approx(law @ k, rel=1e-9)
+    assert expected.sum() == pytest.approx(size, rel=1e-11)
+    other = np.log([0.9, 0.1, 0.4, 0.6])  # constants of the noise cancel in differences
+    rows = [k * other[i] - gammaln(k + 1) - rate * np.abs(z - k) for i, z in enumerate(release.counts)]
+    moved = log_convolved(*rows[:2]) + gammaln(1 + k)
+    wanted = logsumexp(moved + groups[1][::-1]) - logsumexp(groups[0] + groups[1][::-1])
+    assert float(given(other)[0] - value) == pytest.approx(wanted, abs=1e-9)
+    inner: Any = given._inner
+    assert len(inner.tilts) == stretches
 
 
 @pytest.mark.parametrize(("cells", "size"), [(40, 2_000), (150, 20_000)])

@@ -33,10 +33,13 @@ ON_A_GRID, BY_DRAWS = "grid", "draws"
 _COARSE, _FINE = {1: 65, 2: 25}, {1: 2001, 2: 241}  # points along each axis, before and after the spline
 _FIRST_REACH, _FALL, _WIDENED = 7.0, 22.0, 8  # in standard deviations; nats at the rim below the peak; rounds
 _SMALL, _DEGREES = 8, (4.0, 7.0)  # degrees of freedom of the proposal, up to so many dimensions and beyond
-_ROUNDS, _GOOD_SHAPE, _GOOD_SHARE = 4, 0.6, 0.15  # moves of a proposal, and draws that need none
+ROUNDS = 4
+"""So often is a proposal moved at most."""
+_GOOD_SHAPE, _GOOD_SHARE = 0.6, 0.15  # draws that need no other proposal
 _STEP = 1e-4
 _GOLDEN = 0.6180339887498949
-_ALONG = (-4.5, 2.5, 15)  # logarithms of a spread, from .01 to 12
+_ALONG = np.array([-10.0, -8.2, -6.7, -5.5, *np.linspace(-4.5, 2.5, 15)])
+"""Logarithms of a spread, up to 12. Below .01 effects no longer change with it, but half-normal priors reach there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +114,16 @@ def along(target: LogDensity, place: int, start: Floats) -> Mixture:
     There is no good peak of all parameters together where effects shrink with their spread. Each peak has about the
     mass that its height and its curvature tell (Laplace's method), and they overlap.
     """
-    values, found, masses = np.linspace(*_ALONG), [], []
+    values, widths, found, masses = _ALONG, 0.7 * np.gradient(_ALONG), [], []
     others, kept = np.delete(start, place), np.delete(np.arange(len(start)), place)
-    for value in values:
+    for value, width in zip(values, widths, strict=True):
         found.append(peak_of(_Held(target, place, float(value)), [others]))
         others = found[-1].place
         height = float(target.values(np.insert(others, place, value)[None])[0])
-        masses.append(height + float(np.log(np.diag(found[-1].factor)).sum()))
+        masses.append(height + float(np.log(np.diag(found[-1].factor)).sum()) + log(width))
     slopes = np.gradient(np.array([own.place for own in found]), values, axis=0)  # the others move along
-    width, peaks = 0.7 * float(values[1] - values[0]), []
-    for value, own, slope in zip(values, found, slopes, strict=True):
+    peaks = []
+    for value, width, own, slope in zip(values, widths, found, slopes, strict=True):
         factor = np.zeros((len(start), len(start)))
         factor[np.ix_(kept, kept)], factor[kept, place], factor[place, place] = own.factor, width * slope, width
         peaks.append(Peak(np.insert(own.place, place, value), factor))
@@ -233,17 +236,21 @@ def _between(axes: Sequence[Floats], logs: Floats, units: Floats) -> Floats:
 def by_draws(
     target: LogDensity, peak: Peak | Mixture, count: int, worth: float, most: int, generator: np.random.Generator
 ) -> WeightedPoints:
-    """Return weighted draws: `count` at first, more until they are worth so many independent ones, or `most` are made.
+    """Return weighted draws: `count` at first, twice as many until they are worth so many independent ones.
 
-    While few of the first ones count, the proposal is moved to the mean and the covariance that they give.
+    While few of the first ones count, the proposal is moved to the mean and the covariance that they give, and drawn
+    from again, up to `ROUNDS` times. No more than `most` draws are made, those that are not kept included.
     """
-    best = _Weighed.by(target, peak, count, generator)
-    for _ in range(_ROUNDS):
-        if best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points):
+    best, made = _Weighed.by(target, peak, count, generator), count
+    for _ in range(ROUNDS):
+        is_good = best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points)
+        if is_good or made + count > most:
             break
+        made += count
         other = _Weighed.by(target, _moved(best), count, generator)
         best = other if other.found.effective_size > best.found.effective_size else best.widened()
-    while best.found.effective_size < worth and len(best.points) < most and best.found.shape <= MOST_SHAPE:
+    while best.found.effective_size < worth and best.found.shape <= MOST_SHAPE and made + len(best.points) <= most:
+        made += len(best.points)
         best = best.together(_Weighed.by(target, best.peak, len(best.points), generator))
     found = best.found
     return WeightedPoints(

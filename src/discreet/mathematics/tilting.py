@@ -6,6 +6,7 @@ rows is where it is wanted. What is computed about a given sum does not depend o
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -136,10 +137,9 @@ def stack_tilted_to(logs: Floats, total: float, *, absolute: float, relative: fl
 
     Many small tables cost about as much as one, as every step of Newton's method is taken for all of them together.
     """
-    steps = np.arange(logs.shape[-1])
     middle = (logs.shape[-1] - 1) / 2
-    centred = steps - middle
-    powers = np.stack([np.ones_like(centred), centred, centred**2], axis=1)
+    powers = _powers(logs.shape[-1])
+    centred = powers[:, 1]
     tilt, origin = np.zeros(len(logs)), np.zeros(len(logs))
     low, high, farthest = np.full(len(logs), -np.inf), np.full(len(logs), np.inf), 1.0
     weights, peaks = _formed_stack(logs, origin, centred)
@@ -168,6 +168,15 @@ def stack_tilted_to(logs: Floats, total: float, *, absolute: float, relative: fl
     weights *= factors[:, None, :]
     weights /= sums[..., None]
     return TiltedStack(tilt, weights, peaks + np.log(sums) + (tilt * middle)[:, None], means + middle, variance)
+
+
+@lru_cache(maxsize=64)
+def _powers(width: int) -> Floats:
+    """Return 1, s and s^2 of the steps s = 0, 1, ... counted from their middle: what moments are formed with."""
+    centred = np.arange(width) - (width - 1) / 2
+    found = np.stack([np.ones(width), centred, centred**2], axis=1)
+    found.setflags(write=False)
+    return found
 
 
 def _formed_stack(logs: Floats, tilt: Floats, centred: Floats) -> tuple[Floats, Floats]:

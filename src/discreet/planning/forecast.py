@@ -11,7 +11,7 @@ prior.
 Where epsilon is tiny the posterior is not normal, and this says too little: rehearse then.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -75,7 +75,7 @@ def forecast(
     some are drawn from the prior.
     """
     model = ModelledTable.forecast_of(mechanism.model)
-    if (why := CellModelsEngine().refusal(Case.before(mechanism))) is not None:
+    if (why := why_no_forecast(mechanism)) is not None:
         raise DeclarationError(f"Nobody could read it: {why}.")
     generator = np.random.default_rng(seed)
     places = model.bound.prior_draws(PLACES, generator) if at is None else _placed(model.bound, at)
@@ -91,6 +91,46 @@ def forecast(
         float(np.median(kept)),
         float(np.median(errors)),
     )
+
+
+def why_no_forecast(mechanism: Mechanism) -> str | None:
+    """Tell why nobody could read a release of a program, as `publish` asks before a charge; nothing if it can be."""
+    return CellModelsEngine().refusal(Case.before(mechanism))
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """Forecasts of one question under several guarantees or sizes, and words about those that nobody could read."""
+
+    readable: tuple[Forecast, ...]
+    unreadable: tuple[tuple[Mechanism, str], ...]
+
+    @classmethod
+    def of(cls, mechanisms: Sequence[Mechanism]) -> "Forecasts":
+        """Return forecasts of all mechanisms whose releases can be read; refuse if none of them can."""
+        asked = [(mechanism, why_no_forecast(mechanism)) for mechanism in mechanisms]
+        refused = tuple((mechanism, why) for mechanism, why in asked if why is not None)
+        if len(refused) == len(asked):
+            raise DeclarationError(f"Nobody could read any of these. {_refusal(*refused[-1])} Nothing was planned.")
+        return cls(tuple(forecast(mechanism) for mechanism, why in asked if why is None), refused)
+
+    @property
+    def refusals(self) -> list[str]:
+        """Say which of them nobody could read, and why."""
+        return [_refusal(mechanism, why) for mechanism, why in self.unreadable]
+
+    def document(self) -> dict[str, object]:
+        """Return all figures, and what is refused."""
+        refused = [
+            {"epsilon": float(mechanism.guarantee.epsilon), "size": mechanism.size, "why": why}
+            for mechanism, why in self.unreadable
+        ]
+        return {"rows": [each.document() for each in self.readable], "unreadable": refused}
+
+
+def _refusal(mechanism: Mechanism, why: str) -> str:
+    where = f"epsilon {float(mechanism.guarantee.epsilon):g} with {mechanism.size} records"
+    return f"Not to be read at {where}, so publish refuses it before any charge: {why}."
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:

@@ -14,11 +14,11 @@ longer. Several tables of the same shape are worked out at once; they lie along 
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import next_fast_len, rfft
+from scipy.fft import next_fast_len
 
 from discreet.arrays import Floats
 
@@ -27,6 +27,7 @@ _AROUND = 44.0  # nats: what comes around the circle is below 1e-19 of what stay
 _RATES = np.array([5.0, 9.0, -5.0, -9.0])  # x of Chernoff's bound, in standard deviations of the sum
 _MOST_EXPONENT = 300.0
 _TRIES = 12
+_SHORT = 600  # a transform of so many numbers costs less than the question whether fewer would do
 _NOTHING = 1e-40  # frequencies whose product is this small beside the largest are left out: no factor is below 1e-20
 
 
@@ -47,7 +48,7 @@ class KnownSum:
         return np.asarray(np.matmul(ratios, self.product[..., None])[..., 0].real / self.scale[:, None])
 
     def _transformed(self, numbers: Floats) -> Spectrum:
-        return np.asarray(rfft(numbers, self._length, axis=-1)[..., : self.spectra.shape[-1]])
+        return np.asarray(np.fft.rfft(numbers, self._length, axis=-1)[..., : self.spectra.shape[-1]])
 
     @cached_property
     def _length(self) -> int:
@@ -57,10 +58,12 @@ class KnownSum:
     @cached_property
     def _found(self) -> tuple[int, Spectrum]:
         _, rows, width = self.weights.shape
-        length = min(rows * (width - 1) + 1, max(width, self._needed()))
+        length = rows * (width - 1) + 1  # where nothing at all comes around
+        if length > _SHORT:
+            length = min(length, max(width, self._needed()))
         length = int(next_fast_len(length, real=True))
         for _ in range(_TRIES):
-            spectra = np.asarray(rfft(self.weights, length, axis=-1))
+            spectra = np.asarray(np.fft.rfft(self.weights, length, axis=-1))
             if spectra.all():
                 return length, spectra
             length += 1 + length % 2  # odd: two equal weights vanish at half a turn
@@ -80,16 +83,13 @@ class KnownSum:
     def _turned(self) -> Spectrum:
         """Return the product of all transforms, turned to the total; inner frequencies count twice."""
         length, spectra = self._found
-        frequencies = np.arange(spectra.shape[-1])
-        turned = np.exp(2j * np.pi / length * (frequencies * self.total % length))
-        turned[1:] *= 2.0
-        if length % 2 == 0:
-            turned[-1] /= 2.0
-        return np.asarray(spectra.prod(axis=1) * turned)
+        return np.asarray(spectra.prod(axis=1) * _turns(length, self.total))
 
     @cached_property
     def _kept(self) -> int:
         """Return how many frequencies matter to any of the tables."""
+        if self._length <= 2 * _SHORT:
+            return self._turned.shape[1]
         sizes = np.abs(self._turned)
         matter = (sizes > _NOTHING * sizes.max(axis=1, keepdims=True)).any(axis=0)
         return int(len(matter) - matter[::-1].argmax())
@@ -122,3 +122,14 @@ class KnownSum:
         both = self.product[:, None] * (first * along + vector[:, None] * (second - first**2))
         shift = (self.product[:, None] * first).real.sum(axis=-1) / self.scale[:, None]
         return np.asarray(both.real.sum(axis=-1) / self.scale[:, None] - shift * (shift @ vector)[:, None])
+
+
+@lru_cache(maxsize=64)
+def _turns(length: int, total: int) -> Spectrum:
+    """Return e^(2 pi i f t / L) for all frequencies of real numbers; inner ones count twice."""
+    turned = np.exp(2j * np.pi / length * (np.arange(length // 2 + 1) * total % length))
+    turned[1:] *= 2.0
+    if length % 2 == 0:
+        turned[-1] /= 2.0
+    turned.setflags(write=False)
+    return np.asarray(turned)

@@ -8,7 +8,10 @@ K_g = sum_c k_gc: every group is a series in K_g, and groups are tied by sum_g K
 is E[k_gc | z, q]. A regression needs nothing but q, so that it has as many parameters as coefficients.
 
 Inside a group series are multiplied directly, never by transforms: these are right relative to the peak only, and
-Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry.
+Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry. Numbers smaller than 1e-308 do not
+exist, though, and 1 / k! falls below that: so every group has a tilt e^(t k) that cancels, t the logarithm of about K.
+It reaches as far as 2 (sqrt K - sqrt K')^2 is no more than some hundreds; where the sizes of a group that matter range
+farther, because there is much noise, they are cut into stretches that have a tilt each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,34 +24,48 @@ from scipy.special import gammaln
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import stack_tilted_to
 from discreet.reading.cells.coefficients import KnownSum
-from discreet.reading.cells.product import ProductLikelihood, in_blocks
+from discreet.reading.cells.product import ProductLikelihood, in_blocks, log_factorials
 
 MOST_STEPS = 1e9
 """So many products of two numbers may one value with its gradient take."""
 _NEAR = 0.05
+_STRETCH = 34.0  # from end to end, in roots of sizes: at both ends about e^-580 of the middle
 
 
 @dataclass(frozen=True, eq=False)
 class GivenLikelihood:
     """`places[g]` are the cells of group g, in the table of `whole`; `shares` are the parameters a_g.
 
-    `lifts[g, j]` is log Gamma(a_g + K) - tilt_g j for the j-th size K of the group's window.
+    `lifts[g, j]` is log Gamma(a_g + K) for the j-th size K of the group's window, `stretches[g, j]` says in which
+    stretch that size lies, and `tilts[s, g]` is the tilt of a group there.
     """
 
     whole: ProductLikelihood
     places: Counts
     shares: Floats
     tilts: Floats
+    stretches: Counts
     lifts: Floats
 
     @classmethod
     def of(cls, whole: ProductLikelihood, places: Counts, shares: Floats) -> "GivenLikelihood":
-        """Return it with one fixed tilt for each group: the logarithm of about its size."""
-        peaks = whole.first + np.argmax(whole.base + gammaln(whole.first[:, None] + np.arange(whole.base.shape[1]) + 1))
-        tilts, totals = np.log(shares + peaks[places].sum(axis=1)), whole.first[places].sum(axis=1)
-        steps = np.arange(places.shape[1] * (whole.base.shape[1] - 1) + 1)
-        lifts = gammaln((shares + totals)[:, None] + steps) - tilts[:, None] * steps
-        return cls(whole, places, shares, tilts, np.asarray(lifts))
+        """Return it with as many stretches as the group of the widest range needs.
+
+        The noise of a whole group is about as likely to go beyond the window of one of its cells as that of the cell.
+        """
+        width = whole.base.shape[1]
+        kernels = whole.base + log_factorials(whole.first, width)
+        peaks, last = kernels.argmax(axis=1), np.isfinite(whole.base).sum(axis=1) - 1
+        reach, middles = int(np.maximum(peaks, last - peaks).max()), peaks[places].sum(axis=1)
+        totals, steps = shares + whole.first[places].sum(axis=1), np.arange(places.shape[1] * (width - 1) + 1)
+        low = np.sqrt(totals + np.maximum(middles - reach, 0))
+        high = np.sqrt(np.minimum(totals + middles + reach, shares + whole.size))
+        count = max(1, int(np.ceil(float((high - low).max()) / _STRETCH)))
+        lengths = np.maximum(high - low, 1e-9) / count
+        sizes = totals[:, None] + steps
+        stretches = np.clip((np.sqrt(sizes) - low[:, None]) / lengths[:, None], 0, count - 1).astype(np.int64)
+        tilts = 2 * np.log(low + (np.arange(count)[:, None] + 0.5) * lengths)
+        return cls(whole, places, shares, tilts, stretches, np.asarray(gammaln(sizes)))
 
     @property
     def size(self) -> int:
@@ -80,23 +97,34 @@ class GivenLikelihood:
     def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
         return in_blocks(log_probabilities.reshape(-1, len(self.whole.first)), self.lifts.size)
 
-    def _weights(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these."""
+    def _weights(self, rows: Floats, stretch: int) -> tuple[Floats, Floats]:
+        """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these.
+
+        Steps that alone lead beyond the stretch are left out.
+        """
+        beyond = (self.stretches > stretch).all(axis=0)
+        width = min(self.whole.base.shape[1], int(beyond.argmax()) if beyond.any() else len(beyond))
         gone = rows == -inf
         tilts = np.empty(rows.shape[1])
-        tilts[self.places] = self.tilts[:, None]
-        logs = self.whole.base + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(self.whole.base.shape[1])
+        tilts[self.places] = self.tilts[stretch][:, None]
+        logs = self.whole.base[:, :width] + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(width)
         logs[gone, 1:] = -inf  # nobody is where nobody can be
         peaks = logs.max(axis=-1)
         return np.exp(logs - peaks[..., None]), peaks
 
     def _told(self, rows: Floats) -> tuple[Floats, "_Groups"]:
         """Return log P(z | q), -inf where q is impossible or rounding ate it, and the groups behind it."""
-        weights, peaks = self._weights(rows)
         first, gone = self.whole.first, rows == -inf
-        series = np.array([[_product(table[own]) for own in self.places] for table in weights])
-        logs = np.full(series.shape, -inf)
-        np.log(series, out=logs, where=series > 0)
+        logs, stretched = np.full((len(rows), *self.lifts.shape), -inf), []
+        for stretch, tilts in enumerate(self.tilts):
+            weights, peaks = self._weights(rows, stretch)
+            series = np.array([[_product(table[own]) for own in self.places] for table in weights])
+            steps = np.arange(series.shape[2])
+            series[:, self.stretches[:, steps] != stretch] = 0.0
+            stretched.append((weights, series))
+            scales = peaks[:, self.places].sum(axis=2)[..., None] - tilts[:, None] * steps
+            with np.errstate(divide="ignore"):
+                logs[..., steps] = np.maximum(logs[..., steps], np.log(series) + scales)
         logs += self.lifts
         rest = self.size - int(first.sum())
         law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
@@ -104,8 +132,8 @@ class GivenLikelihood:
         mass = known.mass
         possible = (mass > 0) & ~(gone & (first > 0)).any(axis=1)
         values = self._constant + np.log(np.where(possible, mass, 1.0)) - law.tilt * rest
-        values += law.log_sums.sum(axis=1) + peaks.sum(axis=1) + np.where(gone, 0.0, rows) @ first
-        return np.where(possible, values, -inf), _Groups(weights, series, law.weights, known)
+        values += law.log_sums.sum(axis=1) + np.where(gone, 0.0, rows) @ first
+        return np.where(possible, values, -inf), _Groups(stretched, law.weights, known)
 
     @property
     def _constant(self) -> float:
@@ -115,24 +143,29 @@ class GivenLikelihood:
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
         values, groups = self._told(rows)
         expected, first = np.empty(rows.shape), self.whole.first
-        means = np.array([[_means(table[own]) for own in self.places] for table in groups.weights])
+        ratios = groups.ratios(self.places)
         for cell, own in enumerate(self.places.T):
-            ratios = np.divide(
-                means[:, :, cell], groups.series, out=np.zeros(groups.series.shape), where=groups.series > 0
-            )
-            centre = (groups.laws * ratios).sum(axis=-1)
-            expected[:, own] = first[own] + centre + groups.known.expect(ratios - centre[..., None])
+            centre = (groups.laws * ratios[:, :, cell]).sum(axis=-1)
+            expected[:, own] = first[own] + centre + groups.known.expect(ratios[:, :, cell] - centre[..., None])
         return values, np.where((values > -inf)[:, None], expected, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Weights of cells, their product inside each group, the laws of the groups' sizes, and these given the total."""
+    """Of every stretch the weights of cells and their product inside each group; the laws of the groups' sizes."""
 
-    weights: Floats
-    series: Floats
+    stretched: Sequence[tuple[Floats, Floats]]
     laws: Floats
     known: KnownSum
+
+    def ratios(self, places: Counts) -> Floats:
+        """Return the mean step of every cell given the size of its group: (tables, groups, cells, sizes)."""
+        found = np.zeros((*self.laws.shape[:2], places.shape[1], self.laws.shape[2]))
+        for weights, series in self.stretched:
+            means = np.array([[_means(table[own]) for own in places] for table in weights])
+            inside = np.broadcast_to((series > 0)[:, :, None], means.shape)
+            np.divide(means, series[:, :, None], out=found[..., : series.shape[2]], where=inside)
+        return found
 
 
 def _product(weights: Sequence[Floats] | Floats) -> Floats:

@@ -131,16 +131,17 @@ class Likelihood(CellFunction):
         found = in_order(releases)
         _refuse_repeated(found)
         case = Case.of(found)
+        model = _table_of(case)  # refuses before any table is listed
         self._table = inner_of(case)
-        super().__init__(_table_of(case), self._table)
+        super().__init__(model, self._table)
         self.releases = tuple(found)
 
     @classmethod
     def of_case(cls, case: Case) -> "Likelihood":
         """Return the likelihood of a case that was checked already."""
-        made = cls.__new__(cls)
+        made, model = cls.__new__(cls), _table_of(case)
         made._table, made.releases = inner_of(case), ()
-        CellFunction.__init__(made, _table_of(case), made._table)
+        CellFunction.__init__(made, model, made._table)
         return made
 
     def covariance_times(self, log_probabilities: ArrayLike, vector: ArrayLike) -> Floats:

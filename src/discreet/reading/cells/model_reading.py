@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -16,10 +17,24 @@ from discreet.models.modelled_table import ModelledTable, starts_of
 from discreet.models.programs.program import Cells
 from discreet.reading.cells.target import Populations, Target
 
-DRAWS, MOST_DRAWS, WORTH = 1_500, 16_000, 1_000.0
-"""Draws of the proposal at first and at most, and how many independent ones they shall be worth."""
+DRAWS, MOST_DRAWS, WORTH = 1_500, 20_000, 1_000.0
+"""Draws of a proposal at first, of all proposals at most, and how many independent ones they shall be worth."""
 MANY_DRAWS, MANY_WORTH = 2_500, 1_000.0
 """The same where a spread is learnt from many effects."""
+CHAINED = 110_000.0
+"""About so many values of the likelihood do the chains of a Hamiltonian sampler take; a derivative counts as two."""
+
+
+def needed(cells: Cells) -> float:
+    """Return how many values of the likelihood a reading takes at least: three rounds of draws, or a grid."""
+    if cells.dimension <= 2 and not cells.spreads:
+        return 3_000.0
+    return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)
+
+
+def _sought(cells: Cells) -> float:
+    """Return how many values the search for the mode takes, about."""
+    return (500.0 if cells.spreads else 100.0) * cells.dimension
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,29 +115,36 @@ class ModelReading:
         return float(self.grouped.error(squares) / max(float(self.grouped.mean(squares)), 1e-300))
 
 
-def read_target(model: ModelledTable, target: Target | Populations, how: str, seed: int = 0) -> ModelReading:
+def read_target(
+    model: ModelledTable, target: Target | Populations, how: str, seed: int = 0, allowed: float = inf
+) -> ModelReading:
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
 
-    Where these cannot be trusted, by a Hamiltonian sampler if one is installed; else with a warning.
+    Where these cannot be trusted, by a Hamiltonian sampler if one is installed; else with a warning. `allowed` is how
+    many values of the likelihood may be worked out: beyond those that are needed it pays for further draws, and for
+    chains.
     """
     cells, generator = target.cells, np.random.default_rng(seed)
+    most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))
     if cells.spreads:
         proposal = along(target, cells.spreads[0], starts_of(cells)[0])
-        found = by_draws(target, proposal, MANY_DRAWS, MANY_WORTH, MOST_DRAWS, generator)
+        found = by_draws(target, proposal, MANY_DRAWS, MANY_WORTH, most, generator)
     else:
         peak = peak_of(target, starts_of(cells))
         if cells.dimension <= 2:
             return ModelReading(model, target, on_a_grid(target, peak), how)
-        found = by_draws(target, peak, DRAWS, WORTH, MOST_DRAWS, generator)
+        found = by_draws(target, peak, DRAWS, WORTH, most, generator)
     if found.shape <= MOST_SHAPE:
         return ModelReading(model, target, found, how)
     from discreet.reading.cells import chains  # which loads a sampler that may not be installed
 
-    if chains.is_installed():
+    if chains.is_installed() and allowed >= CHAINED:
         return chains.read_by_chains(model, target, how, seed)
+    more = f"Chains would take {CHAINED / max(allowed, 1):.0f} times the work that is allowed: give more patience"
+    instead = more if chains.is_installed() else "Install discreet[nutpie] for a Hamiltonian sampler"
     warnings.warn(
         f"The draws that read this release cannot be trusted: their weights have a Pareto k-hat of {found.shape:.2f}"
-        f", and {MOST_SHAPE} is the limit. Install discreet[nutpie] for a Hamiltonian sampler.",
+        f", and {MOST_SHAPE} is the limit. {instead}.",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -43,9 +43,13 @@ class ProductLikelihood:
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | p) and E[k | z, p] for rows of log p; -inf is a structural zero."""
-        values, expected = zip(*(self._both(block) for block in self._blocks(log_probabilities)), strict=True)
         shape = log_probabilities.shape
-        return np.concatenate(values).reshape(shape[:-1]), np.concatenate(expected).reshape(shape)
+        if len(shape) == 1:
+            values, expected = self._both(log_probabilities[None])
+            return values.reshape(()), expected[0]
+        found = zip(*(self._both(block) for block in self._blocks(log_probabilities)), strict=True)
+        values, expected = (np.concatenate(parts) for parts in found)
+        return values.reshape(shape[:-1]), expected.reshape(shape)
 
     def values(self, log_probabilities: Floats) -> Floats:
         """Return log P(z | p) alone, for rows of log p."""
@@ -59,9 +63,11 @@ class ProductLikelihood:
         """Return the tilted laws of all cells for rows of log p, and what was added to log P besides."""
         steps, rest, start = np.arange(self.base.shape[1]), self.size - int(self.first.sum()), log(self.size)
         gone = rows == -inf
-        slopes = np.where(gone, 0.0, rows) if gone.any() else rows
+        is_gone = gone.any()
+        slopes = np.where(gone, 0.0, rows) if is_gone else rows
         logs = self.base + (slopes + start)[..., None] * steps
-        logs[gone, 1:] = -inf  # nobody is where nobody can be
+        if is_gone:
+            logs[gone, 1:] = -inf  # nobody is where nobody can be
         law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
         shift = slopes @ self.first - (law.tilt + start) * rest
         return law, KnownSum(law.weights, rest, np.sqrt(law.variance)), shift
@@ -70,7 +76,7 @@ class ProductLikelihood:
         """Return log P(z | p), -inf where p is impossible or rounding ate it, and the laws behind it."""
         law, known, shift = self.tilted(rows)
         mass = known.mass
-        possible = (mass > 0) & ~((rows == -inf) & (self.first > 0)).any(axis=1)
+        possible = (mass > 0) & (np.isfinite(rows) | (self.first == 0)).all(axis=1)
         logs = np.log(np.where(possible, mass, 1.0)) + law.log_sums.sum(axis=1) + shift
         return np.where(possible, self.constant + logs, -inf), law, known
 

@@ -1,13 +1,12 @@
 """Tables with a program: the release as a likelihood of cell probabilities, and the program's parameters behind it."""
 
 from discreet.models.modelled_table import ModelledTable
-from discreet.reading.case import Case, Engine, Work
+from discreet.reading.case import MOST_OPERATIONS, Case, Engine, Work
 from discreet.reading.cells.likelihood import CellFunction, Likelihood, why_no_likelihood
-from discreet.reading.cells.model_reading import DRAWS, MANY_DRAWS, ModelReading, read_target
+from discreet.reading.cells.model_reading import ModelReading, needed, read_target
 from discreet.reading.cells.target import Target
 from discreet.reading.published import Exactness
 
-_GRID = 1_500  # values that a grid and the search for its middle take, about
 _REACHES = 36.0
 
 
@@ -23,19 +22,29 @@ class CellModelsEngine(Engine, place=28):
         return why_no_likelihood(case)
 
     def work(self, case: Case[ModelledTable]) -> Work:
-        """Return the work of all values of the likelihood: windows and their transforms, or products inside groups."""
+        """Return the work of all values of the likelihood that are needed."""
         cells, bound = len(case.model.cells), case.model.bound
+        of = f"reading {bound.dimension} parameters from {cells} cells"
+        return Work(of, needed(bound) * self._each(case), 3.0 * cells * self._width(case))
+
+    def _width(self, case: Case[ModelledTable]) -> float:
+        """Return about how many counts the window of a cell has."""
         reach = max((float(m.noise.reach.max()) for m in case.measurements), default=case.size / (2 * _REACHES))
-        width = min(case.size + 1.0, 2 * _REACHES * reach + 3)
-        values = _GRID if bound.dimension <= 2 else 3 * (MANY_DRAWS if bound.spreads else DRAWS) + 100 * bound.dimension
-        inside = 0.0 if case.model.groups is None else cells * (case.model.groups.shape[1] - 1) / 2 * width**2
-        each = 3e5 + 100 * cells * width + inside
-        return Work(f"reading {bound.dimension} parameters from {cells} cells", values * each, 3.0 * cells * width)
+        return min(case.size + 1.0, 2 * _REACHES * reach + 3)
+
+    def _each(self, case: Case[ModelledTable]) -> float:
+        """Return the work of one value: windows and their transforms, and products inside of groups."""
+        cells, width, inside = len(case.model.cells), self._width(case), 0.0
+        if case.model.groups is not None:
+            others = case.model.groups.shape[1] - 1
+            inside = cells * others / 2 * width**2
+        return 3e5 + 100 * cells * width + inside
 
     def read(self, case: Case[ModelledTable]) -> ModelReading:
         """Return the posterior of the program's parameters; the same case is always read alike."""
         likelihood = seen(Likelihood.of_case(case), case.model)
-        return read_target(case.model, Target(case.model.bound, likelihood), likelihood.method)
+        allowed = case.patience * MOST_OPERATIONS / self._each(case)
+        return read_target(case.model, Target(case.model.bound, likelihood), likelihood.method, allowed=allowed)
 
 
 def seen(likelihood: Likelihood, model: ModelledTable) -> CellFunction:
