@@ -163,7 +163,7 @@ def test_a_large_table_shows_its_first_lines_and_says_how_many_more_there_are() 
         for row in layer.get("data", {}).get("values", [])
         if "text" in row
     ]
-    assert "and 78 more lines, which the table has" in texts
+    assert "and 79 more lines, which the table has" in texts
 
 
 def test_the_title_says_what_was_published_and_what_bars_and_lines_are() -> None:
