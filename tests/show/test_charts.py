@@ -235,7 +235,7 @@ def test_a_limit_below_what_is_spent_leaves_nothing(ledger: dc.Ledger) -> None:
     spec = charts.budget_chart(ledger)
     left = spec["data"]["values"][-1]
     assert left | {"start": 1.5, "end": 1.5, "limit": 1, "cost": "0"} == left
-    assert "epsilon: 1.5 of 1 spent; the limit was lowered below this" in spec["title"]["subtitle"]
+    assert "epsilon: 1.5 of 1 spent; the limit was later lowered below this" in spec["title"]["subtitle"]
 
 
 def test_an_amount_of_many_digits_is_shown_as_near_as_there_is_room(ledger: dc.Ledger) -> None:

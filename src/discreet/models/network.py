@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Network(FamilyTables, RowPriors, kind="Network"):
-    """A directed graph without cycles over categorical variables.
+    """A Bayesian network: a directed acyclic graph over categorical variables, with a Dirichlet prior.
 
-    `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
-    children. Use `from_edges`, `naive_bayes` or `from_bif` to write one down.
+    `parents` are in the order of the variables as given; the network stores its variables with parents before children.
+    Use `from_edges`, `naive_bayes` or `from_bif` to create one.
 
     >>> levels = dict.fromkeys(("smoker", "cancer", "age"), (0, 1))
     >>> net = Network.from_edges("smoker -> cancer", "age", levels=levels, outside=0)
@@ -107,10 +107,10 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
-        """Return the network of arrows such as 'smoker -> cancer'; a name alone stands for itself.
+        """Return the network with edges such as 'smoker -> cancer'; a name alone adds a variable without edges.
 
-        `levels` declares every variable: its levels, or a `Column`. `outside` names the level for undeclared values, of
-        all variables or by name (see `Column`).
+        `levels` declares every variable by its levels or a `Column`. `outside` names the level for undeclared values,
+        for all variables or by name (see `Column`).
         """
         parents = parents_by_edges(edges)
         return cls(columns_named(parents, levels, outside), list(parents.values()), prior)
@@ -124,9 +124,9 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
-        """Return the network in which every feature depends on the target alone; see `from_edges` for the rest."""
+        """Return the network in which every feature depends only on the target; see `from_edges` for the rest."""
         if isinstance(features, str) or not features:
-            raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
+            raise DeclarationError("Naive Bayes needs at least one feature: pass a sequence of names.")
         names = (target, *features)
         return cls(columns_named(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
@@ -139,9 +139,9 @@ class Network(FamilyTables, RowPriors, kind="Network"):
     ) -> "Network":
         """Return the graph of a BIF file, or of its text; the file's probabilities are not used, the prior is.
 
-        Such a file lists all levels that its tables know. So undeclared and missing values go to the level that the
-        file names as `outside`, else to 'other' if that is listed, else to the first. `outside` says otherwise, for all
-        variables or by name; it becomes a level of its own where it is not listed.
+        Such a file lists all levels of its tables. Undeclared and missing values therefore go to the level that the
+        file names as `outside`, otherwise to 'other' if that is listed, otherwise to the first. `outside` overrides
+        this, for all variables or by name; it is added as a level where it is not listed.
         """
         from discreet.models.bif import bif_text, read_bif
 
@@ -168,17 +168,17 @@ class Network(FamilyTables, RowPriors, kind="Network"):
 
     @classmethod
     def learn(cls, *_: object, **__: object) -> NoReturn:
-        """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
+        """Refuse: a graph chosen by looking at the records would itself be a release."""
         raise DeclarationError(
-            "A network's graph is declared, never learnt from the data: a graph that was chosen by looking at the "
-            "records tells something about them, so it would be a release by itself, without a guarantee. "
-            "Draw it from knowledge of the field, or from public data, with Network.from_edges."
+            "The graph of a network is declared, never learnt from the data: a graph chosen by looking at the "
+            "records says something about them, so it would itself be a release, without a guarantee. Base it on "
+            "knowledge of the field or on public data, with Network.from_edges."
         )
 
     def to_bif(self, tables: Mapping[str, ArrayLike] | None = None) -> str:
         """Return the network as BIF text. `tables` holds P(variable | parents), axes (parents..., variable).
 
-        Left out, the tables are the means of the prior.
+        By default, the tables are the means of the prior.
         """
         from discreet.models.bif import write_bif
 

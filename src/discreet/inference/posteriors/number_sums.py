@@ -67,8 +67,7 @@ class NumberSumsEngine(Engine, place=10):
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
 
-    Intervals hold in at least about the stated share of releases, whatever the records are; no prior enters those of
-    the records.
+    Intervals hold in about the stated share of releases, whatever the records are. No prior enters those of means.
     """
 
     subject = "sums of a number"
@@ -222,7 +221,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Say what both rows mean, and how many records have a value."""
         words = [
             f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
-            f"Each interval holds by itself, with at least about {100 * level:g} %; {self.model.words_about_gaps}.",
+            f"Each interval holds by itself, in about {100 * level:g} % of releases; {self.model.words_about_gaps}.",
         ]
         if SUM in self.model.asks:
             words.append(f"The sum of the population is that of as many of it as there are here, {self.size:,}.")

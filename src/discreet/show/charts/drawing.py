@@ -57,7 +57,7 @@ def _converter() -> ModuleType:
         import vl_convert
     except ImportError:
         raise DiscreetError(
-            'Pictures need one more package: pip install "discreet[plots]". Nothing was drawn. '
+            'Pictures need another package: pip install "discreet[plots]". Nothing was drawn. '
             "A chart can be written as .json without it."
         ) from None
     return vl_convert

@@ -59,7 +59,9 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
     require_posterior(posterior, "Nothing was drawn")
     columns = [column.name for column in posterior.columns]
     if columns and (by not in columns or len(columns) < 2):
-        raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
+        raise DeclarationError(
+            f"Groups must be the levels of one of several crossed columns; {by!r} is not one of {columns}."
+        )
     lines = []
     for row in posterior.rates(event, by, level):
         known = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
@@ -207,7 +209,7 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
-        PLUG_IN: "Plug-in: what was published read as if it were true; for comparison only",
+        PLUG_IN: "Plug-in: the published values taken as if they were true; for comparison only",
     }
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
 
