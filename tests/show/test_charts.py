@@ -305,6 +305,7 @@ def test_of_more_intervals_than_can_be_read_the_largest_are_drawn_and_a_note_say
     spec = charts.posterior_chart(posterior)
     assert spec["title"]["subtitle"][-1] == "the 40 largest of 302 intervals; tables and files have all of them"
     drawn = spec["data"]["values"]
+    assert {row["reading"] for row in drawn} == {charts.AWARE}
     largest = sorted((row.mean for row in posterior.rows()), reverse=True)[:40]
     assert [row["mean"] for row in drawn] == pytest.approx(largest)
     assert drawn[0]["text"].startswith(f"{100 * largest[0]:.3g} %  (")
@@ -374,3 +375,18 @@ def test_a_dark_chart_has_every_colour_exchanged() -> None:
     light, dark = json.dumps(spec), json.dumps(in_the_dark(spec))
     assert set(re.findall(r"#[0-9A-F]{6}", light)) <= set(DARK)
     assert not set(re.findall(r"#[0-9A-F]{6}", dark)) & set(DARK)
+
+
+def test_an_svg_has_room_for_text_in_a_wider_font_and_nothing_else_moves(tmp_path: Path) -> None:
+    model = dc.Categories("x", levels=("common reasons, some unknown", "b"), outside="b")
+    spec = charts.posterior_chart(dc.infer(release(model, [9, 9], "1")))
+    charts.render(spec, tmp_path / "x.svg")
+    plain, found = vl_convert.vegalite_to_svg(spec), (tmp_path / "x.svg").read_text()
+    width = float(ElementTree.fromstring(plain).attrib["width"])
+    left, top, total, _ = map(float, ElementTree.fromstring(found).attrib["viewBox"].split())
+    assert -60 < left < -5  # 28 letters, which were measured in a narrow font
+    assert top == 0
+    assert total == float(ElementTree.fromstring(found).attrib["width"]) >= width - left
+    assert found[found.index("<g ") :] == plain[plain.index("<g ") :]
+    paper = ElementTree.fromstring(found)[0].attrib
+    assert (float(paper["x"]), float(paper["width"])) == (left, total)

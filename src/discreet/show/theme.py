@@ -19,7 +19,7 @@ DARK = {
     PAPER: "#1B1E21",
 }
 """For each colour of a light chart, that of a dark one; on the dark paper each has a contrast of at least 3."""
-FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+FONT = "Helvetica, Arial, 'Liberation Sans', Arimo, 'Nimbus Sans', FreeSans, sans-serif"  # all as wide as each other
 
 CONFIG: dict[str, Any] = {
     "background": PAPER,

@@ -18,7 +18,7 @@ from discreet.show.charts.drawing import (
     row_height,
     words,
 )
-from discreet.show.theme import BLUE, GREY, PALE, VERMILION
+from discreet.show.theme import BAND, BLUE, GREY, PALE, VERMILION
 
 MOST_CHARGES = 40
 """A budget with more charges shows the earliest of them as one."""
@@ -121,7 +121,8 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     ]
     names = [[rule] for rule, _ in known]
     y, x = named_rows(names), measured("epsilon", axis={"title": "epsilon", "tickCount": 6})
-    fill = {"condition": {"test": f"datum.rule == '{rules['planned']}'", "value": BLUE}, "value": PALE}
+    least = min(epsilon for _, epsilon in known)
+    fill = {"condition": {"test": f"datum.epsilon == {least!r}", "value": BLUE}, "value": BAND}
     layers = [
         layer({"type": "bar", "height": 18}, {"y": y, "x": x, "fill": fill}),
         layer(words(align="left", dx=6), {"y": y, "x": x, "text": {"field": "text"}}),

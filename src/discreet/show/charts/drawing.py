@@ -13,6 +13,7 @@ from discreet.errors import DiscreetError
 from discreet.exact import exact_text
 from discreet.inference import Posterior
 from discreet.records.values import text_of
+from discreet.show.charts.svg_room import with_room
 from discreet.show.theme import CONFIG
 
 Spec = dict[str, Any]
@@ -42,7 +43,7 @@ def render(spec: Spec, path: str | Path) -> None:
     if ending == ".png":
         content = _converter().vegalite_to_png(spec, scale=2)
     elif ending == ".svg":
-        content = _converter().vegalite_to_svg(spec).encode()
+        content = with_room(_converter().vegalite_to_svg(spec)).encode()
     else:
         content = json.dumps(spec, indent=2, ensure_ascii=False).encode()
     try:

@@ -38,10 +38,10 @@ MOST_BARS = 24
 """A box with a larger table shows so many lines of it, and says how many more there are."""
 
 _WIDEST = 1000  # beyond, depth runs from top to bottom
-_TABLE_WIDTH = 364
-_LABELS, _BARS = 124, 92  # room for the names of levels, and for bars
+_LABELS, _BARS, _FIGURES = 124, 92, 130  # room for the names of levels at most, for bars, and for numbers
 _ROW, _HEAD, _EDGE = 18, 18, 9  # heights of a bar's row and of a line of a name; margin within a box
 _SMALL, _CAPITAL = 7.9, 10.4  # about the widths of bold letters
+_PLAIN = 6.8  # about the width of a letter of a level's name or of a line between bars
 _ARROW = 9  # length of an arrowhead
 _LABEL, _NOTE = 19, 40  # letters of a level's name beside a bar, and of a line between bars
 
@@ -157,10 +157,11 @@ def _cut(text: str, most: int) -> str:
 
 def _size(head: Lines, lines: Sequence[_Line]) -> tuple[float, float]:
     height = 2 * _EDGE + _HEAD * len(head) + _ROW * len(lines)
-    if any(isinstance(line, _Bar) for line in lines):
-        return _TABLE_WIDTH, height
     name = max(sum(_SMALL if letter.islower() else _CAPITAL for letter in line) for line in head)
-    return max(90.0, name, *(_SMALL * len(line) for line in lines if isinstance(line, str))) + 2 * _EDGE, height
+    labels = [min(_LABELS, 10 + _PLAIN * len(_cut(line.label, _LABEL))) for line in lines if isinstance(line, _Bar)]
+    table = max(labels) + _BARS + _FIGURES if labels else 90.0
+    letter = _PLAIN if labels else _SMALL
+    return max(table, name, *(letter * len(line) for line in lines if isinstance(line, str))) + 2 * _EDGE, height
 
 
 def _draw_arrow(marks: _Marks, corners: list[tuple[float, float]], sideways: bool, is_tree: bool) -> None:
@@ -193,7 +194,7 @@ def _draw_box(marks: _Marks, name: str, head: Lines, box: Box, lines: Sequence[_
 
 
 def _draw_bar(marks: _Marks, bar: _Bar, box: Box, at: float) -> None:
-    start, entry, known = box.left + _EDGE + _LABELS, bar.entry, bar.entry.row
+    start, entry, known = box.left + box.width - _EDGE - _FIGURES - _BARS, bar.entry, bar.entry.row
     row: Spec = {"variable": entry.variable, "given": known.given, "level": level_text(entry.level)}
     row |= {"mean": known.mean, "low": known.low, "high": known.high}
     row |= {"y": at, "top": at - 1, "bottom": at + 1, "x": start, "full": start + _BARS}

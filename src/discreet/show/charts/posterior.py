@@ -114,14 +114,16 @@ def _readable(picture: Intervals) -> tuple[Intervals, str]:
         places.sort(key=lambda place: picture.lines[place].mean, reverse=True)
     kept = places[:MOST_PICTURED]
     which = "first" if picture.unit is None else "largest"
-    lines = [tuple(_in_full(own[place]) for place in kept) if own else () for own in (picture.lines, picture.careless)]
+    lines = tuple(_in_full(picture.lines[place], picture.unit) for place in kept)
     note = f"the {len(kept)} {which} of {many:,} intervals; tables and files have all of them"
-    return replace(picture, lines=lines[0], careless=lines[1]), note
+    return replace(picture, lines=lines, careless=()), note
 
 
-def _in_full(line: Line) -> Line:
-    """Return a line whose name holds that of its group, as its neighbours may be of other groups."""
-    return replace(line, name=f"{line.group}, {line.name}", group="") if line.group else line
+def _in_full(line: Line, unit: str | None) -> Line:
+    """Return a line that says of which group it is, as its neighbours may be of others, and how large it is."""
+    text = f"{100 * line.mean:.3g} %  ({100 * line.low:.3g} to {100 * line.high:.3g})" if unit == PROBABILITY else ""
+    name = line.name if unit is None else ", ".join(filter(None, [line.group, line.name]))
+    return replace(line, name=name, group=line.group if unit is None else "", text=line.text or text)
 
 
 def _panel(picture: Intervals, rows: list[Spec], own: Sequence[str], ends: Spec, level: float, axis: Spec) -> Spec:

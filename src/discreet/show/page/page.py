@@ -130,7 +130,8 @@ def _estimates(posterior: Posterior, contents: dict[str, object]) -> str:
 <figure tabindex="0" role="region" aria-label="Picture"><div id="chart" role="img"
 aria-label="Estimates with their intervals; the table below has the same numbers"></div></figure>
 <div class="wide" tabindex="0" role="region" aria-label="Table of estimates"><table id="rows">
-<caption>Mean and <span class="level">90</span> % interval of each line; click a heading to sort by it</caption>
+<caption>Mean and <span class="level">90</span> % interval of each line<span class="screen">; click a heading to sort
+by it</span></caption>
 <thead><tr>{cells}</tr></thead>
 <tbody>
 {chr(10).join(lines)}
