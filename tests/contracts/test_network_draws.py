@@ -235,7 +235,7 @@ def test_secrets_nonsense_and_outputs_off_the_grid_are_refused() -> None:
 
 def test_refusals_name_their_cause() -> None:
     refused: list[tuple[Callable[[], NetworkSampling], str]] = [
-        (lambda: NetworkSampling.plain(CHAIN, size=100, delta="1e-12"), "rounding of Fourier transforms"),
+        (lambda: NetworkSampling.plain(CHAIN, size=100, delta="1e-12"), "rounding errors of Fourier transforms"),
         (lambda: NetworkSampling.plain(CHAIN, size=100, delta=0), "state a delta above 0, or a least"),
         (lambda: NetworkSampling.tempered(CHAIN, size=100, epsilon=1, delta=0), "state a delta above 0, or a least"),
         (lambda: NetworkSampling.concentrated(CHAIN, size=100, epsilon=1, delta=0), "state a delta above 0"),

@@ -375,7 +375,7 @@ def test_planning_varies_epsilon_of_draws() -> None:
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon=1, least="0.5"), "below one divided"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta=0), "no pure epsilon"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta="1e-6", draws=0), "draws must be"),
-        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "raise epsilon or delta"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "Raise epsilon or delta"),
         (
             lambda: PosteriorSampling(Poisson("x", 20_000, 3_000), 9, 1, "0.9", power="0.01", grid_bits=50),
             "the grid ends at 4096",

@@ -41,7 +41,7 @@ class PlugInNetwork:
     def predict_proba(self, rows: object) -> Floats:
         """Return P(class | features) of a naive Bayes network under the means."""
         if self.model.target is None:
-            raise DeclarationError("Only naive Bayes networks have a class to predict.")
+            raise DeclarationError("Only a naive Bayes network has a class to predict.")
         classes, *features = self.mean_tables().values()
         codes = codes_of(rows, self.model.variables[1:])
         parts = [log_chances(np.log(p)[None], [f[y][None] for f in features], codes) for y, p in enumerate(classes)]
@@ -64,7 +64,7 @@ def projected_reading(release: Release) -> PlugInNetwork:
     case = _measured(release)
     network: Network = case.model
     if network.target is None:
-        raise DeclarationError("The projected reading is for naive Bayes networks.")
+        raise DeclarationError("The projected reading works for naive Bayes networks only.")
     size, tables = float(case.size), _noisy_tables(case)
     classes = nearest_counts(_class_counts(case, tables), size)
     features = [tables[column.name] for column in network.variables[1:]]
@@ -78,7 +78,7 @@ def _measured(release: Release) -> Case:
     """Return the case of one release of measured tables of a network."""
     case = Case.of((release,))
     if not case.model.conditionals or not case.is_measured or None in [m.of.parts for m in case.measurements]:
-        raise DeclarationError(f"{release.label!r} holds no noisy tables of a network's counts.")
+        raise DeclarationError(f"{release.label!r} does not hold noisy tables of a network's counts.")
     return case
 
 

@@ -55,7 +55,9 @@ class PublishedLaplace(Mechanism[Categories]):
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, sensitivity: int, noisy_cells: int) -> None:
         if not isinstance(model, Categories):
-            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+            raise DeclarationError(
+                f"{type(self).__name__} publishes the counts of a Categories model; got a {type(model).__name__}."
+            )
         cells = len(model.cells)
         values = {
             "model": model,
@@ -148,7 +150,7 @@ class PublishedLaplace(Mechanism[Categories]):
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         inside = table[..., : self.noisy_cells]
         drawn = self.finished(inside + self.noise.draw(inside.size, bits).reshape(inside.shape))
         if self.noisy_cells == table.shape[-1]:
@@ -192,11 +194,11 @@ class PublishedLaplace(Mechanism[Categories]):
         """Refuse an output that this mechanism cannot have given."""
         cells = len(self.model.cells)
         if output.shape != (cells,):
-            raise DocumentError(f"The output must have {cells} counts; it has {output.size}.")
+            raise DocumentError(f"The output must hold {cells} counts; it holds {output.size}.")
         if any(abs(int(value)) > cells * (self.size + _FARTHEST * (1 + 1 / self.rate)) for value in output):
-            raise DocumentError("The output holds counts beyond any that can be read.")
+            raise DocumentError("The output holds counts too large to be read.")
         if self.noisy_cells < cells and sum(int(value) for value in output) != self.size:
-            raise DocumentError(f"The output must sum to the size {self.size}; it sums to {int(output.sum())}.")
+            raise DocumentError(f"The output must add up to the size {self.size}; it adds up to {int(output.sum())}.")
 
 
 class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
@@ -261,4 +263,4 @@ class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
         """Refuse an output that this mechanism cannot have given."""
         super().check_output(output)
         if any(not 0 <= int(value) <= self.size for value in output[: self.noisy_cells]):
-            raise DocumentError(f"Clamped counts lie between 0 and {self.size}.")
+            raise DocumentError(f"Clamped counts must lie between 0 and {self.size}.")

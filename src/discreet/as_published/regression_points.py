@@ -32,7 +32,7 @@ def _target(release: Release) -> MomentTarget:
     """Return the moments behind a release that measured them."""
     case = Case.of((release,))
     if (why := MomentsEngine().unsuited(case)) is not None:
-        raise DeclarationError(f"{release.label!r} has no noisy moments to read: {why}.")
+        raise DeclarationError(f"{release.label!r} holds no noisy moments that could be read: {why}.")
     return MomentTarget(case.model, case.size, case.measurements)
 
 

@@ -52,7 +52,7 @@ class PrivacyLoss:
         heights = np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1].tolist()
         losses = [Fraction(epsilon) for epsilon in epsilons]
         if len(losses) != len(heights) or any(one >= two for one, two in pairwise(losses)):
-            raise DeclarationError("A privacy curve needs one delta for each of several increasing epsilons.")
+            raise DeclarationError("A privacy curve needs several increasing epsilons, and one delta for each.")
         with ctx.workprec(192):
             places = [arb(0), *(ball(loss).exp() for loss in losses)]
             corners = _lower_hull(places, [arb(1), *(arb(height) for height in heights)])
@@ -113,7 +113,7 @@ class PrivacyLoss:
         is at most K(t) / (t (1 + s)); beyond some order D_a / a <= epsilon / a decides.
         """
         if self.beyond:
-            raise DeclarationError("An infinite loss has no zCDP parameter.")
+            raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
         losses = np.array([float(loss) for loss in self.losses])
         chances = np.array(self.probabilities)
         most, found, start = float(self.epsilon), 0.0, 0.0
@@ -135,7 +135,7 @@ class PrivacyLoss:
         millionth. (`rho` has fixed steps and lies up to 1e-4 above; what was charged by it stays as it is.)
         """
         if self.beyond:
-            raise DeclarationError("An infinite loss has no zCDP parameter.")
+            raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
         if not any(self.losses):
             return Fraction(0)
         edges = np.geomspace(2.0**-10, 2.0**10, 161)

@@ -15,7 +15,7 @@ def consistent_tables(*releases: Release) -> ConsistentTables:
     parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
     if parts is None:
         raise DeclarationError(
-            f"Tables are made consistent from measured cells and contrasts of tables; {case.label!r} holds something "
-            "else. Read it with infer."
+            f"Consistent tables are computed from noisy cells and contrasts of tables; {case.label!r} holds something "
+            "else. Nothing was computed. Read it with infer."
         )
     return fit(case.model, case.size, parts)

@@ -43,8 +43,8 @@ def infer(
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(
-            f"{case.label!r} has no posterior, as its holder declared when it was published (reading = "
-            f"{NO_READING!r}): {why}. Nothing was read."
+            f"{case.label!r} has no posterior, as its holder declared on publishing it (reading = {NO_READING!r}): "
+            f"{why}. Nothing was read."
         )
     if strengths is not None and not case.model.is_prior_declared:
         case = Case.of(releases, 1, case.patience)
@@ -74,8 +74,8 @@ def _warn(posterior: Posterior) -> None:
     """Warn whoever called `infer` if what is read is mostly the prior, or in doubt for another reason."""
     if posterior.information is not None and posterior.information < _LITTLE:
         warnings.warn(
-            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what "
-            "is read from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
+            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats), so "
+            "its posterior is mostly the prior. Use more records, fewer levels or a larger epsilon.",
             LittleInformationWarning,
             stacklevel=3,
         )

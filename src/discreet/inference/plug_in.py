@@ -15,12 +15,13 @@ def plug_in(release: Release) -> Dirichlet:
     """
     if not isinstance(release.model, Categories):
         raise DeclarationError(
-            f"plug_in reads releases about Categories as counts; {release.label!r} is about a "
-            f"{type(release.model).__name__}. Read it with infer."
+            f"plug_in works for releases about Categories; {release.label!r} is about a "
+            f"{type(release.model).__name__}. Nothing was read. Read it with infer."
         )
     if not release.mechanism.has_plain_counts:
         raise DeclarationError(
-            f"plug_in takes published counts for the true ones; {release.label!r}, by "
-            f"{type(release.mechanism).__name__}, has no count of each cell. Nothing was read. Read it with infer."
+            f"plug_in takes published counts at face value, but {release.label!r}, by "
+            f"{type(release.mechanism).__name__}, does not hold a count of each cell. Nothing was read. Read it with "
+            "infer."
         )
     return Dirichlet(release.model.concentration + release.mechanism.plain_counts(release.counts[None])[0])

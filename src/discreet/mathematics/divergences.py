@@ -140,14 +140,16 @@ def _pair(first: Parameters, second: Parameters) -> tuple[Floats, Floats]:
     one, two = (each if isinstance(each, Dirichlet) else Dirichlet(each) for each in (first, second))
     a, b = np.array(one.concentration), np.array(two.concentration)
     if len(a) != len(b):
-        raise DeclarationError(f"Two Dirichlets on {len(a)} and {len(b)} categories cannot be compared.")
+        raise DeclarationError(
+            f"Dirichlet distributions over {len(a)} and {len(b)} categories cannot be compared: the numbers must agree."
+        )
     return a, b
 
 
 def _probabilities(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     p, q = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if p.shape != q.shape or not ((p >= 0).all() and (q >= 0).all()):
-        raise DeclarationError("Two lists of probabilities >= 0 of the same outcomes are needed.")
+        raise DeclarationError("A divergence needs two lists of probabilities of 0 or more, for the same outcomes.")
     return p, q
 
 

@@ -125,7 +125,7 @@ class NoisyCounts(RefereedCounts, Additive[Categories]):
         """Return made-up counts as an array; they must sum to the public size."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         return table
 
 

@@ -70,7 +70,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact, steps: int = 2**16) -> None:
         if not isinstance(model, LinearRegression) or model.norm_bound is None or not isinstance(model.noise, Fraction):
-            raise DeclarationError("BallDraw needs a LinearRegression with a norm_bound and a known noise.")
+            raise DeclarationError("BallDraw needs a LinearRegression with a norm_bound and a known noise variance.")
         require_prior(model, "BallDraw")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=model.most_records))
@@ -119,8 +119,14 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     def _too_coarse(self) -> str:
         enough = self.steps * (isqrt(int(self.model.dimension * self.steepest / _STEEPEST)) + 1)
-        advice = f"use {enough} steps" if enough <= _MOST_STEPS else "declare a larger noise or a smaller norm_bound"
-        return f"A grid of {self.steps} steps is too coarse for {self.size} records and this noise and prior; {advice}."
+        advice = (
+            f"use {enough} steps"
+            if enough <= _MOST_STEPS
+            else "declare a larger noise variance or a smaller norm_bound"
+        )
+        return (
+            f"A grid of {self.steps} steps is too coarse for {self.size} records with this noise and prior; {advice}."
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -187,7 +193,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     def log_likelihood_of_totals(self, output: Wholes, totals: Floats) -> Floats:
         """Refuse: a regression has no single total."""
-        raise DeclarationError("A draw of coefficients does not depend on one total alone.")
+        raise DeclarationError("The law of drawn coefficients does not depend on a single total.")
 
     @property
     def likelihood_cost(self) -> Cost:
@@ -226,9 +232,9 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
     def check_output(self, output: Wholes) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.model.dimension,):
-            raise DocumentError(f"The output must have {self.model.dimension} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.model.dimension} numbers; it holds {output.size}.")
         if sum(int(g) ** 2 for g in output) > self.squared_radius:
-            raise DocumentError("The output lies beyond the norm bound.")
+            raise DocumentError("The output lies outside the declared norm bound.")
 
     def coefficients(self, output: NDArray[np.int64]) -> dict[str, float]:
         """Return the drawn coefficients in the units of the table."""
@@ -280,7 +286,7 @@ class Proposal:
         rest, pivots, upper = [row[:] for row in matrix], [], [[Fraction(0)] * d for _ in range(d)]
         for i in range(d):
             if rest[i][i] <= 0:
-                raise DeclarationError("These are not moments of any records.")
+                raise DeclarationError("No set of records has these moments.")
             pivots.append(rest[i][i])
             upper[i][i:] = [rest[i][j] / rest[i][i] for j in range(i, d)]
             for j in range(i + 1, d):

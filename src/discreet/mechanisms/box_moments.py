@@ -42,12 +42,12 @@ class NoisyMoments(Additive[LinearRegression]):
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact) -> None:
         name = type(self).__name__
         if not isinstance(model, LinearRegression):
-            raise DeclarationError(f"{name} publishes moments of a LinearRegression; got a {type(model).__name__}.")
+            raise DeclarationError(f"{name} publishes the moments of a LinearRegression; got a {type(model).__name__}.")
         number = within_bounds(positive(epsilon, "epsilon"), "epsilon")
         records = whole(size, "size", most=model.most_records)
         if records <= model.dimension:
             raise DeclarationError(
-                f"{name} needs a size above the {model.dimension} coefficients of the model; got {records}."
+                f"{name} needs more records than the model has coefficients ({model.dimension}); got {records}."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", records)
@@ -110,4 +110,6 @@ class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
 def check_rate(rate: Fraction) -> None:
     """Refuse noise so wide that sums could leave 64 bits."""
     if rate < LEAST_RATE:
-        raise DeclarationError("With this grid and this epsilon the noise would not fit into 64 bits; lower the grid.")
+        raise DeclarationError(
+            "With this grid and this epsilon the noise would not fit into 64 bits. Choose a smaller grid."
+        )

@@ -77,15 +77,15 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
         wanted = self.least_variance(allowed) if variance is None else positive(variance, "variance")
         if not self.suffices(wanted, allowed):
             raise DeclarationError(
-                f"A variance of {exact_text(wanted)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
-                f"{exact_text(small)}. Leave the variance out to have it calibrated."
+                f"A variance of {exact_text(wanted)} is too small for epsilon = {exact_text(self.epsilon)} and delta "
+                f"= {exact_text(small)}. Leave the variance out to have the smallest sufficient one chosen."
             )
         for name, value in (("delta", small), ("shares", chosen), ("variance", wanted)):
             object.__setattr__(self, name, value)
         if not self.least_of_all <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
             raise DeclarationError(
                 f"The variances of all contrasts must lie between {exact_text(self.least_of_all)} and "
-                f"{exact_text(LARGEST_VARIANCE)}; choose another epsilon, delta or other shares."
+                f"{exact_text(LARGEST_VARIANCE)}. Choose another epsilon or delta, or other shares."
             )
 
     def least_variance(self, delta: Fraction) -> Fraction:

@@ -53,7 +53,9 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
     def __init__(self, model: Network, size: int, epsilon: Exact, class_share: Exact | None = None) -> None:
         super().__init__(model, size, epsilon)
         if (why := cube_refusal(model)) is not None:
-            raise DeclarationError(f"CubeCounts is for yes/no variables with one class or none: {why}.")
+            raise DeclarationError(
+                f"CubeCounts works for yes/no variables that depend on one class variable or on nothing, but {why}."
+            )
         features = len(model.variables) - (model.target is not None)
         share = usual_class_share(features) if class_share is None else exact(class_share, "class_share")
         if model.target is not None and not 0 < share < 1:
@@ -138,10 +140,10 @@ def usual_class_share(features: int) -> Fraction:
 def cube_refusal(network: Network) -> str | None:
     """Tell why CubeCounts does not fit a network, or nothing if it does."""
     if network.target is None and any(network.parents):
-        return "some variables depend on others, and the graph is no naive Bayes network"
+        return "some variables depend on others, and the graph is not a naive Bayes network"
     features = network.variables if network.target is None else network.variables[1:]
     if odd := next((column for column in features if len(column.levels) != 2), None):
         return f"{odd.name!r} has {len(odd.levels)} levels"
     if len(features) > MOST_FEATURES:
-        return f"there are {len(features)} features, and at most {MOST_FEATURES} are allowed"
+        return f"there are {len(features)} features, more than the {MOST_FEATURES} allowed"
     return None

@@ -62,7 +62,7 @@ class DrawnProbabilities:
     def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values): all that a family's posterior depends on."""
         if not isinstance(self.model, ReadableFamily):
-            raise DeclarationError("Draws of probabilities do not depend on one total alone.")
+            raise DeclarationError("The law of drawn probabilities does not depend on a single total.")
         unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
         for cell in output.tolist():
             ends = cell * unit, (cell + 1) * unit
@@ -77,5 +77,5 @@ class DrawnProbabilities:
         bits = self.grid_bits * max((len(alpha) - 2 for _, alpha, _ in tables), default=0) if self.least else 0
         if bits > MOST_SUMMED_BITS:
             words = f"the likelihood of truncated draws is a sum over 2^{bits} cells of the grid"
-            return Cost(0.0, refusal=f"{words}, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
+            return Cost(0.0, refusal=f"{words}, and sums of at most 2^{MOST_SUMMED_BITS} are computed: use fewer bits")
         return Cost(_STICK * sticks + _SUMMED * sticks * 2.0**bits, sticks)

@@ -61,8 +61,8 @@ class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
         if (reached := delta_of_moves(chosen, 2 * tables, self.epsilon)) > small:
             raise DeclarationError(
                 f"A variance of {exact_text(chosen)} gives delta = {reached:.6g} at epsilon = "
-                f"{exact_text(self.epsilon)}, more than the {exact_text(small)} that is stated. Leave the variance out "
-                "to have it calibrated."
+                f"{exact_text(self.epsilon)}, more than the stated {exact_text(small)}. Leave the variance out to "
+                "have the smallest sufficient one chosen."
             )
         object.__setattr__(self, "delta", small)
         object.__setattr__(self, "variance", chosen)
@@ -101,8 +101,8 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, tables: int) -> Frac
         high = rounded_up(float(high) * 1.01, _DIGITS)
         if high > LARGEST_VARIANCE:
             raise DeclarationError(
-                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need noise of a variance above "
-                f"{exact_text(LARGEST_VARIANCE)}; choose a larger epsilon."
+                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need noise with a variance above "
+                f"{exact_text(LARGEST_VARIANCE)}, the largest that is supported. Choose a larger epsilon."
             )
     low = max(LEAST_VARIANCE, high * Fraction(9, 10))
     if suffices(low):

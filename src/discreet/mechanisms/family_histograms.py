@@ -74,14 +74,14 @@ def _whole_parts(shares: Sequence[Exact], model: Network) -> tuple[int, ...]:
     """Return declared shares as whole numbers without a common factor."""
     if isinstance(shares, str) or not isinstance(shares, Sequence) or len(shares) != len(model.maximal_families):
         raise DeclarationError(
-            f"shares must be {len(model.maximal_families)} numbers, one for each maximal family of the network."
+            f"shares must hold {len(model.maximal_families)} numbers, one for each maximal family of the network."
         )
     numbers = [positive(share, "a share") for share in shares]
     parts = _coprime([int(number * lcm(*(n.denominator for n in numbers))) for number in numbers])
     most = max(_PARTS, 2 * len(parts))
     if sum(parts) > most:
         raise DeclarationError(
-            f"shares must be multiples of one part in {most} or less; these need {sum(parts)} parts."
+            f"shares must be fractions over a common denominator of at most {most}; these need {sum(parts)}."
         )
     return parts
 

@@ -86,7 +86,7 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 def declared_shares(shares: Sequence[int], blocks: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     """Return declared shares, one whole number above zero for each block, or say what is wrong with them."""
     if not isinstance(shares, Sequence) or len(shares) != len(blocks):
-        raise DeclarationError(f"There must be one share for each of the {len(blocks)} blocks.")
+        raise DeclarationError(f"shares must hold one number for each of the {len(blocks)} blocks.")
     return tuple(whole(share, "A share", most=_LARGEST_SHARE) for share in shares)
 
 

@@ -49,8 +49,8 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
         chosen = self.least_variance(small * SLACK) if variance is None else positive(variance, "variance")
         if not self.suffices(chosen, small * SLACK):
             raise DeclarationError(
-                f"A variance of {exact_text(chosen)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
-                f"{exact_text(small)}. Leave the variance out to have it calibrated."
+                f"A variance of {exact_text(chosen)} is too small for epsilon = {exact_text(self.epsilon)} and delta "
+                f"= {exact_text(small)}. Leave the variance out to have the smallest sufficient one chosen."
             )
         object.__setattr__(self, "delta", small)
         object.__setattr__(self, "variance", chosen)

@@ -128,17 +128,19 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         if not isinstance(model, NumberSums):
-            raise DeclarationError(f"GeometricSums publishes NumberSums; got a {type(model).__name__}.")
+            raise DeclarationError(
+                f"GeometricSums publishes the sums of a NumberSums model; got a {type(model).__name__}."
+            )
         share = self.usual_squares(model) if squares is None else exact(squares, "squares")
         if not 0 < share < 1:
-            raise DeclarationError(f"squares is a share between 0 and 1; got {exact_text(share)}.")
+            raise DeclarationError(f"squares must be a share between 0 and 1; got {exact_text(share)}.")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=2**53 // model.unit))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
         object.__setattr__(self, "squares", share)
         if min(self.noise.rates) < LEAST_RATE:
             raise DeclarationError(
-                f"With epsilon = {exact_text(self.epsilon)} and this share for squares the noise would leave no "
+                f"With epsilon = {exact_text(self.epsilon)} and this share for squares, the noise would leave no "
                 "information. Raise epsilon."
             )
 

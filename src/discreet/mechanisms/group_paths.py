@@ -64,11 +64,13 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
 
     def __init__(self, model: NumberTable, size: int, epsilon: Exact, between: Exact | None = None) -> None:
         if not isinstance(model, NumberTable) or model.by is None:
-            raise DeclarationError("GroupPaths publishes a NumberTable with `by`; PathTable is for one without groups.")
+            raise DeclarationError(
+                "GroupPaths publishes a NumberTable with groups (`by`); use PathTable for one without."
+            )
         if model.leaves_gaps_out or model.persons is not None:
             raise DeclarationError(
-                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask of records and not of persons."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
+                "counts as, and count records rather than persons."
             )
         usual = model.edges[-2] - model.edges[0]
         object.__setattr__(self, "model", model)

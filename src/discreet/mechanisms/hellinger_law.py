@@ -82,7 +82,7 @@ class HellingerMechanism(NearlySummed):
         if not self.is_listed and not self._mixed:
             raise DeclarationError(
                 f"{self.size} records in {self.length} cells at epsilon = {exact_text(self.epsilon)} give more "
-                f"candidate posteriors than {type(self).__name__} draws from: {MOST_CANDIDATES} of any kind, or about "
+                f"candidate posteriors than {type(self).__name__} can choose from: at most {MOST_CANDIDATES}, or "
                 f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
 
@@ -132,7 +132,7 @@ class HellingerMechanism(NearlySummed):
     def listed_candidates(self) -> Counts:
         """Return all candidates, if they are few enough to list."""
         if not self.is_listed:
-            there = f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} are listed."
+            there = f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} can be listed."
             raise DeclarationError(f"{there} Use fewer cells or records.")
         return self.tables.all
 
@@ -233,7 +233,7 @@ class HellingerMechanism(NearlySummed):
         shape, cells = outputs.shape[:-1], outputs.shape[-1]
         outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
         if (tables < 0).any() or (tables.sum(axis=1) != self.size).any():
-            raise DeclarationError(f"The counts must not be negative and must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must not be negative and must add up to the public size {self.size}.")
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
         kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
         scales, normalisers = (each(kinds)[inverse.ravel()] for each in (self.scales, self.log_normalisers))
@@ -270,15 +270,15 @@ class HellingerMechanism(NearlySummed):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
-            raise DocumentError(f"The output must have {len(self.model.cells)} counts; it has {output.size}.")
+            raise DocumentError(f"The output must hold {len(self.model.cells)} counts; it holds {output.size}.")
         if any(int(value) < 0 for value in output) or sum(map(int, output)) != self.size:
-            raise DocumentError(f"The output must be counts >= 0 that sum to the size {self.size}.")
+            raise DocumentError(f"The output must hold counts of 0 or more that add up to the size {self.size}.")
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows = table.reshape(-1, len(self.model.cells))
         kinds, inverse = np.unique(rows, axis=0, return_inverse=True)
         drawn = np.empty_like(rows)

@@ -37,7 +37,7 @@ class TableChoice(PosteriorChoice[Categories]):
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, resolution: int = 20) -> None:
         if not isinstance(model, Categories):
-            raise DeclarationError(f"MaximumPosterior is for Categories; got a {type(model).__name__}.")
+            raise DeclarationError(f"MaximumPosterior works for a Categories model; got a {type(model).__name__}.")
         super().__init__(model, size, epsilon, resolution)
 
     @cached_property
@@ -57,7 +57,7 @@ class TableChoice(PosteriorChoice[Categories]):
     def _checked(self, counts: Counts) -> Counts:
         tables = self.model.counts(counts)
         if (tables.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         return tables
 
     def parameters(self, output: Counts) -> Floats:

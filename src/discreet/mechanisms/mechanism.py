@@ -144,11 +144,11 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     def probes(self) -> Counts:
         """Return contributions of single records, in rows, on which the premise of the proof is worth checking."""
-        raise DeclarationError(f"The proof of {type(self).__name__} asks nothing of single records.")
+        raise DeclarationError(f"The proof of {type(self).__name__} makes no assumption about single records.")
 
     def keeps_premise(self, contribution: Counts) -> bool:
         """Tell exactly whether the contribution of one record is as the proof asks."""
-        raise DeclarationError(f"The proof of {type(self).__name__} asks nothing of single records.")
+        raise DeclarationError(f"The proof of {type(self).__name__} makes no assumption about single records.")
 
     def worst_records(self) -> Counts | None:
         """Return two records of which one replaces the other at the highest cost, as rows of numbers of levels.
@@ -206,7 +206,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     def count_distance(self, counts: Counts) -> HellingerMoments:
         """Return how far an output goes from these counts, where that is known without a list of all outputs."""
         raise DeclarationError(
-            f"How far an output of {type(self).__name__} goes is not known without listing them all."
+            f"How far an output of {type(self).__name__} lies from the counts is not known without listing all outputs."
         )
 
 
@@ -223,8 +223,8 @@ def require_prior(model: Model, kind: str) -> None:
     """Refuse a model without a declared prior where the law of a draw depends on it for ever."""
     if not model.is_prior_declared:
         raise DeclarationError(
-            f"{kind} publishes something of a posterior, so its law depends on the prior; this model declares none. "
-            "Nothing was made. Declare one, such as prior=1; noisy counts need none."
+            f"{kind} publishes part of a posterior, so it needs a prior, and this model declares none. Nothing was "
+            "created. Declare a prior, such as prior=1, or publish noisy counts, which need none."
         )
 
 

@@ -46,8 +46,8 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         super().__init__(model, size, epsilon, squares)
         if model.leaves_gaps_out or model.persons is not None or type(model) is not NumberSums:
             raise DeclarationError(
-                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask of records, without weights, and not of persons."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
+                "counts as, and count records, without weights, rather than persons."
             )
 
     @classmethod

@@ -30,7 +30,9 @@ class NetworkCounts(Additive[Network]):
 
     def __init__(self, model: Network, size: int, epsilon: Exact) -> None:
         if not isinstance(model, Network):
-            raise DeclarationError(f"{type(self).__name__} publishes counts of a Network; got {type(model).__name__}.")
+            raise DeclarationError(
+                f"{type(self).__name__} publishes the counts of a Network; got a {type(model).__name__}."
+            )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
@@ -44,7 +46,7 @@ class NetworkCounts(Additive[Network]):
         """Return made-up counts as an array; every family must sum to the public size."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
-            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
         return table
 
     def log_noise(self, noise: Counts) -> Floats:

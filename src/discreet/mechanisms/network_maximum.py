@@ -38,7 +38,7 @@ class NetworkChoice(PosteriorChoice[Network]):
 
     def __init__(self, model: Network, size: int, epsilon: Exact, resolution: int = 6) -> None:
         if not isinstance(model, Network):
-            raise DeclarationError(f"NetworkMaximum is for a Network; got a {type(model).__name__}.")
+            raise DeclarationError(f"NetworkMaximum works for a Network; got a {type(model).__name__}.")
         super().__init__(model, size, epsilon, resolution)
 
     @cached_property
@@ -65,7 +65,7 @@ class NetworkChoice(PosteriorChoice[Network]):
         tables = self.model.counts(counts)
         families = self.model.split(tables)
         if any((t.reshape(*tables.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in families):
-            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
         return tables
 
     def parameters(self, output: Counts) -> dict[str, Floats]:

@@ -107,26 +107,26 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         if found > float(self.delta) * (1 - SLACK):
             raise DeclarationError(
                 f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
-                f"{exact_text(self.delta)}. Find numbers that fit with NetworkSampling.plain, .tempered, .concentrated "
-                "or .truncated."
+                f"{exact_text(self.delta)}. To have suitable numbers found, use NetworkSampling.plain, .tempered, "
+                ".concentrated or .truncated."
             )
 
     def _certify_truncated(self) -> None:
         if self.delta:
-            raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
+            raise DeclarationError("With a least probability the guarantee is pure (delta = 0): leave delta out.")
         most = max(_levels(self.model))
         if self.least * most >= 1:
             raise DeclarationError(
-                f"A variable with {most} levels cannot have all probabilities at {exact_text(self.least)} or more: "
+                f"The probabilities of a variable with {most} levels cannot all be {exact_text(self.least)} or more: "
                 f"least must be below 1/{most}."
             )
         if self.loss_range > self.epsilon:
             raise DeclarationError(
-                f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
-                " Find numbers that fit with NetworkSampling.truncated."
+                f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated "
+                f"{exact_text(self.epsilon)}. To have suitable numbers found, use NetworkSampling.truncated."
             )
         if any(self._truncation(levels).is_empty for levels in set(_levels(self.model))):
-            raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+            raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
         for prior in _priors(self.model):
             found = self._truncation(len(prior)).refusal(sum(prior, self.power * self.size), min(prior))
             if found is not None:
@@ -215,7 +215,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         floor = rounded_up(exp(-float(stated) / 2))
         if floor * max(levels) >= 1:
             raise DeclarationError(
-                f"The published rule asks for probabilities of at least e^(-claimed/2) = {float(floor):.4g}, which a "
+                f"The published rule requires probabilities of at least e^(-claimed/2) = {float(floor):.4g}, which a "
                 f"variable with {max(levels)} levels cannot have: claimed must be above 2 ln {max(levels)} = "
                 f"{2 * log(max(levels)):.4f}; got {exact_text(stated)}."
             )
@@ -225,7 +225,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         except DeclarationError as problem:
             words = str(problem)
         raise DeclarationError(
-            f"claimed = {exact_text(stated)} asks for probabilities that cannot be drawn: state another. {words}"
+            f"claimed = {exact_text(stated)} requires probabilities that cannot be drawn. State another claim. {words}"
         )
 
     @property
@@ -300,7 +300,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
-            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.draws * self.draw_length), dtype=np.int64)
         for number, row in enumerate(rows):
@@ -364,9 +364,9 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         """Refuse an output that this mechanism cannot have given."""
         wanted = self.draws * self.draw_length
         if output.shape != (wanted,):
-            raise DocumentError(f"The output must have {wanted} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
         if (output < 0).any() or (output >= 1 << self.grid_bits).any():
-            raise DocumentError("The output holds numbers beyond the grid of the draws.")
+            raise DocumentError("The output holds numbers outside the grid of the draws.")
         rows = self._by_row(output.reshape(self.draws, self.draw_length)) if self.least else ()
         if not all(self._truncation(sticks.shape[-1] + 1).holds(sticks).all() for sticks in rows):
             raise DocumentError("The output holds probabilities below the declared least.")
@@ -382,7 +382,7 @@ def _above_zero(delta: Exact) -> Fraction:
     """Return the delta of draws that are not truncated."""
     found = probability(delta, "delta")
     if not found:
-        raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+        raise DeclarationError("A posterior draw has no pure epsilon: state a delta above 0, or a least probability.")
     return found
 
 

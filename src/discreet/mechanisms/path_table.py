@@ -54,11 +54,12 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
 
     def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
         if not isinstance(model, NumberTable):
-            raise DeclarationError(f"PathTable publishes a NumberTable; got a {type(model).__name__}.")
+            raise DeclarationError(f"PathTable publishes the table of a NumberTable; got a {type(model).__name__}.")
         if model.leaves_gaps_out or model.by is not None or model.persons is not None:
             raise DeclarationError(
-                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask of records and not of persons. With groups, GroupPaths says how far these are apart."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
+                "counts as, and count records rather than persons. For a table with groups use GroupPaths, which "
+                "declares how far apart they are."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))

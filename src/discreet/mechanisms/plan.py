@@ -48,12 +48,15 @@ class Plan(Shown):
             raise DeclarationError("A plan takes one or more mechanisms, such as Plan([first, second], delta='1e-6').")
         if any(mechanism.guarantee.evidence is Evidence.CLAIMED for mechanism in mechanisms):
             raise DeclarationError(
-                "A plan takes mechanisms whose guarantee is proved or computed; one is only claimed."
+                "A plan takes mechanisms whose guarantee is proved or computed; the guarantee of one of these is only "
+                "claimed."
             )
         object.__setattr__(self, "mechanisms", tuple(mechanisms))
         object.__setattr__(self, "delta", probability(delta, "delta"))
         if min(self._totals.basic, self._totals.zcdp, self._totals.planned) == inf:
-            raise DeclarationError("No rule gives a finite epsilon at this delta; choose a larger delta for the plan.")
+            raise DeclarationError(
+                "No composition rule gives a finite epsilon at this delta. Choose a larger delta for the plan."
+            )
 
     def __repr__(self) -> str:
         return f"Plan of {len(self.mechanisms)} mechanisms: {self.guarantee!r}"

@@ -57,8 +57,8 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         object.__setattr__(self, "resolution", whole(resolution, "resolution", least=least, most=10**6))
         if self._number > MOST_CANDIDATES:
             raise DeclarationError(
-                f"There may be at most {MOST_CANDIDATES} candidates: lower the resolution, or use a tempered draw or "
-                "noisy counts."
+                f"There are more than {MOST_CANDIDATES} candidates, the most that are allowed. Lower the resolution, "
+                "or use a tempered draw or noisy counts."
             )
 
     @cached_property
@@ -195,8 +195,8 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         is_table = output.shape == (self.length,) and not (output < 1).any()
         if not is_table or (np.add.reduceat(output, starts) != self.resolution).any():
             raise DocumentError(
-                f"The output must be {self.length} whole numbers from 1 on, those of every row of a table must sum to "
-                f"{self.resolution}."
+                f"The output must hold {self.length} whole numbers of 1 or more, and those in each row of a table "
+                f"must add up to {self.resolution}."
             )
 
 
@@ -223,7 +223,7 @@ class CalibratedChoice(PosteriorChoice[ModelT]):
         if scale > proved and (compared is None or compared.epsilon(float(scale)) > self.epsilon):
             raise DeclarationError(
                 f"A scale of {exact_text(scale)} does not give epsilon = {exact_text(self.epsilon)}. Leave the scale "
-                "out to have the largest one found."
+                "out to have the largest sufficient one chosen."
             )
         object.__setattr__(self, "scale", scale)
 

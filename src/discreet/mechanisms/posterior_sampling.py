@@ -68,7 +68,7 @@ from discreet.records.columns import Column, Level
 
 GRID_BITS = 32
 _COARSE = 9  # bits; finer than any posterior of two cells that is drawn from is wide
-_LEAST_RANGE = "least is for Categories, must be above 0, and below one divided by the number of cells."
+_LEAST_RANGE = "least is a probability for Categories: it must be above 0 and below one divided by the number of cells."
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -149,14 +149,14 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         if not isinstance(self.model, Categories) or self.least * len(self.model.cells) >= 1:
             raise DeclarationError(_LEAST_RANGE)
         if self.delta:
-            raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
+            raise DeclarationError("With a least probability the guarantee is pure (delta = 0): leave delta out.")
         if self.loss_range > self.epsilon:
             raise DeclarationError(
                 f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
                 f"{REMEDY}PosteriorSampling.truncated."
             )
         if self._truncation.is_empty:
-            raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+            raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
         prior = [Fraction(value) for value in self.model.prior]
         if (refusal := self._truncation.refusal(sum(prior, self.power * self.size), min(prior))) is not None:
             raise DeclarationError(refusal)
@@ -213,7 +213,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power, but not below one cell of the grid.
         """
         if not isinstance(model, Categories):
-            raise DeclarationError(f"Truncated draws are for Categories; got a {type(model).__name__}.")
+            raise DeclarationError(f"Truncated draws are made for a Categories model; got a {type(model).__name__}.")
         each, cells = positive(epsilon, "epsilon") / whole(draws, "draws", most=MOST_DRAWS), len(model.cells)
         wished = whole(grid_bits, "grid_bits", most=MOST_GRID_BITS)
 
@@ -229,8 +229,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         even = max(1 / (cells - 1 + exp(min(float(each) / 2, 700.0))), 2.0**-wished)
         if (1 / cells - even) * 2.0**wished < 2:
             raise DeclarationError(
-                f"epsilon = {exact_text(each)} for each draw is so small that all {cells} probabilities would be equal "
-                "on the grid. Raise epsilon, or name a least: the power of the likelihood is then lowered instead."
+                f"epsilon = {exact_text(each)} for each draw is so small that all {cells} probabilities would be "
+                "equal on the grid. Raise epsilon, or state a least probability, so that the power of the likelihood "
+                "is lowered instead."
             )
         return nearest(lambda floor: build(short_decimal(floor, 1)), even, 1)
 
@@ -261,7 +262,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     def concentration(self) -> float:
         """Return the smallest parameter of the prior of a table."""
         if not isinstance(self.model, Categories):
-            raise DeclarationError(f"A {type(self.model).__name__} has no concentration, only a table has.")
+            raise DeclarationError(f"A {type(self.model).__name__} has no concentration; only a table has one.")
         return float(min(self.model.prior))
 
     @property
@@ -311,7 +312,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.draws * self.sticks), dtype=np.int64)
         for number, row in enumerate(rows):
@@ -375,7 +376,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         elif isinstance(model, Categories):
             if not coarse:
                 raise DeclarationError(
-                    "Truncated draws of three or more cells are not read. With a delta, tempered ones are."
+                    "Truncated draws of three or more cells cannot be read. Tempered draws, which need a delta, can."
                 )
             yield with_fields(cls.truncated(model, size=size, epsilon=epsilon), **coarse)
 
@@ -389,11 +390,11 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         """Refuse an output that this mechanism cannot have given."""
         wanted = self.draws * self.sticks
         if output.shape != (wanted,):
-            raise DocumentError(f"The output must have {wanted} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
         grids = [GridLaw(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():
-            raise DocumentError("The output holds numbers beyond the grid of the draws.")
+            raise DocumentError("The output holds numbers outside the grid of the draws.")
         if self.least and not self._truncation.holds(cells).all():
             raise DocumentError("The output holds probabilities below the declared least.")

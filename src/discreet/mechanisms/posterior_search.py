@@ -17,8 +17,8 @@ from discreet.models.readable_family import ReadableFamily
 
 Made = TypeVar("Made")
 MOST_DRAWS = 1000
-NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
-REMEDY = " Find numbers that fit with "
+NO_PURE_EPSILON = "A posterior draw has no pure epsilon: state a delta above 0, or a least probability."
+REMEDY = " To have suitable numbers found, use "
 """How a refusal goes on that names a way out; a search leaves that out, because it is the way."""
 
 
@@ -29,7 +29,7 @@ def nearest(build: Callable[[float], Made], found: float, direction: int) -> Mad
             return build(float(found) * (1 + direction * shift))
         except DeclarationError as problem:
             words = str(problem)
-    raise DeclarationError(f"No numbers were found whose draws have the asked guarantee. {words.split(REMEDY)[0]}")
+    raise DeclarationError(f"No settings were found whose draws have the requested guarantee. {words.split(REMEDY)[0]}")
 
 
 def least_probability(levels: list[int], epsilon: float) -> float:
@@ -57,7 +57,10 @@ def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int)
 def check_model(model: object) -> Drawable:
     """Return a model whose posterior can be drawn from; refuse others."""
     if not isinstance(model, Categories | BoundedFamily):
-        raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
+        raise DeclarationError(
+            "PosteriorSampling draws from the posterior of Categories or of a family such as Poisson; got a "
+            f"{type(model).__name__}."
+        )
     return model
 
 
@@ -70,7 +73,7 @@ def with_strength(model: Drawable, strength: float) -> Drawable:
     if isinstance(model, Categories):
         return Categories(model.columns, prior=float(rounded))
     if not isinstance(model, ReadableFamily):
-        raise DeclarationError(f"A {type(model).__name__} does not say how its prior is made stronger.")
+        raise DeclarationError(f"A {type(model).__name__} does not define a stronger version of its prior.")
     return model.stronger(rounded)
 
 
@@ -82,8 +85,8 @@ def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int
         counts[values.index(extreme)] = size
         if not _is_within(model.posterior(counts, power), reach):
             raise DeclarationError(
-                f"With grid_bits = {grid_bits} the grid ends at {float(reach):g}, and parameters may lie beyond it. "
-                "Use fewer grid_bits, or measure in larger units."
+                f"With grid_bits = {grid_bits} the grid ends at {float(reach):g}, and the parameter may lie beyond "
+                "it. Use fewer grid_bits, or measure in larger units."
             )
 
 

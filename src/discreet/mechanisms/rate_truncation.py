@@ -96,7 +96,9 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         grid_bits: int = GRID_BITS,
     ) -> None:
         if not isinstance(model, ReadableFamily):
-            raise DeclarationError(f"RateTruncation draws for a family; got a {type(model).__name__}.")
+            raise DeclarationError(
+                f"RateTruncation draws from the posterior of a family such as Poisson; got a {type(model).__name__}."
+            )
         values = (
             model,
             whole(size, "size"),
@@ -122,17 +124,17 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         start, end = self.model.posterior_given_total(Fraction(0), 0).support
         if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
             inside = f"above {start}" if end is None else f"between {start} and {end}"
-            raise DeclarationError(f"lowest and highest must lie {inside}, where parameters of this family do.")
+            raise DeclarationError(f"lowest and highest must lie {inside}, like the parameter of this family.")
         law = self._law(max(self.model.values) * self.size)
         if max(getattr(law, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
             raise DeclarationError(
-                f"The law of these draws has parameters above {_LARGEST:,}, whose tails take too long to certify. Use "
-                "fewer records or a smaller power of the likelihood."
+                f"The law of these draws has parameters above {_LARGEST:,}, and certifying its tails would take too "
+                "long. Use fewer records or a smaller power of the likelihood."
             )
         if self.last < self.first:
             raise DeclarationError(
                 f"No cell of a grid of {self.grid_bits} bits lies between lowest = {exact_text(self.lowest)} and "
-                f"highest = {exact_text(self.highest)}: name a wider interval, or use more grid_bits."
+                f"highest = {exact_text(self.highest)}. State a wider interval, or use more grid_bits."
             )
 
     @classmethod
@@ -222,7 +224,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
                 0.0,
             )
         if found == inf:
-            raise DeclarationError("The loss of these draws is not known: name a narrower interval.")
+            raise DeclarationError("The privacy loss of these draws could not be bounded. State a narrower interval.")
         return min(rounded_up(Fraction(found) * self.draws, 6), rounded_up(self.range, 6))
 
     def _log_ratio(self, total: Fraction, other: Fraction, place: Fraction) -> arb:
@@ -297,7 +299,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.draws), dtype=np.int64)
         for number, row in enumerate(rows):
@@ -369,6 +371,6 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.draws,):
-            raise DocumentError(f"The output must have {self.draws} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.draws} numbers; it holds {output.size}.")
         if (output < self.first).any() or (output > self.last).any():
             raise DocumentError("The output holds parameters outside the declared interval.")

@@ -80,14 +80,14 @@ class RefereedNumbers(Mechanism[ModelT]):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.length,):
-            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         possible = self.size * self.quantities.per_record
         farthest = possible + _FARTHEST * (1 + self.noise.reach)
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
-            raise DocumentError("The output holds numbers beyond any that can be read.")
+            raise DocumentError("The output holds numbers too large to be read.")
         for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
             if keeps and (total := sum(int(value) for value in block)) != possible:
-                raise DocumentError(f"The output must sum to the size {possible}; it sums to {total}.")
+                raise DocumentError(f"The output must add up to the size {possible}; it adds up to {total}.")
 
 
 class RefereedCounts(RefereedNumbers[Categories]):

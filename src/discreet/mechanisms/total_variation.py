@@ -63,8 +63,8 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
     def __init__(self, model: Categories, size: int, epsilon: Exact, scale: Exact | None = None) -> None:
         if not isinstance(model, Categories) or len(model.cells) != 2:
             raise DeclarationError(
-                "TotalVariationChoice is for Categories of two levels: of more, the total variation of two posteriors "
-                "has no closed form. Use HellingerGlobal, or noisy counts."
+                "TotalVariationChoice works for Categories with two levels: with more, the total variation distance "
+                "of two posteriors has no closed form. Use HellingerGlobal, or noisy counts."
             )
         number = positive(epsilon, "epsilon")
         if not _LEAST_EPSILON <= number <= _MOST_EPSILON:
@@ -77,7 +77,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         if found > self.proved_scale and self._changes.epsilon(float(found)) > number:
             raise DeclarationError(
                 f"A scale of {exact_text(found)} does not give epsilon = {exact_text(number)}. Leave the scale out to "
-                "have the largest one found."
+                "have the largest sufficient one chosen."
             )
 
     @classmethod
@@ -156,7 +156,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         firsts = table[..., 0].ravel()
         drawn = np.empty(len(firsts), dtype=np.int64)
         for first in np.unique(firsts).tolist():
@@ -185,7 +185,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (2,) or any(int(value) < 0 for value in output) or int(output.sum()) != self.size:
-            raise DocumentError(f"The output must be two counts >= 0 that sum to the size {self.size}.")
+            raise DocumentError(f"The output must hold two counts of 0 or more that add up to the size {self.size}.")
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give a twin that finds its own scale."""

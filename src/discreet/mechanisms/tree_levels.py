@@ -87,11 +87,15 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
     ) -> None:
         super().__init__(model, size, epsilon)
         if len(model.columns) != 1 or not 2 <= len(model.cells) <= MOST_LEVELS:
-            raise DeclarationError(f"A tree is of the levels of one column, of 2 to {MOST_LEVELS} of them.")
+            raise DeclarationError(
+                f"A tree joins the levels of one column, which must have 2 to {MOST_LEVELS} of them."
+            )
         object.__setattr__(self, "parents", tuple(int(each) for each in parents))
         object.__setattr__(self, "lengths", tuple(exact(each, "a length") for each in lengths))
         if len(self.parents) != len(model.cells) - 1:
-            raise DeclarationError(f"Each of the {len(model.cells)} levels but the last, the root, hangs on another.")
+            raise DeclarationError(
+                f"Every one of the {len(model.cells)} levels except the last, the root, must hang on another."
+            )
         self.metric  # noqa: B018 - which refuses what is no tree
 
     @classmethod
@@ -143,10 +147,12 @@ def hung(
     roots = [level for level in levels if level not in hangs_on]
     strange = sorted({*hangs_on, *hangs_on.values(), *lengths} - set(levels))
     if strange or len(roots) != 1 or set(lengths) - set(hangs_on):
-        wrong = f"{strange[0]!r} is no level" if strange else f"{', '.join(map(repr, roots)) or 'none'} hang on nothing"
+        wrong = (
+            f"{strange[0]!r} is not a level" if strange else f"{', '.join(map(repr, roots)) or 'none'} hang on nothing"
+        )
         raise DeclarationError(
-            f"hangs_on says of every level but one, the root, on which level it hangs; {wrong}. Levels are "
-            f"{', '.join(map(repr, levels))}; lengths are those of edges."
+            f"hangs_on must name, for every level except one (the root), the level on which it hangs, but {wrong}. "
+            f"Levels are {', '.join(map(repr, levels))}; each length belongs to an edge."
         )
     late = [level for level in levels if level in hangs_on and levels.index(hangs_on[level]) <= levels.index(level)]
     if late:

@@ -92,10 +92,12 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         self, model: NumberTable, size: int, epsilon: Exact, share: Exact | None = None, blocks: int | None = None
     ) -> None:
         if not isinstance(model, NumberTable):
-            raise DeclarationError(f"TreeTable publishes a NumberTable; got a {type(model).__name__}.")
+            raise DeclarationError(f"TreeTable publishes the table of a NumberTable; got a {type(model).__name__}.")
         part = usual_share(model.count) if share is None else exact(share, "share")
         if not 0 < part < 1:
-            raise DeclarationError(f"share is the part of epsilon for blocks, between 0 and 1; got {exact_text(part)}.")
+            raise DeclarationError(
+                f"share, the part of epsilon spent on blocks, must lie between 0 and 1; got {exact_text(part)}."
+            )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))

@@ -76,8 +76,8 @@ class Truncation:
         if moved * (concentration + self._cells + (1 / self._least if smallest < 1 else 0)) <= _MOST_MOVED:
             return None
         return (
-            f"A grid of {self._grid_bits} bits is too coarse for probabilities of at least "
-            f"{float(self._least):.6g} and so many records: use more grid_bits or a larger least."
+            f"A grid of {self._grid_bits} bits is too coarse for probabilities of at least {float(self._least):.6g} "
+            "with so many records. Use more grid_bits or a larger least."
         )
 
     @property
@@ -162,7 +162,8 @@ class Truncation:
         if self._cells > 2 and self._grid_bits * (self._cells - 2) > MOST_SUMMED_BITS:
             raise DeclarationError(
                 f"The likelihood of a truncated draw of {self._cells} cells needs a sum over "
-                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; at most 2^{MOST_SUMMED_BITS} are summed."
+                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; sums of at most 2^{MOST_SUMMED_BITS} are "
+                "computed."
             )
         if self._cells == 2:
             grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))

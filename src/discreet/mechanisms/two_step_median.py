@@ -78,16 +78,18 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
         if not isinstance(model, NumberTable):
-            raise DeclarationError(f"TwoStepMedian publishes a NumberTable; got a {type(model).__name__}.")
+            raise DeclarationError(
+                f"TwoStepMedian publishes a median from a NumberTable; got a {type(model).__name__}."
+            )
         if model.by is not None or model.leaves_gaps_out:
             raise DeclarationError(
-                "A median in two steps needs to know how many records there are: declare `missing`, the number that a "
-                "gap counts as, and ask without groups. A TreeTable needs neither."
+                "A median in two steps needs the number of records to be known. Declare `missing`, the number that a "
+                "gap counts as, and ask without groups, or use a TreeTable, which has neither restriction."
             )
         if Fraction(1, 2) not in model.quantiles:
             raise DeclarationError(
-                "TwoStepMedian spends half of epsilon on the median, which is not among the quantiles that are asked: "
-                "add 0.5 to them, or leave the mechanism out."
+                "TwoStepMedian spends half of epsilon on the median, which is not among the requested quantiles. Add "
+                "0.5 to them, or leave the mechanism out."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
@@ -162,10 +164,10 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.length,):
-            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         self.table.check_output(output[:-1])
         if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.reach.max())):
-            raise DocumentError("The output holds numbers beyond any that can be read.")
+            raise DocumentError("The output holds numbers too large to be read.")
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return the table, and the number below the edge that follows from it."""

@@ -169,6 +169,7 @@ class Cone(NoiseLaw):
 
     def _refuse(self) -> NoReturn:
         raise DeclarationError(
-            "Cone noise has no density in closed form. It is drawn exactly, its guarantee holds by proof, and it is "
-            "read through fresh noise; what needs the probability of an output cannot be done with it."
+            "Cone noise has no density in closed form. It is drawn exactly, its guarantee is proved, and it is read "
+            "through fresh draws of the noise, but nothing that needs the probability of an output can be done with "
+            "it."
         )

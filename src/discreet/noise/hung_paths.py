@@ -41,7 +41,9 @@ class HungPaths(NoiseLaw):
 
     def __post_init__(self) -> None:
         if not self.steps or min(*self.steps, self.hung) <= 0 or self.groups < 2:
-            raise DeclarationError("Rows that hang together are two or more, of two cells or more, with rates above 0.")
+            raise DeclarationError(
+                "Linked rows must be two or more in number, with two or more cells each and rates above 0."
+            )
 
     @property
     def cells(self) -> int:

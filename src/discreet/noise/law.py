@@ -93,7 +93,9 @@ class NoiseLaw(ABC):
 
         `places` says which number each entry is, and is broadcast; left out, the last axis holds all numbers in order.
         """
-        raise DeclarationError(f"The kernel of {type(self).__name__} noise is no product over its numbers.")
+        raise DeclarationError(
+            f"The kernel of {type(self).__name__} noise does not factor into one term for each number."
+        )
 
     @property
     def cube_rate(self) -> float | None:
@@ -113,11 +115,11 @@ class NoiseLaw(ABC):
     @property
     def tree_rates(self) -> Floats:
         """Return the rate of every edge, if there is a tree: what is `carried` over each is Laplace noise."""
-        raise DeclarationError(f"{type(self).__name__} noise is not carried along a tree.")
+        raise DeclarationError(f"{type(self).__name__} noise does not follow the edges of a tree.")
 
     def carried(self, noise: NumbersT) -> NumbersT:
         """Return what is carried over every edge of the tree, if there is one."""
-        raise DeclarationError(f"{type(self).__name__} noise is not carried along a tree.")
+        raise DeclarationError(f"{type(self).__name__} noise does not follow the edges of a tree.")
 
     @abstractmethod
     def slope(self, noise: ArrayLike) -> Floats:

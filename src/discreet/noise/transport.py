@@ -49,9 +49,9 @@ class TreeLaplace(NoiseLaw):
 
     def __post_init__(self) -> None:
         if len(self.rates) != len(self.parents) or not self.rates or min(self.rates) <= 0:
-            raise DeclarationError("A tree needs one edge or more, each with a rate above 0.")
+            raise DeclarationError("A tree needs at least one edge, and every edge a rate above 0.")
         if any(not place < parent <= len(self.parents) for place, parent in enumerate(self.parents)):
-            raise DeclarationError("Every cell of a tree hangs on a later one; the last one is the root.")
+            raise DeclarationError("Every cell of a tree must hang on a later one; the last is the root.")
 
     @classmethod
     def path(cls, rates: Sequence[Fraction]) -> "TreeLaplace":

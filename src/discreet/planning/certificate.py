@@ -43,12 +43,12 @@ class Certificate(Shown):
     def pure_in_words(self) -> str:
         """Say what is known about the loss of single outputs."""
         if self.epsilon == inf:
-            return "no bound for every single output: that is what delta is for"
+            return "no bound holds for every single output; delta allows for the exceptions"
         number = f"{self.epsilon:.9g}"
         if self.exact:
-            return f"pure epsilon {number}, exact: neighbours were found that lose this much"
+            return f"pure epsilon {number}, exact: neighbouring data sets were found whose loss is this large"
         times = f", {self.rows} times that of one record" if self.rows > 1 else ""
-        return f"pure epsilon at most {number}{times}: an upper bound, the true number may be smaller"
+        return f"pure epsilon at most {number}{times}: an upper bound; the true value may be smaller"
 
     def __str__(self) -> str:
         given = self.guarantee

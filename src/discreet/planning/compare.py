@@ -85,7 +85,9 @@ class Ranking(Standings[Ranked]):
 
 def floor_in_words(floor: float) -> str:
     """Say what the floor is."""
-    return f"No private mechanism whose output is read as a posterior of n records has a distance below {floor:.6f}."
+    return (
+        f"No private mechanism whose output is read as a posterior of n records can have a distance below {floor:.6f}."
+    )
 
 
 @overload
@@ -156,7 +158,7 @@ def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Rank
     if why_not_exact(mechanism) is not None and possible_outputs(mechanism) is None:
         known = distance_accuracy(mechanism, repeats)
         words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"
-        raise DeclarationError(f"No log score: there are too many tables to read it exactly; {words}.")
+        raise DeclarationError(f"No log score: there are too many tables for an exact reading; {words}.")
     found, chosen = accuracy(mechanism, level, repeats), mechanism.free_parameter
     name = kind if chosen is None else f"{kind}({chosen}={float(getattr(mechanism, chosen)):.4g})"
     return Ranked(name, mechanism, found, _warning(found))
@@ -165,7 +167,7 @@ def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Rank
 def _warning(found: ExactAccuracy) -> str:
     """Say that the output law is nearly the same for all data, if it is."""
     if found.share < SMALL_SHARE:
-        return f"nearly the same output law for all data: it tells {found.share:.1%} of what exact counts tell"
+        return f"its output hardly depends on the data: it tells {found.share:.1%} of what exact counts tell"
     if found.log_score < LITTLE:
         return f"it tells {found.log_score:.2g} nats: what is read from it is mostly the prior"
     return ""

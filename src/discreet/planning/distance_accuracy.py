@@ -42,7 +42,10 @@ class DistanceAccuracy:
         """Say that the output law is nearly the same for all data, if it is."""
         if self.uniform_share < _MOSTLY:
             return ""
-        return f"nearly the same output law for all data: {self.uniform_share:.1%} of it is uniform on all candidates"
+        return (
+            f"its output hardly depends on the data: {self.uniform_share:.1%} of its distribution is uniform over all "
+            "candidates"
+        )
 
     def document(self) -> dict[str, object]:
         """Return all figures by name."""

@@ -39,10 +39,10 @@ class Distinguishing:
         """Say both in sentences."""
         how = "" if self.exact else "at most "
         return (
-            f"Robustness: replacing one record moves the law of the output by a Kullback-Leibler divergence of {how}"
-            f"{self.divergence:.4g}, and no event's probability by more than {self.total_variation:.4g}.",
-            f"Distinguishing: whoever wants to tell two neighbouring data sets apart with both errors at most "
-            f"{self.error:g} needs at least {self.releases:,} release{'s' * (self.releases != 1)} like this one.",
+            "Robustness: replacing one record changes the distribution of the output by a Kullback-Leibler divergence "
+            f"of {how}{self.divergence:.4g}, and the probability of any event by at most {self.total_variation:.4g}.",
+            "Distinguishing: to tell two neighbouring data sets apart, with both error probabilities at most "
+            f"{self.error:g}, takes at least {self.releases:,} release{'s' * (self.releases != 1)} like this one.",
         )
 
     def document(self) -> Document:

@@ -75,7 +75,7 @@ class ExactAccuracy:
         """Return E[H] of the plain reading for these data; `by_table` holds E[H] and E[KL] for all."""
         table = tuple(int(count) for count in np.asarray(counts))
         if table not in self.by_table:
-            raise DeclarationError(f"There are figures by table for {len(self.by_table)} tables, not for this one.")
+            raise DeclarationError(f"Figures by table exist for {len(self.by_table)} tables, but not for this one.")
         return self.by_table[table][0]
 
     def document(self) -> dict[str, object]:

@@ -38,7 +38,7 @@ _JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means 
 _MOST_STEPS = 40
 _SEARCH_STEPS = 8  # widths that a search works out, about
 _USUAL_SLOPE = 0.75  # of log widths by log epsilon, or by the log number of records
-_UNDONE = "Nothing was made up."
+_UNDONE = "Nothing was simulated."
 _MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
 
 
@@ -103,7 +103,7 @@ def _exactness(mechanism: Mechanism) -> Exactness:
     found = exactness_of(mechanism)
     if found is None:
         why = why_unreadable(mechanism)
-        raise DeclarationError(f"Nobody could read a release by {type(mechanism).__name__} here: {why}.")
+        raise DeclarationError(f"A release by {type(mechanism).__name__} could not be read here: {why}.")
     return found
 
 
@@ -218,7 +218,7 @@ def size_for(
         found = _crossing(excess, 2, 1e7, start=mechanism.size)
     except DeclarationError as problem:
         raise DeclarationError(
-            f"The search went to sizes that {type(mechanism).__name__} cannot have: {problem}"
+            f"The search reached sizes that {type(mechanism).__name__} does not allow: {problem}"
         ) from None
     return None if found is None else int(np.ceil(found))
 
@@ -268,11 +268,11 @@ def _crossing(
 def check_search(mechanism: Mechanism, width: float) -> None:
     """Refuse a width that no interval has, and mechanisms whose made-up studies would take too long to read."""
     if not 0 < width < inf:
-        raise DeclarationError(f"A width of an interval is above 0; got {width}.")
+        raise DeclarationError(f"The width of an interval must be above 0; got {width}.")
     if mechanism.model.row_scales is None and width >= 1:
-        raise DeclarationError(f"A width of an interval of a probability lies between 0 and 1; got {width}.")
+        raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
     if _exactness(mechanism) is not Exactness.EXACT:
         raise DeclarationError(
-            "A width is searched for where a release is read exactly, as many made-up studies have to be read. This "
-            "one is read by sampling. Compare some epsilons with expected_accuracy instead."
+            "Searching for a width means reading many made-up studies, so it is done only where a release can be read "
+            "exactly. This one is read by sampling. Compare a few epsilons with expected_accuracy instead."
         )

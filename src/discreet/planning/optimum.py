@@ -57,7 +57,7 @@ class Optimum:
 def can_optimise(model: Categories, size: int) -> bool:
     """Tell whether the linear program is small enough."""
     if not isinstance(model, Categories):
-        raise DeclarationError(f"The optimum is worked out for Categories; got a {type(model).__name__}.")
+        raise DeclarationError(f"The optimum is computed for Categories only; got a {type(model).__name__}.")
     tables = number_of_tables(whole(size, "size"), len(model.cells), _MOST_TABLES)
     if len(model.cells) > _MOST_CELLS or tables > _MOST_TABLES:
         return False
@@ -85,8 +85,8 @@ class Program:
     def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact) -> None:
         if not can_optimise(model, size):
             raise DeclarationError(
-                f"The optimum is worked out for few tables of counts, at most {_MOST_TABLES}; {size} records in "
-                f"{len(model.cells)} cells are too many. Compare mechanisms with each other instead."
+                f"The optimum is computed for at most {_MOST_TABLES} possible tables of counts; {size} records in "
+                f"{len(model.cells)} cells have more. Compare mechanisms with each other instead."
             )
         self.growth, self.delta = exp(float(positive(epsilon, "epsilon"))), float(probability(delta, "delta"))
         tables = Tables(model.concentration, size)

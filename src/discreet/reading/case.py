@@ -84,7 +84,7 @@ class Case(Generic[ModelT]):
         releases = in_order(releases)
         first = releases[0]
         if not isinstance(patience, int | float) or not 0 < patience < inf:
-            raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was read.")
+            raise DeclarationError(f"patience must be above 0, such as 10; got {patience!r}. Nothing was read.")
         observed = tuple(
             Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not are_same(r, first))
             for r in releases
@@ -130,10 +130,10 @@ def are_same(one: Published, two: Published) -> bool:
 def in_order(releases: Sequence[Published]) -> list[Published]:
     """Return releases, the one with the widest table first; refuse what is no release, or does not belong together."""
     if not releases or not all(hasattr(r, "mechanism") and hasattr(r, "receipt") for r in releases):
-        raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
+        raise DeclarationError("infer takes one or more releases, made by publish, simulate or Release.from_json.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published) or len(set(map(id, releases))) < len(releases):
-        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
+        raise DeclarationError("A release was given twice and would count as two independent ones. Nothing was read.")
     if len(releases) == 1:
         return list(releases)
     from discreet.reading.together import widest_first  # which few readers need

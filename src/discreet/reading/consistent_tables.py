@@ -65,8 +65,8 @@ class ConsistentTables:
         known = all(inside in self.effects for inside, _, _ in _parts(self.model, ordered))
         if len(ordered) < len(names) or not names or not known:
             raise DeclarationError(
-                f"Consistent tables are known for variables of one family, each named once; got "
-                f"{', '.join(map(repr, names)) or 'none'}."
+                "Consistent tables are known for the variables of one family (a variable with its parents), each "
+                f"named once; got {', '.join(map(repr, names)) or 'none'}."
             )
         coefficients = np.zeros([_columns(self.model)[name] for name in ordered])
         coefficients[(0,) * len(ordered)] = self.size / sqrt(coefficients.size)
@@ -123,7 +123,7 @@ class ConsistentTables:
         means: dict[str, Floats] = {}
         if not self.model.conditionals:
             raise DeclarationError(
-                "Rows of conditional probabilities belong to a network; this is a table of categories."
+                "Only a network has rows of conditional probabilities; this is a table of categories."
             )
         for family, prior in self.model.conditionals:
             fitted = self.table(*family)

@@ -93,21 +93,21 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """Say in one line how means and intervals were read."""
         whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
         whose = "the prior and own records" if self.own_records else whose
-        together = "all cells read together, " + (
-            f"under {whose}" if self.model.is_prior_declared else f"the strength of the prior learnt ({self._learnt})"
+        together = "from all cells together, " + (
+            f"under {whose}" if self.model.is_prior_declared else f"with a learnt prior strength ({self._learnt})"
         )
         if self.laws.are_own_sums:
-            return f"Means: {together}. Intervals: each share from its own noisy sum."
+            return f"Means: {together}. Intervals: for each share from its own noisy sum."
         if self.laws is not self.joint:
-            return "Means and intervals: both shares read together, uniform beforehand."
+            return "Means and intervals: from both shares together, with a uniform prior."
         return f"Means and intervals: {together}."
 
     @property
     def why_starred(self) -> str:
         """Say that all cells read together contradict a cell's own noisy sum."""
         return (
-            "Read together with all cells, this mean lies outside of the interval of its own noisy count: the prior "
-            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here; believe the interval."
+            "Read together with all cells, this mean lies outside the interval from its own noisy count: the prior "
+            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here. Trust the interval."
         )
 
     @property
@@ -142,7 +142,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say how many exactly known records would tell as much, and what became of a prior of ones."""
-        known = f"Tells about as much as {max(0.0, self.equivalent_records):.0f} records that were known exactly."
+        known = f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would."
         return (known, ONES_READ_AS_NONE) if self.is_old_default else (known,)
 
     def account(self) -> Account:
@@ -153,8 +153,8 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
             question=f"how often does each of the {what} of {' and '.join(c.name for c in self.model.columns)} occur?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
-            meaning="Estimated shares in the population, and intervals that hold the uncertainty of sampling and of "
-            "the noise together. All of them tell about as much as "
+            meaning="Estimated shares in the population, with intervals that combine the uncertainty of sampling and "
+            "of the noise. Together they tell about as much as "
             f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
             prior=self._prior_in_words(),
         )
@@ -166,19 +166,19 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def _prior_in_words(self) -> str:
         if self.model.is_prior_declared:
-            subject = "Prior and own records together are" if self.own_records else "The prior is"
+            subject = "The prior together with the reader's own records is" if self.own_records else "The prior is"
             return f"{subject} a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}."
         if len(self.model.cells) == 2:
-            return "Beforehand both shares were uniform between 0 and 1."
+            return "The prior of both shares is uniform between 0 and 1."
         learnt = (
-            "under a Dirichlet prior whose strength was learnt, from 2 records in all up to one for each "
-            f"({float(self.mean_prior.sum()):.3g} were believed)"
+            "under a Dirichlet prior whose strength was learnt, between 2 records in all and one for each "
+            f"({float(self.mean_prior.sum()):.3g} were found)"
         )
         if self.laws.are_own_sums:
             return (
-                "Each interval was read from the noisy sum that it speaks of, under a uniform prior for that share "
-                f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}; so "
-                "they add up."
+                "Each interval was read from the noisy sum of its own share, under a uniform prior for that share "
+                f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}, so "
+                "that they add up."
             )
         return f"All shares were read together, {learnt}."
 
@@ -256,7 +256,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """Return the distribution of an event's probability."""
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
-            raise DeclarationError(f"{event!r} takes in all cells: its probability is 1.")
+            raise DeclarationError(f"{event!r} includes every cell, so its probability is 1.")
         watch_share(self, str(event), places)
         return self.laws.share(places)
 
@@ -272,7 +272,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         inside = np.intersect1d(among, self.model.places(event))
         rest = np.setdiff1d(among, inside)
         if not inside.size or not rest.size:
-            raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
+            raise DeclarationError(f"Given {given!r}, {event!r} is either impossible or certain.")
         return inside, rest
 
     def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
@@ -286,7 +286,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """Return the distribution of P(first) / P(second) for two events that exclude each other."""
         one, two = self.model.places(first), self.model.places(second)
         if np.intersect1d(one, two).size:
-            raise DeclarationError(f"{first!r} and {second!r} must exclude each other.")
+            raise DeclarationError(f"{first!r} and {second!r} must be mutually exclusive.")
         watch_rates(self, {f"{first} | {first} or {second}": (one, two)})
         return Odds(self.laws.between(one, two))
 

@@ -66,7 +66,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
     @property
     def method(self) -> str:
         """Say that all totals of the records were summed out, on a grid."""
-        return f"read on a grid of {len(self._middles)} values of the parameter, with all totals of the records summed"
+        return f"read on a grid of {len(self._middles)} values of the parameter, summing over all totals of the records"
 
     @property
     def log_evidence(self) -> float:
@@ -93,9 +93,11 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
             question=f"which parameter of {self._kind} describes {column.name}?",
             columns=((column.name, levels_in_words(column)),),
             hidden="records and their total",
-            meaning="The estimated parameter, and an interval that holds the uncertainty of sampling and of the "
-            f"noise together. One further record is expected to have {column.name} = {self.predictive_mean:.4g}.",
-            prior=f"The prior is a law {_in_words(self.prior)}.",
+            meaning=(
+                "The estimated parameter, with an interval that combines the uncertainty of sampling and of the "
+                f"noise. One further record is expected to have {column.name} = {self.predictive_mean:.4g}."
+            ),
+            prior=f"The prior distribution is {_in_words(self.prior)}.",
         )
 
     @property
@@ -132,7 +134,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return the value below which the parameter lies with a probability."""
         asked = np.asarray(probability, dtype=float)
         if not ((asked >= 0) & (asked <= 1)).all():
-            raise DeclarationError("A probability lies between 0 and 1.")
+            raise DeclarationError("A probability must lie between 0 and 1.")
         return _one_or_several(np.interp(asked, self._cumulative, self._edges))
 
     def interval(self, level: float = 0.9) -> Interval:

@@ -55,7 +55,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     def _place(self, name: str) -> int:
         if name not in self.names:
-            raise DeclarationError(f"There is no quantity {name!r}; there are {', '.join(self.names)}.")
+            raise DeclarationError(f"There is no quantity {name!r}. The quantities are {', '.join(self.names)}.")
         return self.names.index(name)
 
     def mean(self, name: str) -> float:
@@ -74,7 +74,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         """Return the law of any function of the quantities: it gets arrays by name, and gives one number for each."""
         found = np.asarray(function(dict(zip(self.names, self.reading.values.T, strict=True))), dtype=float)
         if found.shape != (len(self.reading.values),):
-            raise DeclarationError("The function has to give one number for each point, computed array by array.")
+            raise DeclarationError("The function must return one number for each point, computed on whole arrays.")
         return WeightedDraws(found, self.reading.grouped)
 
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
@@ -137,7 +137,9 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(release | parameters), all true tables summed out: one number for each release."""
         if len(self.releases) > 1:
-            raise DeclarationError("several releases were read together, and only their product is known")
+            raise DeclarationError(
+                "several releases were read together, and only the product of their likelihoods is known"
+            )
         return [self.reading.target.told_values(states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
@@ -209,7 +211,12 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         if not moved:
             return ()
         named = ", ".join(f"{name} ({by:.1f} sd)" for name, by in moved.items())
-        return (f"These means move when the prior is made weaker or stronger (powers .8 and 1.25): {named}.",)
+        return (
+            (
+                "These means are sensitive to the prior: they move when it is made weaker or stronger (powers 0.8 and "
+                f"1.25): {named}."
+            ),
+        )
 
     def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
         """Return the program, how far the reading can be trusted, and how much means rest on the prior."""
@@ -226,7 +233,9 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
             question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="records and their counts",
-            meaning="Each line is one quantity of the model, and an interval that holds the uncertainty of sampling "
-            "and of the noise together.",
+            meaning=(
+                "Each line is one quantity of the model, with an interval that combines the uncertainty of sampling "
+                "and of the noise."
+            ),
             prior=self.model.program.in_words(),
         )

@@ -137,18 +137,23 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
             given = f"; given {' and '.join(above)}" if above else ""
             columns.append((column.name, levels_in_words(column) + given))
         return Account(
-            question=f"in a Bayesian network of {len(columns)} variables, how often does each level of a variable "
-            "occur, given the levels of those that it depends on? Which of them depends on which was declared "
-            "beforehand, not looked up in the records.",
+            question=(
+                f"in a Bayesian network of {len(columns)} variables, how often does each level of a variable occur, "
+                "given the levels of those that it depends on? Which variable depends on which was declared in "
+                "advance, not looked up in the records."
+            ),
             columns=tuple(columns),
             hidden="counts",
-            meaning="Each line is the estimated share of a level among all those in the population for whom the "
-            "condition holds, with an interval that holds the uncertainty of sampling and of the noise together. A "
-            "line without a condition is about everyone. That one variable is given another says how the shares are "
-            "sorted, not what causes what.",
-            prior="The prior of every row of a table is a Dirichlet distribution, with "
-            f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
-            f"{' (of many levels learnt)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}.",
+            meaning=(
+                "Each line is the estimated share of a level among those in the population for whom the condition "
+                "holds, with an interval that combines the uncertainty of sampling and of the noise. A line without a "
+                "condition is about everyone. A condition says how the shares are grouped, not what causes what."
+            ),
+            prior=(
+                "The prior of every row of a table is a Dirichlet distribution, with "
+                f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
+                f"{' (learnt from the data)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}."
+            ),
             public=("the arrows between them",),
         )
 
@@ -254,7 +259,7 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
 
     def _conditional(self, event: Event, given: Event, words: str) -> BetaMixture | Sampled:
         if all(levels.all() for levels in event.values()) or any(set(event) & {name} for name in given):
-            raise DeclarationError(f"{words!r} must be neither certain nor about a variable that is given.")
+            raise DeclarationError(f"{words!r} must not be certain, nor be about a variable that is given.")
         row = self._row_of(event, given)
         if row is not None:
             return self._row_law(*row, event[row[0]])
@@ -270,7 +275,9 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         known = {variable.name for variable in self.model.variables}
         condition = read_event(given, self.model) if given else {}
         if not names or len(set(names)) < len(names) or not known.issuperset(names) or set(names) & set(condition):
-            raise DeclarationError("Name one or more variables of the network, each once, that are not given.")
+            raise DeclarationError(
+                "Name one or more variables of the network, each once, other than those that are given."
+            )
         joint = joint_chances(names, condition, self.standard_parameters, self.model)
         totals = joint.sum(axis=tuple(range(1, joint.ndim)), keepdims=True)
         return np.asarray((joint / totals).mean(axis=0))

@@ -38,13 +38,13 @@ class NumberSumsEngine(Engine, place=10):
     def misfit(self, case: Case) -> str | None:
         """Refuse what is no noisy sums."""
         if not case.is_measured:
-            return "sums of a number are read from noisy sums only"
+            return "sums of a number can only be read from noisy sums"
         if len(case.observed) > 1 and self.kind is not NumberSumsReading:
-            return "weighted sums are read from one release at a time; read each by itself"
+            return "weighted sums can only be read from one release at a time; read each by itself"
         for observed in case.observed:
             known = [measured.noise.norm_weights for measured in observed.measurements]
             if None in known or not 1 <= len(known) <= 2:
-                return "its noise is not that of GeometricSums"
+                return "its noise is not the noise of GeometricSums"
         return None
 
     def work(self, case: Case) -> Work:
@@ -202,7 +202,9 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
         if len(self.releases) > 1:
-            raise DeclarationError("several releases of the same sums are read from their average, not from all ends")
+            raise DeclarationError(
+                "several releases of the same sums are read from their average, which has no likelihood of its own"
+            )
         parts, first = np.zeros(states.count), 0
         for each in self._measurements:
             own = states.behind[:, first : first + len(each.values)]
@@ -216,16 +218,19 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
         """Refuse: intervals among the records hold whatever these are."""
-        raise DeclarationError("no prior enters tests that hold whatever the records are")
+        raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, and how many records have a value."""
         words = [
-            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
-            f"Each interval holds by itself, with at least about {100 * level:g} %; {self.model.words_about_gaps}.",
+            f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
+            f"Each interval by itself holds the true value with at least about {100 * level:g} %; "
+            f"{self.model.words_about_gaps}.",
         ]
         if SUM in self.model.asks:
-            words.append(f"The sum of the population is that of as many of it as there are here, {self.size:,}.")
+            words.append(
+                f"The sum of the population is that of as many of its members as there are here, {self.size:,}."
+            )
         return (*words, *self.about_sizes())
 
     def about_sizes(self) -> list[str]:
@@ -239,7 +244,9 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Return the column with its bounds, and what its groups are."""
         model = self.model
         low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
-        columns = [(model.column, f"({low} to {high}; values beyond are cut off there, {model.words_about_gaps})")]
+        columns = [
+            (model.column, f"({low} to {high}; values beyond are clipped to these bounds, {model.words_about_gaps})")
+        ]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
@@ -247,10 +254,14 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
             hidden="sums",
-            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
-            "the population that they come from, where sampling does so too.",
-            prior="No prior is used. How far values spread, which the population's intervals need, is estimated from "
-            "noisy squares.",
+            meaning=(
+                f"The estimate, with an interval for {model.among}, which allows for the noise alone, and one for the "
+                "population that they come from, which also allows for sampling."
+            ),
+            prior=(
+                "No prior is used. The spread of the values, which the intervals for the population need, is "
+                "estimated from noisy squares."
+            ),
             public=("the bounds",),
         )
 

@@ -42,9 +42,9 @@ class NumberTableEngine(Engine, place=10):
     def misfit(self, case: Case) -> str | None:
         """Refuse what is no noisy table."""
         if not case.is_measured:
-            return "a table of numbers is read from noisy counts only"
+            return "a table of numbers can only be read from noisy counts"
         if len(case.observed) != len(case.measurements):
-            return "a table of numbers is read from one noisy table in each release"
+            return "a table of numbers can only be read from one noisy table in each release"
         return None
 
     def work(self, case: Case) -> Work:
@@ -132,13 +132,13 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         """Return a quantile among these records and in the population, asked or not when the table was published."""
         number = exact(share, "a quantile")
         if not 0 < number < 1:
-            raise DeclarationError("A quantile is a share between 0 and 1, such as 0.5 for the median.")
+            raise DeclarationError("A quantile must be a share between 0 and 1, such as 0.5 for the median.")
         return self._quantile_rows(self._group(group), number, level)
 
     def _group(self, group: str) -> int:
         if group not in self.model.groups:
             raise DeclarationError(
-                f"There is no group {group!r}. Groups are {', '.join(map(repr, self.model.groups))}."
+                f"There is no group {group!r}. The groups are {', '.join(map(repr, self.model.groups))}."
             )
         return self.model.groups.index(group)
 
@@ -241,7 +241,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
         """Refuse: quantities are read by tests that hold whatever the records are."""
-        raise DeclarationError("no prior enters tests that hold whatever the records are")
+        raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
         """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""
@@ -278,7 +278,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
         return Intervals(
-            f"{self.model.quantity}: best guess and {100 * level:g} % interval, in whole cells",
+            f"{self.model.quantity}: best estimate and {100 * level:g} % interval, in whole cells",
             tuple(lines),
             heading="guess (interval)",
             unit=self.unit,
@@ -287,14 +287,18 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
         words = [
-            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
-            f"Each interval holds by itself, in at least {100 * level:g} % of releases; {self.model.words_about_gaps}.",
+            f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
+            f"Each interval by itself holds the true value in at least {100 * level:g} % of releases; "
+            f"{self.model.words_about_gaps}.",
         ]
         if QUANTILES in self.model.asks:
-            words.append(f"Quantiles lie somewhere in whole cells, of which there are {self.model.count}.")
+            words.append(f"Quantiles are located only up to whole cells, of which there are {self.model.count}.")
             words += self._limits(level)
         if MEAN in self.model.asks:
-            words.append("A mean from a table is wide by a cell; asked as a question of its own it is much narrower.")
+            words.append(
+                "The interval of a mean from a table is at least a cell wide; in a question of its own it is much "
+                "narrower."
+            )
         return tuple(words)
 
     def _limits(self, level: float) -> list[str]:
@@ -306,8 +310,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         ]
         found = []
         if all(last - first <= 1 for first, last in cells) and not self.model.has_a_cell_for_each:
-            found.append("They are limited by the cells, not by the noise: more cells would make them narrower.")
-        beyond = ["An interval that reaches a bound holds what lies beyond it too."]
+            found.append(
+                "Their intervals are limited by the cells, not by the noise: more cells would make them narrower."
+            )
+        beyond = ["An interval that reaches a bound includes everything beyond that bound."]
         return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
     def account(self) -> Account:
@@ -322,9 +328,11 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
             hidden="counts",
-            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
-            "the population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
-            prior="No prior enters the intervals of quantiles. Shares in the population are taken to be uniform "
-            "beforehand.",
+            meaning=(
+                f"The estimate, with an interval for {model.among}, which allows for the noise alone, and one for the "
+                "population that they come from, which also allows for sampling. Intervals of quantiles are whole "
+                "cells."
+            ),
+            prior="The intervals of quantiles use no prior. Shares in the population have a uniform prior.",
             public=("the bounds", "the edges of the cells"),
         )

@@ -33,7 +33,7 @@ from discreet.releases.release import Release
 _DRAWS = 4_000
 SHOWN_LEVEL = 0.9
 ONES_READ_AS_NONE = (
-    "A prior of 1 everywhere was declared, the default of version 0.1; it was read as no declared prior. "
+    "The declared prior, 1 everywhere, was the default of version 0.1, so it was read as if none had been declared. "
     "prior='declared' gives the old reading."
 )
 
@@ -42,8 +42,7 @@ def require_posterior(given: object, undone: str) -> None:
     """Refuse what is no posterior, such as a release that nobody has read yet."""
     if not isinstance(given, Posterior):
         raise DeclarationError(
-            f"This takes a posterior, which is what discreet.infer reads from a release; got a {type(given).__name__}. "
-            f"{undone}."
+            f"This takes a posterior, as discreet.infer returns for a release; got a {type(given).__name__}. {undone}."
         )
 
 
@@ -166,8 +165,8 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         if not self.own_records:
             return ""
         return (
-            f"Read with {self.own_records:,} records of the reader's own, taken for others of the same population; no "
-            "noise hides them, so what is read is as confidential as they are."
+            f"Read with {self.own_records:,} records of the reader's own, taken as other members of the same "
+            "population. No noise protects these, so the result is as confidential as they are."
         )
 
     def starred(self, rows: Sequence[Row]) -> str:
@@ -177,7 +176,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     @property
     def why_starred(self) -> str:
         """Say why a mean may lie outside of its interval."""
-        return "This mean lies outside of its interval: rare large values weigh on a mean, and not on an interval."
+        return "This mean lies outside its interval: rare large values affect a mean, but not the interval."
 
     def doubts(self) -> tuple[Warning, ...]:
         """Return what a reader is warned of at once, beside having learnt little."""
@@ -199,34 +198,39 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     def rates(self, event: str, by: str, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
         raise DeclarationError(
-            f"A comparison is of an event's probability in groups of records; {self.subject} has no events. "
-            "Nothing was compared."
+            f"A comparison is about the probability of an event in groups of records, and {self.subject} has no "
+            "events. Nothing was compared."
         )
 
     def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
         """Return the distribution of P(event | each level of a column)."""
-        raise DeclarationError(f"Rates in groups were asked for; {self.subject} has no events. Nothing was compared.")
+        raise DeclarationError(
+            f"Rates in groups were requested, but {self.subject} has no events. Nothing was compared."
+        )
 
     def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:
         """Return an interval of how many of the records each level of a column has."""
-        raise DeclarationError(f"Sizes of groups were asked for; {self.subject} has no groups.")
+        raise DeclarationError(f"Sizes of groups were requested, but {self.subject} has no groups.")
 
     def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
-        raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
+        raise DeclarationError(f"The probability of an event was requested, but {self.subject} has no events.")
 
     def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
         """Return whether what was released fits the model, where the model leaves something out."""
         raise DeclarationError(
-            f"A criticism asks whether released tables fit a graph that leaves arrows out; {self.subject} has no "
-            "graph. Nothing was checked."
+            f"A criticism checks whether released tables fit a graph that leaves arrows out, and {self.subject} has "
+            "no graph. Nothing was checked."
         )
 
     def predictions(
         self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = SHOWN_LEVEL
     ) -> Mapping[str, Sequence[object]]:
         """Return what is expected of one variable of each of some records, as named columns with a value for each."""
-        raise DeclarationError(f"Records were to be predicted; {self.subject} has no variable that others tell about.")
+        raise DeclarationError(
+            f"Predictions were requested, but {self.subject} has no variable that the others predict. Nothing was "
+            "predicted."
+        )
 
     def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
         """Return the distribution of a number to be drawn; nothing if the model has none."""
@@ -247,16 +251,16 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return for every release log P(output | what is hidden) of each draw; refuse in words what is not known."""
         if states.hidden is None:
-            raise DeclarationError(f"what stands behind a release is not drawn for {self.subject}")
+            raise DeclarationError(f"the hidden numbers behind a release cannot be drawn for {self.subject}")
         return likelihoods_of(self.releases, self.model, states.hidden)
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
         """Draw what is published of as many further records, before noise; refuse in words where nobody knows."""
-        raise DeclarationError(f"further records are not drawn for {self.subject}")
+        raise DeclarationError(f"further records cannot be drawn for {self.subject}")
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
         """Draw the parameters from the prior; refuse in words where there is none to draw from."""
-        raise DeclarationError(f"no prior is drawn from for {self.subject}")
+        raise DeclarationError(f"the prior cannot be drawn from for {self.subject}")
 
     def further_groups(self, states: States) -> dict[str, Group]:
         """Return further groups of numbers that travel with draws, by name."""
@@ -292,7 +296,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
 
     def _repr_html_(self) -> str:
         """Return picture and table of the rows for a notebook; all that others wrote in it is text and nothing else."""
-        simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
+        simulated = "SIMULATED, not a release of real records. " if self.releases[0].simulated else ""
         heading = ". ".join(filter(None, [simulated + self.heading, self.reading_line.rstrip(".")]))
         rows = self.rows(SHOWN_LEVEL)
         page = notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))

@@ -47,7 +47,7 @@ class Interval(NamedTuple):
 def tails(level: float) -> tuple[float, float]:
     """Return the two probabilities that an equal-tailed interval leaves at either side."""
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise DeclarationError(f"The level of an interval lies between 0 and 1, such as 0.9; got {level!r}.")
+        raise DeclarationError(f"The level of an interval must lie between 0 and 1, such as 0.9; got {level!r}.")
     return (1 - level) / 2, (1 + level) / 2
 
 
@@ -209,7 +209,7 @@ class Dirichlet(Proportions):
     def __init__(self, concentration: Sequence[float] | Floats) -> None:
         values = tuple(float(value) for value in concentration)
         if len(values) < 2 or not all(np.isfinite(value) and value > 0 for value in values):
-            raise DeclarationError("A Dirichlet distribution needs at least two parameters, all finite and above 0.")
+            raise DeclarationError("A Dirichlet distribution needs two or more parameters, all finite and above 0.")
         object.__setattr__(self, "concentration", values)
 
     @property
