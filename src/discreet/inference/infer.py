@@ -29,11 +29,11 @@ def infer(
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
-    Several may be of one table, or of a table or graph and its margins. The first engine that can, reads: see `method`.
+    Several may be of one table, or of a table or graph and its margins. The first suitable engine reads: see `method`.
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
-    prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
-    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own`
-    are the reader's own records of the same population, or their counts; `patience` allows so many times the work.
+    prior's strength learnt. `prior` is the reader's own, or a name: "declared" is the holder's, "learnt" gives that
+    table, "none" reads as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own` are
+    the reader's own records of the population, or their counts; `patience` allows that many times the usual work.
     `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
     if model is not None or populations:

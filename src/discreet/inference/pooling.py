@@ -48,7 +48,7 @@ class _Point:
 
 
 class PooledRates(Posterior[Categories]):
-    """The rate of an event in each of many groups, each group borrowing from all others."""
+    """The rate of an event in each of many groups, with partial pooling: each group borrows from all others."""
 
     subject = "pooled rates"
 
@@ -83,7 +83,7 @@ class PooledRates(Posterior[Categories]):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `rate` has one place for each group."""
+        """Return the axes: `rate` has one entry for each group."""
         return {"rate": ("group",)}
 
     @property
@@ -98,7 +98,7 @@ class PooledRates(Posterior[Categories]):
 
     @property
     def information(self) -> None:
-        """Return nothing: it is not worked out for rates that borrow from each other."""
+        """Return nothing: it is not computed for pooled rates."""
         return
 
     @property

@@ -103,7 +103,7 @@ LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 @dataclass(frozen=True, init=False, repr=False)
 class NoisyCounts(RefereedCounts, Additive[Categories]):
-    """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
+    """A noisy table of counts: `model` declares the cells, `size` is the public number of records."""
 
     model: Categories
     size: int
@@ -122,7 +122,7 @@ class NoisyCounts(RefereedCounts, Additive[Categories]):
         return Cells(self.model)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must sum to the public size."""
+        """Return made-up counts as an array; they must add up to the public size."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")

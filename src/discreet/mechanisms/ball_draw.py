@@ -58,9 +58,11 @@ def published_bound(w: Floats, size: int, variance: float) -> float:
 
 @dataclass(frozen=True, init=False, repr=False)
 class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
-    """One draw of the coefficients, on a grid of `steps` steps to the bound: pure epsilon-DP.
+    """One draw of regression coefficients from their tempered posterior: pure epsilon-DP.
 
-    The likelihood is raised to the power min(1, epsilon / R). The noise must be known and the norm bounded.
+    The draw lies on a grid with `steps` steps from zero to the norm bound. The likelihood is raised to the power min(1,
+    epsilon / R). The model must declare a known noise variance and a `norm_bound`. Without an interval it serves as a
+    baseline; noisy moments, such as ConeMoments, can be read as a posterior.
     """
 
     model: LinearRegression
@@ -108,7 +110,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     @property
     def steepest(self) -> Fraction:
-        """Return the most that a number's curvature D_i (see `Proposal`) can be, whatever the records hold.
+        """Return an upper bound of a coordinate's curvature D_i (see `Proposal`) that holds for all records.
 
         D_i <= P_ii + kappa with P_ii <= h^2 (t n / sigma^2 + d L). By its choice kappa r^2 <= d + ||v|| r, r the
         radius of the ball, and ||v|| <= h t n sqrt(d) / sigma^2. Between two grid points a draw is kept with e^(-D_i/8)
@@ -188,7 +190,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
         return np.asarray(points[np.square(points).sum(axis=1) <= float(self.squared_radius)])
 
     def drawn_rows(self, output: Wholes) -> tuple[DrawnRows, ...]:
-        """Return nothing: coefficients are drawn, no probabilities."""
+        """Return nothing: coefficients are drawn, not probabilities."""
         return ()
 
     def log_likelihood_of_totals(self, output: Wholes, totals: Floats) -> Floats:
@@ -197,7 +199,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of a sum over all points of the grid."""
+        """Return the cost of a sum over all points of the grid."""
         points = (2.0 * self.steps + 1) ** self.model.dimension
         refusal = None if points <= _MOST_POINTS else f"the grid has more than {_MOST_POINTS} points"
         return Cost(20 * points, points, refusal)

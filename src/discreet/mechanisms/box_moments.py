@@ -83,7 +83,7 @@ class NoisyMoments(Additive[LinearRegression]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
-    """All moments with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
+    """All moments of a regression, with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
     >>> BoxMoments(model, size=1000, epsilon="0.5").guarantee.epsilon
@@ -98,7 +98,7 @@ class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
 
     @property
     def rate(self) -> Fraction:
-        """Return epsilon / G, what one unit of the largest noise costs."""
+        """Return epsilon / G, the privacy loss of one unit of the largest noise."""
         return self.epsilon / self.model.layout.reach
 
     @cached_property

@@ -36,10 +36,10 @@ MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian no
 
 @dataclass(frozen=True, init=False, repr=False)
 class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
-    """Counts of yes/no variables that share a class or have none: pure epsilon-DP under replacement of one record.
+    """Counts of yes/no variables, within a class or without: pure epsilon-DP under replacement of one record.
 
-    An output is the class counts, then for each class one number for each feature. `class_share` is the share of
-    epsilon for the class counts, found by a rule if it is left out; it is 0 if there is no class.
+    An output holds the class counts and then, class by class, one number for each feature. `class_share` is the share
+    of epsilon spent on the class counts; left out, it is chosen by a rule, and it is 0 if there is no class.
 
     >>> levels = {"smokes": ("no", "yes"), "drinks": ("no", "yes")}
     >>> items = Network.from_edges("smokes", "drinks", levels=levels, outside="no")
@@ -96,7 +96,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
 
     @cached_property
     def noise(self) -> NoiseLaw:
-        """Return noise that sums to zero for the classes, and a cube for each of them."""
+        """Return noise that sums to zero for the class counts, and cube-shaped noise within each class."""
         if self.model.target is None:
             return self._cubes
         return SideBySide((ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)), self._cubes))
@@ -118,7 +118,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
         return None if self.model.target is None else sqrt(float(self.noise.variance[0]))
 
     def count_sd(self) -> float:
-        """Return half the standard deviation of U_iy, as a count is (s + n_y) / 2."""
+        """Return half the standard deviation of U_iy, because a count is (s + n_y) / 2."""
         return sqrt(float(self.noise.variance[-1])) / 2
 
 

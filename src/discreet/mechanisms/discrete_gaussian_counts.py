@@ -77,7 +77,7 @@ class GaussianKernel(NoisyCounts):
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteGaussianCounts(GaussianKernel, kind="DiscreteGaussianCounts", version=1):
-    """Every count with its own discrete Gaussian noise: (epsilon, delta)-DP and 1/v-zCDP.
+    """Every count with its own discrete Gaussian noise of variance v: (epsilon, delta)-DP and 1/v-zCDP.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("answer", levels=("no", "yes"), outside="no")

@@ -33,9 +33,10 @@ _DIGITS = 6
 
 @dataclass(frozen=True, init=False, repr=False)
 class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
-    """Maximal family tables with discrete Gaussian noise: (epsilon, delta)-DP under replacement of one record.
+    """The family tables of a network with discrete Gaussian noise: (epsilon, delta)-DP under replacement of one record.
 
-    `variance` is calibrated if it is left out. A larger one may be given; one that is too small is refused.
+    A family is a variable with its parents; tables of maximal families contain all others. If `variance` is left out,
+    the smallest sufficient one is chosen. A larger one may be given; one that is too small is refused.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> FamilyGaussians(net, size=100, epsilon=1, delta="1e-6").variance
@@ -69,7 +70,7 @@ class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
 
     @property
     def reason(self) -> str:
-        """Name the variance."""
+        """Say why the guarantee holds, with the variance."""
         return f"discrete Gaussian noise of variance {exact_text(self.variance)} on family tables: privacy loss"
 
     @property

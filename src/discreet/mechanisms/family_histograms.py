@@ -26,9 +26,10 @@ _PARTS = 10_000  # finest parts of epsilon; with very many families, two for eac
 
 @dataclass(frozen=True, init=False, repr=False)
 class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
-    """A histogram for each maximal family: pure epsilon-DP under replacement of one record, totals kept.
+    """A noisy histogram for each maximal family of a network: pure epsilon-DP under replacement of one record.
 
-    Family f gets the part shares[f] / sum(shares) of epsilon, in the order of the network's maximal families.
+    A family is a variable with its parents. Family f gets the part shares[f] / sum(shares) of epsilon, in the order of
+    the network's maximal families, and every table keeps its total.
 
     >>> net = Network.from_edges("a -> b", "c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
     >>> FamilyHistograms(net, size=100, epsilon=1, shares=("2/3", "1/3")).shares
@@ -47,12 +48,12 @@ class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that nobody chose."""
+        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == _default_shares(self.model) else ()
 
     @property
     def family_epsilons(self) -> tuple[Fraction, ...]:
-        """Return the part of epsilon of each maximal family; they sum to epsilon exactly."""
+        """Return the part of epsilon for each maximal family; the parts add up to epsilon exactly."""
         unit = self.epsilon / sum(self.shares)
         return tuple(share * unit for share in self.shares)
 

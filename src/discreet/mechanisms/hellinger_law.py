@@ -57,7 +57,7 @@ _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds ar
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerMechanism(NearlySummed):
-    """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
+    """Chooses a posterior of `size` records by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
     size: int
@@ -103,7 +103,7 @@ class HellingerMechanism(NearlySummed):
     @property
     @abstractmethod
     def decay(self) -> Decay:
-        """Return how far away a large local sensitivity still counts."""
+        """Return how fast the influence of a large local sensitivity decays with distance."""
 
     @abstractmethod
     def proved_pure_epsilon(self) -> Fraction:
@@ -116,7 +116,7 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def is_smooth(self) -> bool:
-        """Tell whether S(x) falls at most by a fixed factor from a table to its neighbours: then N(n) is known."""
+        """Tell whether S(x) falls by at most a fixed factor from a table to its neighbours, so that N(n) is known."""
         return True
 
     @property
@@ -218,17 +218,17 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of the distances to all candidates, or of sums that stand for them."""
+        """Return the cost of computing the distances to all candidates, or of the sums that replace them."""
         sums = 30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS
         return Cost(operations_of_sum(self.size, self.length) if self.is_summed else sums)
 
     @property
     def is_summed(self) -> bool:
-        """Tell whether normalisers of many tables are worked out together, as candidates are too many to list."""
+        """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
         return not self.is_listed and can_sum(self.size, self.length)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]
         outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
@@ -241,7 +241,7 @@ class HellingerMechanism(NearlySummed):
         return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
 
     def distances(self, outputs: Counts, tables: Counts) -> Floats:
-        """Return H between rows, with each pair of counts of a cell worked out once."""
+        """Return H between rows, computing each pair of counts of a cell once."""
         logs = np.zeros(len(outputs))
         for cell, alpha in enumerate(self.model.concentration):
             codes = outputs[:, cell] * (self.size + 1) + tables[:, cell]
@@ -299,7 +299,7 @@ class HellingerMechanism(NearlySummed):
         return Envelope(self.model.concentration, table, float(self.scales(table[None])[0]))
 
     def exact_draws(self, table: Counts) -> ExactDraws:
-        """Return what draws for one table without a list of candidates."""
+        """Return a sampler for one table that needs no list of candidates."""
         scales: dict[int, arb] = {}  # by working precision
 
         def weight(candidate: Counts) -> arb:
@@ -341,7 +341,7 @@ class HellingerMechanism(NearlySummed):
     def pure_epsilon(self) -> Fraction:
         """Return the pure epsilon over all neighbours: enumerated where that can be done, else proved.
 
-        What is enumerated has to lie below what is proved. Where it does not, one of both is wrong: that is said.
+        The enumerated value must lie below the proved one. If it does not, one of them is wrong, and an error says so.
         """
         proved = self.proved_pure_epsilon()
         if not self._enumerable:
@@ -357,7 +357,7 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def recomputed_delta(self) -> Fraction:
-        """Return delta at the stated epsilon, compared anew where that can be done, else what is proved."""
+        """Return delta at the stated epsilon: recomputed by comparison where possible, else the proved value."""
         guarantee = self.guarantee
         if self._enumerable:
             return self.delta_at(guarantee.epsilon)
@@ -378,7 +378,7 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def rho(self) -> Fraction:
-        """Return the cost under zero-concentrated privacy: epsilon^2/2 of the pure epsilon."""
+        """Return the zCDP parameter: epsilon^2/2 of the pure epsilon."""
         return self.pure_epsilon**2 / 2
 
     def privacy_loss(self) -> PrivacyLoss:

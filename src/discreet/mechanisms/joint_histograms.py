@@ -25,7 +25,7 @@ MOST_FREE_CELLS = 5000  # the law of the radius takes about the cube of this man
 
 @dataclass(frozen=True, init=False, repr=False)
 class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
-    """All maximal family tables with one radius: pure epsilon-DP under replacement of one record, totals kept.
+    """All maximal family tables of a network, with one noise radius: pure epsilon-DP under replacement of one record.
 
     >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
     >>> JointHistograms(chain, size=100, epsilon=1).length

@@ -67,15 +67,16 @@ class TableChoice(PosteriorChoice[Categories]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class MaximumPosterior(TableChoice, CalibratedChoice[Categories], kind="MaximumPosterior", version=2):
-    """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
+    """A parameter near the maximum of the posterior (MAP), chosen by the exponential mechanism: pure epsilon-DP.
 
-    The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
+    The candidates are all vectors of `resolution`-ths without a zero. The output is a vector of whole numbers c >= 1
+    with sum `resolution`, which stands for theta = c / resolution, drawn with
 
         P(c | k) ~ e^(scale u_c(k)),     u = posterior probability among the candidates.
 
-    The scale is found if it is left out: the largest that keeps epsilon over all neighbours, where they can be
-    compared; else epsilon / (2 Delta), Delta = tanh(R / 4) = (M - 1) / (M + 1), M = resolution - m + 1 the largest c,
-    R = 2 ln M.
+    If the scale is left out, it is the largest that keeps epsilon over all neighbours, where these can be compared;
+    else it is epsilon / (2 Delta), Delta = tanh(R / 4) = (M - 1) / (M + 1), M = resolution - m + 1 the largest c, R = 2
+    ln M.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(float(MaximumPosterior(coin, size=10, epsilon=1).scale), 3)

@@ -43,7 +43,7 @@ class NetworkCounts(Additive[Network]):
         return FamilyTables(self.model, self.model.maximal_families)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; every family must sum to the public size."""
+        """Return made-up counts as an array; every family must add up to the public size."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
@@ -56,7 +56,7 @@ class NetworkCounts(Additive[Network]):
     def count_sd(self) -> float:
         """Return the standard deviation of the noise on a cell whose row total is known, for the noisiest table.
 
-        That of u_x less the mean of its row: noise that sums to zero is exchangeable, with a covariance below zero.
+        It is that of u_x minus the mean of its row: noise that sums to zero is exchangeable, with negative covariance.
         """
         tables = self.quantities.tables or ()
         first, found = 0, []

@@ -78,11 +78,12 @@ class NetworkChoice(PosteriorChoice[Network]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class NetworkMaximum(NetworkChoice, CalibratedChoice[Network], kind="NetworkMaximum", version=2):
-    """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
+    """Tables of a network near the maximum of the posterior (MAP), by the exponential mechanism: pure epsilon-DP.
 
-    The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
-    theta = c / resolution. All combinations of rows are candidates, so this is for small networks; for larger ones use
-    `tempered_network_maximum` or noisy counts. The scale is found if it is left out, as for `MaximumPosterior`.
+    The output holds, for each variable and each row of its table, whole numbers c >= 1 with sum `resolution`, which
+    stand for theta = c / resolution. All combinations of rows are candidates, so this works for small networks; for
+    larger ones use `tempered_network_maximum` or noisy counts. If the scale is left out, it is chosen as for
+    `MaximumPosterior`.
     """
 
     scale: Fraction

@@ -49,9 +49,9 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=2):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
-    The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
-    All numbers are certified when the mechanism is made; `plain`, `tempered`, `concentrated` and `truncated` find such
-    numbers, and `published` those of a paper.
+    The output holds, for each draw, each variable and each row of its table, the sticks of that row (stick-breaking) as
+    cells of a grid. The guarantee is certified when the mechanism is made; `plain`, `tempered`, `concentrated` and
+    `truncated` find suitable settings, `published` those of a paper.
 
     >>> net = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", (0, 1)), outside=0)
     >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
@@ -134,7 +134,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @staticmethod
     def nodes(model: Network, size: int, draws: int) -> Mapping[NodeCurve, int]:
-        """Return for each curve how many independent losses have it: nodes times draws."""
+        """Return for each privacy curve how many independent losses follow it: nodes times draws."""
         found = Counter[NodeCurve]()
         for family, row in zip(model.families, model.prior, strict=True):
             first, second = sorted(Fraction(value) for value in row)[:2]
@@ -144,7 +144,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @classmethod
     def plain(cls, model: Network, *, size: int, delta: Exact, draws: int = 1) -> "NetworkSampling":
-        """Return draws from the posterior as it is, with the epsilon that they have at this delta."""
+        """Return draws from the untempered posterior, with the epsilon that they have at this delta."""
         allowed = _above_zero(delta)
         nodes = cls.nodes(_network(model), whole(size, "size"), whole(draws, "draws", most=1000))
         found = least_epsilon(composed_draws(nodes, Fraction(1), allowed), allowed * Fraction(1 - 2 * SLACK))
@@ -182,8 +182,9 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     ) -> "NetworkSampling":
         """Return pure epsilon draws in which every probability is at least `least`.
 
-        The power is epsilon / (draws R), at most 1. Left out, `least` is what needs no power, R(least) = epsilon /
-        draws: it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K levels.
+        The power is epsilon / (draws R), at most 1. If `least` is left out, it is chosen so that no tempering is
+        needed, R(least) = epsilon / draws: it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K
+        levels.
         """
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         if least is None:
@@ -206,8 +207,8 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     def published(cls, model: Network, *, size: int, claimed: Exact, draws: int = 1) -> "NetworkSampling":
         """Return the draws of a paper for its epsilon, least = e^(-claimed / 2), with the epsilon that they truly have.
 
-        The claim is 2 ln(1 / least) for any number of nodes and draws. No probabilities are left if claimed is at most
-        2 ln K for a variable with K levels.
+        The claim is 2 ln(1 / least) for any number of nodes and draws. No probabilities remain if claimed is at most 2
+        ln K for a variable with K levels.
         """
         stated, levels = positive(claimed, "claimed"), _levels(_network(model))
         if stated > _LARGEST_CLAIM:
@@ -244,7 +245,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         return composed_draws(self.nodes(self.model, self.size, self.draws), self.power, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
-        """Return an upper bound on delta at another epsilon; of a truncated draw, that of any pure mechanism."""
+        """Return an upper bound on delta at another epsilon; for truncated draws, that of any pure mechanism."""
         return self.privacy_loss().delta_at(epsilon) if self.least else self._curve(epsilon)
 
     def privacy_loss(self) -> PrivacyLoss:

@@ -160,7 +160,7 @@ class FirstPermuteAndFlip(Flips, FirstHellingerGlobal, kind="PermuteAndFlip", ve
 
 @dataclass(frozen=True, init=False, repr=False)
 class PermuteAndFlip(Flips, GlobalSensitivity, kind="PermuteAndFlip", version=2):
-    """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP.
+    """Go through candidate posteriors in random order, flipping a coin for each, until one is taken: pure epsilon-DP.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

@@ -30,7 +30,7 @@ _RULES = {
 
 @dataclass(frozen=True, init=False)
 class Plan(Shown):
-    """Mechanisms that will all be run, whatever comes out, at one total (epsilon, delta).
+    """Mechanisms that will all be run, whatever their outputs, at one total (epsilon, delta): non-adaptive composition.
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> from discreet.models import Categories
@@ -71,7 +71,7 @@ class Plan(Shown):
         return len(self.mechanisms)
 
     def totals(self, rows: int = 1) -> Totals:
-        """Return what the mechanisms cost together, by every rule, for a unit of up to `rows` records."""
+        """Return the total cost of the mechanisms by every composition rule, for a unit of up to `rows` records."""
         return self._totals if rows == 1 else compose(self.mechanisms, self.delta, rows)
 
     @cached_property
@@ -84,7 +84,7 @@ class Plan(Shown):
         return self.guarantee_for(1)
 
     def guarantee_for(self, rows: int) -> Guarantee:
-        """Return what the plan promises to a unit of up to `rows` records: the least that any rule gives."""
+        """Return the plan's guarantee for a unit of up to `rows` records: the smallest that any rule gives."""
         totals = self.totals(rows)
         rule, epsilon = totals.best
         delta = totals.sum_of_deltas if rule == "basic" else self.delta

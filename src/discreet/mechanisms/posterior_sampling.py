@@ -75,8 +75,8 @@ _LEAST_RANGE = "least is a probability for Categories: it must be above 0 and be
 class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
-    `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
-    numbers are certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find such numbers.
+    `power` is the exponent of the likelihood, `draws` the number of draws that are published together. The guarantee is
+    certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find settings that satisfy it.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("fall", levels=("no", "yes"), outside="no")
@@ -209,8 +209,8 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     ) -> "PosteriorSampling":
         """Return a pure epsilon draw in which every probability is at least `least`.
 
-        R = 2 ln((1 - (m - 1) least) / least) bounds what one record can do; the power is epsilon / R, at most 1. Left
-        out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power, but not below one cell of the grid.
+        R = 2 ln((1 - (m - 1) least) / least) bounds the effect of one record; the power is epsilon / R, at most 1. By
+        default `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no tempering, but at least one cell.
         """
         if not isinstance(model, Categories):
             raise DeclarationError(f"Truncated draws are made for a Categories model; got a {type(model).__name__}.")
@@ -267,7 +267,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     @property
     def divergence(self) -> float | None:
-        """Return the largest Kullback-Leibler divergence of neighbours; None of truncated draws."""
+        """Return the largest Kullback-Leibler divergence between neighbours; None for truncated draws."""
         return None if self.least else self.draws * exact_divergence(*self._facts)
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -347,7 +347,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(laws), -np.inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs on this grid, of infinite ones all that are at all likely; nothing if more than `most`."""
+        """Return all outputs on this grid, or those of non-negligible probability; nothing if more than `most`."""
         laws = zip(*(self.laws(row) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
 
@@ -361,13 +361,13 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return np.asarray(self.parameters(output)[0])
 
     def plain_counts(self, outputs: Counts) -> Floats:
-        """Return n theta, theta the mean of all draws: what drawn shares are taken for."""
+        """Return n theta, with theta the mean of all draws: the counts that drawn shares would pass for."""
         drawn = self.parameters(outputs).reshape(len(outputs), self.draws, -1)
         return np.asarray(self.size * drawn.mean(axis=1))
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give one draw: tempered, or without a delta truncated; of two cells on a grid that can be written out."""
+        """Give one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
         if not delta and not isinstance(model, Categories):
             raise DeclarationError(NO_PURE_EPSILON)
         coarse = {"grid_bits": _COARSE} if len(model.even_parameters()) == 2 else {}

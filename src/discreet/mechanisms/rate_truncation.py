@@ -60,10 +60,10 @@ _HALVINGS = 24  # parts of the interval, halved towards each end, over which its
 
 @dataclass(frozen=True, init=False, repr=False)
 class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
-    """Draws of a family's parameter from `lowest` to `highest`: pure epsilon-DP, and private under a metric.
+    """Draws of a family's parameter between `lowest` and `highest`: pure epsilon-DP, and metric privacy.
 
-    `power` is the exponent of the likelihood; `tempered` finds the largest that fits, `at_rate` the widest interval
-    that needs none.
+    `power` is the exponent of the likelihood; `tempered` finds the largest that epsilon allows, and `at_rate` the
+    widest interval that needs no tempering.
 
     >>> from discreet.models import Exponential
     >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8)
@@ -165,7 +165,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     def at_rate(
         cls, model: ReadableFamily, *, size: int, epsilon: Exact, draws: int = 1, grid_bits: int = GRID_BITS
     ) -> "RateTruncation":
-        """Return the draws with a whole likelihood from the widest interval around the prior's median that fits.
+        """Return untempered draws from the widest interval around the prior's median that epsilon allows.
 
         On it the natural parameter eta takes values `rate` apart; where eta is -theta, it is all up to a rate.
         """
@@ -241,7 +241,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @cached_property
     def rate(self) -> Fraction:
-        """Return tau (b - a) of all draws together, rounded up: what is lost for each unit of the metric."""
+        """Return tau (b - a) of all draws together, rounded up: the privacy loss for each unit of the metric."""
         with ctx.workprec(_PRECISION):
             low, high = (self.model.natural(ball(end)) for end in self._ends)
             each = Fraction(upper_float(abs(high - low)))
@@ -259,14 +259,14 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @cached_property
     def metric(self) -> Tree:
-        """Return the distance of what records stand for, levels in a row; refused where two stand for the same."""
+        """Return the distance between the numbers of levels; refused where two levels represent the same number."""
         values, names = self.model.values, [self.model.cells[place] for place in self._order]
         lengths = [values[two] - values[one] for one, two in pairwise(self._order)]
         return Tree(self.model.column.name, range(1, len(names)), lengths, names, self.model.column.outside)
 
     @property
     def epsilon_per_unit(self) -> Fraction:
-        """Return what is lost for each unit of what records stand for."""
+        """Return the privacy loss for each unit of the numbers that levels represent."""
         return self.rate
 
     def records_at(self, places: Sequence[int]) -> Counts:
@@ -275,7 +275,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return the exact pure epsilon for any change whatever, and what holds for each unit of the metric."""
+        """Return the exact pure epsilon for any change, and the promise for each unit of the metric."""
         reason = f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
         if len(set(self.model.values)) < len(self.model.values):
             words = f"1 of what {self.model.column.name} is counted as ({_STANDS_FOR})"
@@ -285,11 +285,11 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @property
     def rho(self) -> Fraction:
-        """Return q (R/q)^2 / 8, as the loss of each draw lies in an interval of that length; or what epsilon costs."""
+        """Return q (R/q)^2 / 8, as the loss of each draw lies in an interval of length R/q, or the rho of epsilon."""
         return self.draws * min((self.range / self.draws) ** 2 / 8, pure_rho(self.loss / self.draws))
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return randomised response, which dominates all that is pure."""
+        """Return the loss of randomised response, which dominates every pure epsilon."""
         return PrivacyLoss.worst_case(self.loss)
 
     def _laws(self, counts: Counts) -> Law:
@@ -348,7 +348,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return Draw(np.asarray(output), self)
 
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
-        """Return nothing: no rows of probabilities are drawn."""
+        """Return nothing: rows of probabilities are not drawn here."""
         return ()
 
     def first_draw(self, output: Counts) -> Floats:

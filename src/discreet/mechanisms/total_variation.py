@@ -44,9 +44,9 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 
 @dataclass(frozen=True, init=False, repr=False)
 class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationChoice"):
-    """A posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
+    """Choose a posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
 
-    The scale is a public field and is found if it is left out: the largest that keeps epsilon over all neighbours.
+    The scale is public. If it is left out, it is the largest that keeps epsilon over all neighbours.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> float(TotalVariationChoice(coin, size=10, epsilon=1).scale)
@@ -82,7 +82,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: `HellingerGlobal` stands in rankings for choices by a distance, and is a little better."""
+        """Give nothing: `HellingerGlobal` represents choices by a distance in rankings, and is slightly better."""
         return iter(())
 
     @property
@@ -109,7 +109,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
     @property
     def rho(self) -> Fraction:
-        """Return (scale w)^2 / 8, as the log ratio of a pair lies in an interval of length scale w; or epsilon's."""
+        """Return (scale w)^2 / 8, as log ratios lie in an interval of length scale w, or the rho of epsilon."""
         width = self.scale * Fraction(self._changes.range)
         return min(rounded_up(width**2 / 8, 9), pure_rho(self.epsilon))
 
@@ -137,7 +137,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of one entry of a table of all laws."""
+        """Return the cost of one entry in a table of all laws."""
         return Cost(30.0 * (self.size + 1))
 
     @cached_property
@@ -146,7 +146,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)
         chosen = np.where(possible, outputs[..., 0], 0)

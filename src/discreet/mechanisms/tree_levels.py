@@ -67,10 +67,10 @@ class TreeCells(Cells):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", version=1):
-    """Counts of levels on a tree: `epsilon` is what holds for any change whatever, along the longest path.
+    """Counts of levels that form a tree, with metric privacy: `epsilon` holds for any change, along the longest path.
 
-    `parents` says of every level but the last the number of the later one on which it hangs, and `lengths` by how long
-    an edge; the last is the root.
+    For every level except the last, which is the root, `parents` holds the number of the later level on which it hangs,
+    and `lengths` the length of that edge.
 
     >>> place = Categories("place", levels=("east", "west", "north", "unknown"), outside="unknown")
     >>> table = TreeLevels.per_unit(place, 1000, "0.5", {"east": "north", "west": "north", "north": "unknown"})
@@ -107,7 +107,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         hangs_on: Mapping[str, str],
         lengths: Mapping[str, Exact] | None = None,
     ) -> "TreeLevels":
-        """Return the table with so much epsilon for each unit of length; edges without a length are 1 long."""
+        """Return the mechanism with this epsilon for each unit of length; other edges have length 1."""
         parents, edges = hung(model, hangs_on, lengths or {})
         metric = _metric(model, parents, edges)
         return cls(model, size, positive(epsilon_per_unit, "epsilon_per_unit") * metric.diameter, parents, edges)
@@ -133,7 +133,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         return TreeCells(self.model, self.noise.parents, self.noise.rates)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give a twin with the same edges, or of few levels one behind the other by the first lengths."""
+        """Give a twin with the same edges, or with a few levels in a row and the first lengths."""
         count = int(model.contributions(MOST_LEVELS)[0].shape[1]) - 1
         small = {"parents": tuple(range(1, count + 1)), "lengths": (self.lengths * count)[:count]}
         yield {} if model == self.model else small

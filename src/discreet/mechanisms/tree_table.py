@@ -72,10 +72,10 @@ class NumberCells(Quantities):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
-    """A table of a column of numbers with noise on blocks and cells: pure epsilon-DP under replacement of one record.
+    """A table of numbers with noise on blocks and on cells: pure epsilon-DP under replacement of one record.
 
-    `share` is the part of epsilon for blocks, and `blocks` their number in each group; both suit the number of cells if
-    they are left out.
+    `share` is the part of epsilon spent on blocks, and `blocks` is their number in each group. If left out, both are
+    chosen to suit the number of cells.
 
     >>> table = TreeTable(NumberTable("age", bounds=(0, 100), cells=64), size=1000, epsilon=1)
     >>> table.blocks, table.share, table.guarantee.epsilon
@@ -107,7 +107,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out what nobody chose."""
+        """Leave out what was not chosen explicitly."""
         usual = {"share": usual_share(self.model.count), "blocks": usual_blocks(self.model.count)}
         return [name for name, value in usual.items() if getattr(self, name) == value]
 
@@ -136,7 +136,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return law(outer, self.epsilon / 2 - outer, self.sizes)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must sum to the public size."""
+        """Return made-up counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:

@@ -65,7 +65,7 @@ class Below(Quantities):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
-    """A table and a count below the edge that is nearest to its median: pure epsilon-DP, charged as a whole.
+    """A noisy table, then a count below the edge nearest to its median: pure epsilon-DP, charged as a whole.
 
     >>> table = NumberTable("age", bounds=(0, 100), cells=64, quantiles=("0.5",), missing=40)
     >>> TwoStepMedian(table, size=1000, epsilon=1).guarantee.epsilon
@@ -112,12 +112,12 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return epsilon: both steps add up."""
+        """Return epsilon, the sum of both steps."""
         why = "two steps of epsilon/2 each, fixed in advance; what the second looks at follows from the first (basic)"
         return Guarantee(self.epsilon, reason=why)
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of the worst mechanism of this epsilon: laws of adaptive steps are not convolved."""
+        """Return the loss of the worst mechanism with this epsilon: losses of adaptive steps are not convolved."""
         return PrivacyLoss.worst_case(self.epsilon)
 
     @property
@@ -185,7 +185,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give nothing else."""
+        """Give no alternatives."""
         yield {}
 
     @property

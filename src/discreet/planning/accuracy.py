@@ -15,7 +15,7 @@ _REPEATS = 200
 
 
 def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
-    """Return what to expect of a release: exact sums if the mechanism can be written out, else `repeats` simulations.
+    """Return the accuracy to expect of a release: by exact sums if all outputs can be listed, else by simulation.
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

@@ -78,9 +78,9 @@ class Drawable(Protocol):
 
 @dataclass(frozen=True)
 class Audit(Shown):
-    """What was found: for the first data set of `pair` the `event` is at least e^epsilon_lower times likelier.
+    """What an audit found: `event` is at least e^epsilon_lower times likelier for the first data set of `pair`.
 
-    `hits` are how often it occurred among `draws` outputs of either data set.
+    `hits` holds how often it occurred among `draws` outputs for each of the two data sets.
     """
 
     epsilon_lower: float
@@ -133,11 +133,11 @@ def audit(
     pairs: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
     patience: float = 1.0,
 ) -> Audit:
-    """Look for the pair and event that tell most against a mechanism's guarantee, with so many draws in all.
+    """Search for the neighbours and the event that speak most strongly against a mechanism's guarantee, by simulation.
 
-    `pairs` are neighbouring made-up data sets; that they are is checked for Categories alone. Left out, they are
-    chosen, for any model: corners, edges, balanced and random ones. `patience` allows so many times the usual work;
-    what takes more is refused before it begins.
+    `draws` is the total number of draws. `pairs` are neighbouring made-up data sets; for Categories it is checked that
+    they are neighbours. If left out, pairs are chosen for any model: corners, edges, balanced and random ones.
+    `patience` allows that many times the usual work; anything that takes more is refused before it begins.
     """
     if not isinstance(mechanism, Drawable):
         raise DeclarationError(f"audit takes a mechanism; got a {type(mechanism).__name__}.")

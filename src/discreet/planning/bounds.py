@@ -49,13 +49,13 @@ def counted_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distanc
 
 
 def size_only_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
-    """Return |R| e^(-c distance) / N(n), at most 1; of the data it needs S(x) alone, and no sum over candidates."""
+    """Return |R| e^(-c distance) / N(n), at most 1; it needs only S(x) of the data, and no sum over candidates."""
     table, number = _table(mechanism, counts, distance), mechanism.candidates
     return min(1.0, number * exp(-_scale(mechanism, table) * distance) / least_normaliser(mechanism) * (1 + _SAFE))
 
 
 def tail_bound_for_all_data(mechanism: HellingerMechanism, distance: float) -> float:
-    """Return |R| e^(-t distance / GS) / N(n), at most 1, which holds whatever the data are."""
+    """Return |R| e^(-t distance / GS) / N(n), at most 1, which holds for all data."""
     _check_distance(distance)
     largest = global_sensitivity(mechanism.model.concentration, mechanism.size)
     strength = float(mechanism.strength().mid())

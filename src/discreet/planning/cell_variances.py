@@ -26,7 +26,7 @@ from discreet.reading.consistent_tables import fit, noisy_parts
 
 
 def cell_variances(mechanism: Mechanism) -> dict[str, float]:
-    """Return the variance of the noise in a cell of each variable's table, after least squares; no data are looked at.
+    """Return the noise variance in a cell of each variable's table, after least squares; no data are used.
 
     It is the same for all cells of a table. A table of categories has one entry, named by its last column.
     """

@@ -23,9 +23,9 @@ ERROR = 0.05
 
 @dataclass(frozen=True)
 class Distinguishing:
-    """The largest divergence and total variation of neighbours, and the releases that tell them apart, at least.
+    """The largest divergence and total variation between neighbours, and how many releases it takes to tell them apart.
 
-    `exact` tells whether the divergence is that of the worst neighbours, and not of a pair that dominates them.
+    `exact` tells whether the divergence is that of the worst neighbours, rather than of a pair that dominates them.
     """
 
     divergence: float
@@ -36,7 +36,7 @@ class Distinguishing:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Say both in sentences."""
+        """Say both in plain sentences."""
         how = "" if self.exact else "at most "
         return (
             "Robustness: replacing one record changes the distribution of the output by a Kullback-Leibler divergence "
@@ -57,7 +57,7 @@ class Distinguishing:
 
 
 def distinguish(subject: Release | Mechanism, error: float = ERROR) -> Distinguishing:
-    """Return how far apart neighbours are under a mechanism, and how many outputs tell them apart, at least."""
+    """Return how far apart neighbours are under a mechanism, and how many outputs it takes to tell them apart."""
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"distinguish takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject

@@ -56,7 +56,7 @@ class Suggestion(Shown):
 
 
 def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
-    """Return the mechanism that suits a model with so many records under this guarantee, and why in words.
+    """Return the mechanism that suits a model, a number of records and a guarantee, with the reason in words.
 
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
     >>> type(suggest(smoking, size=1000, epsilon=1).mechanism).__name__

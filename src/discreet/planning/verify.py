@@ -41,10 +41,10 @@ def verify(
 ) -> Certificate:
     """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
-    The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared by nothing but the stated
-    likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number that is
-    shown was held against the guarantee, each line says what was done, and a contradiction raises VerificationError.
-    `patience` allows so many times the usual work; what takes more is refused before it begins. With a `key`, the
+    The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared using only the stated
+    likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number shown was
+    compared with the guarantee, each line says what was done, and a contradiction raises VerificationError. `patience`
+    allows that many times the usual work; anything that takes more is refused before it begins. With a `key`, the
     release must be signed by it.
     """
     if not isinstance(subject, Release | Mechanism):

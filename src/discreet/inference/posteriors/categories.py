@@ -39,7 +39,7 @@ _DRAWS = 20_000
 
 
 class CategoriesPosterior(GroupPosterior, shows=TableReading):
-    """What a reader knows about the probabilities of the cells, with the noise accounted for.
+    """The posterior of the cell probabilities, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
     """
@@ -73,7 +73,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def table(self) -> "CategoriesPosterior":
         """Return the joint reading of all cells, which answers coherently: sums of answers are answers to sums.
 
-        Where no prior was declared its strength was learnt, and intervals of sums of many cells are too sure of it.
+        Where no prior was declared, its strength was learnt, and intervals for sums of many cells are then too narrow.
         """
         if self.laws is self.joint:
             return self
@@ -83,7 +83,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return found
 
     def margin(self, *columns: str) -> "CategoriesPosterior":
-        """Return the posterior of one column, or of some, whatever the others are: `posterior.margin("country")`."""
+        """Return the marginal posterior of one or more columns, such as `posterior.margin("country")`."""
         from discreet.inference.posteriors.margins import margin_of  # which stands on what is here
 
         return margin_of(self, columns)
@@ -122,7 +122,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `theta` has one place for each cell."""
+        """Return the axes: `theta` has one entry for each cell."""
         return {"theta": ("cell",)}
 
     @property
@@ -239,7 +239,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def equivalent_records(self) -> float:
-        """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
+        """Return about how many exactly known records would tell as much: closest Dirichlet minus prior, at most n."""
         return min(float(self.size), sum(self.closest_dirichlet.concentration) - float(self.mean_prior.sum()))
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
@@ -247,7 +247,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return self._by_cell(self.cell_laws.row(place).highest_density(level) for place in range(len(self.model.cells)))
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
-        """Return the share of each interval's width that is due to privacy: what exact counts would save."""
+        """Return the share of each interval's width that is due to privacy, which exact counts would save."""
         low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
         shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / (high - low))
         return self._by_cell(shares.tolist())
@@ -276,14 +276,14 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return inside, rest
 
     def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
-        """Return the rate of an event in each level of a column, small groups borrowing from all others.
+        """Return the rate of an event in each level of a column, partially pooled: small groups borrow from all others.
 
-        What takes more than `patience` times the usual work is refused before it begins.
+        Anything that takes more than `patience` times the usual work is refused before it begins.
         """
         return PooledRates(self.model, self.releases, event, by, patience)
 
     def ratio(self, first: object, second: object) -> Odds:
-        """Return the distribution of P(first) / P(second) for two events that exclude each other."""
+        """Return the distribution of P(first) / P(second) for two mutually exclusive events."""
         one, two = self.model.places(first), self.model.places(second)
         if np.intersect1d(one, two).size:
             raise DeclarationError(f"{first!r} and {second!r} must be mutually exclusive.")
@@ -368,10 +368,10 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return CountDistribution(0, table / table.sum())
 
     def bayes_remap(self) -> Dirichlet:
-        """Return one Dirichlet(alpha + r), r whole counts of this size, of small expected Hellinger distance.
+        """Return one Dirichlet(alpha + r), with r whole counts of this size, at a small expected Hellinger distance.
 
-        This is the point release to show when a single conjugate posterior is wanted. It is the best there is for two
-        levels and for small tables, otherwise the best found by a local search (see `remap`).
+        Use it when a single conjugate posterior is wanted. It is optimal for two levels and for small tables, otherwise
+        the best found by a local search (see `remap`).
         """
         parts = [weighted_tables(reading.counts, len(self.model.cells)) for _, reading in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
@@ -383,7 +383,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.
 
-        Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
+        Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
         generator = np.random.default_rng(seed)
         theta = self.draws(1, int(generator.integers(2**32)))["theta"][0]

@@ -25,7 +25,7 @@ Several = Sequence[float] | Floats
 
 
 class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
-    """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
+    """The posterior of a family's parameter, with the noise of the draws accounted for."""
 
     subject = "a family with one parameter"
     is_information_at_hand = True
@@ -55,12 +55,12 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `parameter` is one number."""
+        """Return the axes: `parameter` is a single number."""
         return {"parameter": ()}
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return nothing: there are no places to name."""
+        """Return nothing: there are no entries to name."""
         return {}
 
     @property
@@ -185,12 +185,12 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
 
     @property
     def information(self) -> float:
-        """Return what the draws told, in nats: the Kullback-Leibler divergence of the posterior from the prior."""
+        """Return the information in the draws, in nats: the divergence (KL) of the posterior from the prior."""
         kept = self._weights > 0
         return float(self._weights[kept] @ (np.log(self._weights[kept]) - self._masses[kept]))
 
     def privacy_share(self, level: float = 0.9) -> float:
-        """Return the share of the interval's width that is due to privacy: what the exact total would save."""
+        """Return the share of the interval's width that is due to privacy, which the exact total would save."""
         low, high = tails(level)
         known = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
         return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)

@@ -67,8 +67,8 @@ class NumberSumsEngine(Engine, place=10):
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
 
-    Intervals hold in at least about the stated share of releases, whatever the records are; no prior enters those of
-    the records.
+    Intervals cover the truth in at least about the stated share of releases, for any records; those for the records use
+    no prior.
     """
 
     subject = "sums of a number"
@@ -137,13 +137,13 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     @property
     def known(self) -> dict[str, float]:
-        """Return about how many records of each group have a value: noisy counts, not clipped."""
+        """Return about how many records of each group have a value, as noisy counts that are not clipped."""
         counts = self.reading.first.sum(axis=1)
         return {group or "all": float(count) for group, count in zip(self.model.groups, counts, strict=True)}
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that every quantity has one place for each group."""
+        """Return the axes: every quantity has one entry for each group."""
         return {f"{ask}": ("group",) for ask in self.model.asks}
 
     @property
@@ -152,7 +152,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return {"group": tuple(group or "all" for group in self.model.groups)}
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Draw quantities of the records behind the release: what was published, less drawn noise."""
+        """Draw quantities of the records behind the release: what was published, minus drawn noise."""
         chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
         found: dict[str, Floats] = {}
         for ask in self.model.asks:
@@ -213,11 +213,11 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return [parts]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw all ends of as many further records, the drawn ones standing for their population."""
+        """Draw all ends of as many further records, taking the drawn ones as their population."""
         return further_sums(self.model, states.behind, self.size, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Refuse: intervals among the records hold whatever these are."""
+        """Refuse: there is no prior, as intervals for the records hold for any records."""
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         )
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the means of all groups with about how many records each has, for the population where it is there."""
+        """Return the means of all groups, for the records and the population, with about how many records each has."""
         if MEAN not in self.model.asks:
             return super().intervals(level)
         every = [row for row in self.rows(level) if row.quantity.startswith("mean")]

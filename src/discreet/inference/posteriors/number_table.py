@@ -129,7 +129,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return tuple(found)
 
     def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
-        """Return a quantile among these records and in the population, asked or not when the table was published."""
+        """Return any quantile among these records and in the population, declared in the study or not."""
         number = exact(share, "a quantile")
         if not 0 < number < 1:
             raise DeclarationError("A quantile must be a share between 0 and 1, such as 0.5 for the median.")
@@ -203,7 +203,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `share_below` has one place for each group and edge."""
+        """Return the axes: `share_below` has one entry for each group and edge."""
         return {"share_below": ("group", "edge")}
 
     @property
@@ -213,7 +213,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Draw the shares of the records below every edge: what was published, less drawn noise, made to rise."""
+        """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""
         return dict(self.states(count, seed).parameters)
 
     def states(self, count: int, seed: int | None = None) -> States:
@@ -236,15 +236,15 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return [noise.log_probability(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw the counts of as many further records, the drawn ones standing for their population."""
+        """Draw the counts of as many further records, taking the drawn ones as their population."""
         return further_cells(states.behind, self.size, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Refuse: quantities are read by tests that hold whatever the records are."""
+        """Refuse: there is no prior, as quantities are read by tests that hold for any records."""
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
-        """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""
+        """Return the shares below edges and in cells for a picture, by draws of noise; nothing if not asked for."""
         if DISTRIBUTION not in self.model.asks:
             return None
         edges, found = tuple(self.model.places.tolist()), []
@@ -268,7 +268,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return tuple(smooth_density(self.model.places, own, variance) for own in shares)
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the quantiles, each with the interval for the records and for the population below each other."""
+        """Return the quantiles, each with its intervals for the records and for the population."""
         if self.model.asks != (QUANTILES,):
             return super().intervals(level)
         lines = []

@@ -44,7 +44,7 @@ class Prediction(NamedTuple):
 
 
 class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
-    """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
+    """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
     answers = frozenset({"predictions"})
@@ -75,7 +75,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `coefficient` has one place for each name, and `noise_sd` none."""
+        """Return the axes: `coefficient` has one entry for each name, and `noise_sd` is a single number."""
         return {"coefficient": ("name",), "noise_sd": ()}
 
     @property
@@ -85,7 +85,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def method(self) -> str:
-        """Say how the moments were found, and what that is worth."""
+        """Say how the moments were found, and how accurately."""
         return self.reading.method
 
     @property
@@ -130,7 +130,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         return found
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say how far records lie from the line."""
+        """Say how far records scatter around the line."""
         low, high = self.noise.interval(level)
         noise = f"{self.noise.mean:.4g} ({low:.4g} to {high:.4g})"
         errors, rows = self.errors(level), self.rows(level)
@@ -230,9 +230,9 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         return {}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
-        """Return about which share of each interval's width is due to privacy: what exact moments would save.
+        """Return about which share of each interval's width is due to privacy, which exact moments would save.
 
-        Given the moments a coefficient is Gaussian; the mean width of these intervals is what sampling leaves open.
+        Given the moments, a coefficient is Gaussian; the mean width of these intervals is due to sampling alone.
         """
         widths = {name: interval.width for name, interval in self.interval(level).items()}
         return {

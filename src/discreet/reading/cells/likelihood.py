@@ -123,8 +123,9 @@ class CellFunction:
 class Likelihood(CellFunction):
     """The likelihood of one release of a table, or of several of the same records, whose kernels multiply.
 
-    Releases of different records are `Likelihoods`: which of the two is meant is never guessed. Far from the data the
-    value is that of windows of counts around the release (`reading.cells.windows`), which no posterior notices.
+    For releases of different records use `Likelihoods`; which of the two is meant is never guessed. Far from the data,
+    the value is that of windows of counts around the release (`reading.cells.windows`), which makes no difference to a
+    posterior.
     """
 
     def __init__(self, *releases: Published) -> None:
@@ -159,7 +160,7 @@ class Likelihood(CellFunction):
 
     @property
     def product(self) -> ProductLikelihood | None:
-        """Return it as a product over cells, or nothing if all tables are listed."""
+        """Return the likelihood as a product over cells, or nothing if all tables are listed."""
         return self._table.product
 
     def given(self, *columns: str, prior: float | Sequence[float] = 1.0) -> "Given":
@@ -198,7 +199,7 @@ class Given(CellFunction):
 class Likelihoods:
     """Releases of different populations, by name: their log likelihoods add up.
 
-    Which parameters the populations share is the model's business.
+    The model decides which parameters the populations share.
     """
 
     def __init__(self, **releases: "Published | Likelihood | Given") -> None:
