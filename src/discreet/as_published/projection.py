@@ -25,7 +25,7 @@ from discreet.releases import Release
 
 @dataclass(frozen=True, eq=False)
 class PlugInNetwork:
-    """A network with counts that are taken for true; `tables` has axes (parent levels, levels), a root one row."""
+    """A network whose noisy counts are taken at face value; `tables` has axes (parent levels, levels)."""
 
     model: Network
     tables: Mapping[str, Floats]
@@ -50,14 +50,14 @@ class PlugInNetwork:
 
 
 def truncated_reading(release: Release) -> PlugInNetwork:
-    """Return the published reading: each noisy count cut to [0, n], then taken for true."""
+    """Return the published reading: each noisy count is clipped to [0, n] and taken at face value."""
     case = _measured(release)
     tables = {name: np.clip(table, 0, case.size) for name, table in _noisy_tables(case).items()}
     return PlugInNetwork(release.model, tables)
 
 
 def projected_reading(release: Release) -> PlugInNetwork:
-    """Return naive Bayes tables made consistent by least squares, then non-negative, then taken for true.
+    """Return naive Bayes tables made consistent by least squares, then non-negative, then taken at face value.
 
     A margin of a table with K_i levels sums K_i noisy cells, so it has weight precision_i / K_i in the class counts.
     """

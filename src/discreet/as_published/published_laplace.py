@@ -202,7 +202,7 @@ class PublishedLaplace(Mechanism[Categories]):
 
 
 class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
-    """Rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
+    """Laplace noise rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
 
     @cached_property
     def noise(self) -> Rounded:
@@ -211,7 +211,7 @@ class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
 
 
 class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=2):
-    """The floor of noisy counts, as the text of the later notes has it: it shifts counts by -1/2 on average."""
+    """The floor of noisy counts, as in the text of the later notes: it shifts counts by -1/2 on average."""
 
     @cached_property
     def noise(self) -> Floored:
@@ -220,7 +220,7 @@ class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=2):
 
 
 class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=2):
-    """Noise cut towards zero, as the tables of the later notes have it: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
+    """Noise truncated towards zero, as in the tables of the later notes: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
 
     P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
     """
@@ -240,7 +240,7 @@ class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=2):
 
 
 class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
-    """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
+    """Rounded, then clamped to [0, n], as in algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016)."""
 
     @property
     def _margin(self) -> int:
@@ -252,7 +252,7 @@ class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
         return np.asarray(np.clip(noisy, 0, self.size))
 
     def log_cells(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P, at 0 and n that of all that is clamped there, and -inf outside."""
+        """Return log P; at 0 and n, that of everything clamped there, and -inf outside."""
         return clamped_terms(self.noise, output, counts, self.size)
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:

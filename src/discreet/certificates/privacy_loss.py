@@ -27,7 +27,7 @@ _AT_ONCE = 2**22  # exponentials worked out together
 
 @dataclass(frozen=True)
 class PrivacyLoss:
-    """A privacy loss with exact values, an upper bound on the probability of each, and of an infinite loss."""
+    """A privacy loss distribution: exact values, with upper bounds on their probabilities and on that of infinity."""
 
     losses: tuple[Fraction, ...]
     probabilities: tuple[float, ...]
@@ -64,7 +64,7 @@ class PrivacyLoss:
 
     @classmethod
     def from_symmetric_curve(cls, epsilons: Sequence[Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
-        """Return a loss nowhere below a curve that is given from epsilon = 0 on and holds both ways.
+        """Return a loss nowhere below a curve that is given for epsilon >= 0 and holds in both directions.
 
         Exchanging both laws of a pair turns delta(epsilon) into delta(-epsilon) = 1 - (1 - delta(epsilon)) e^-epsilon.
         """
@@ -76,7 +76,7 @@ class PrivacyLoss:
 
     @property
     def epsilon(self) -> Fraction | float:
-        """Return the exact pure epsilon, the largest loss; infinite if any loss may be."""
+        """Return the exact pure epsilon, the largest loss; infinite if a loss can be."""
         return max(self.losses) if not self.beyond else inf
 
     def delta_at(self, epsilon: Exact) -> float:
@@ -131,8 +131,8 @@ class PrivacyLoss:
         """Return the zCDP parameter within a millionth of it, rounded up: branch and bound over the orders.
 
         With g(t) = K(t)/t, which increases from g(0) = E[L], D_a / a = g(t) / (1 + t) is at most g(t) / (1 + s) on a
-        step [s, t]. Steps that might beat the best order found are cut into smaller ones until none can, but for the
-        millionth. (`rho` has fixed steps and lies up to 1e-4 above; what was charged by it stays as it is.)
+        step [s, t]. Steps that might beat the best order found are divided until none can, up to the millionth. (`rho`
+        has fixed steps and lies up to 1e-4 above; what was charged by it stays unchanged.)
         """
         if self.beyond:
             raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
@@ -153,7 +153,7 @@ class PrivacyLoss:
 
     @property
     def divergence(self) -> float:
-        """Return the Kullback-Leibler divergence of what is not beyond, at least."""
+        """Return the Kullback-Leibler divergence of the finite losses, rounded up."""
         return max(self._mean_loss, 0.0) * (1 + _ROUNDING)
 
     @cached_property

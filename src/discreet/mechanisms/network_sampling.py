@@ -182,9 +182,8 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     ) -> "NetworkSampling":
         """Return pure epsilon draws in which every probability is at least `least`.
 
-        The power is epsilon / (draws R), at most 1. If `least` is left out, it is chosen so that no tempering is
-        needed, R(least) = epsilon / draws: it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K
-        levels.
+        The power is epsilon / (draws R), at most 1. By default `least` needs no tempering, R(least) = epsilon / draws:
+        it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K levels.
         """
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         if least is None:

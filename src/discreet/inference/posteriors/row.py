@@ -69,7 +69,7 @@ class Row:
         return f"{floor(self.records_low):,} to {ceil(self.records_high):,}"
 
     def text(self, value: float) -> str:
-        """Return a number in the quantity's unit: a probability to four decimals, a date, or as precise as the interval."""
+        """Return a number in the quantity's unit: a probability to four decimals, else as precise as the interval."""
         if self.unit == DAYS:
             return day_text(floor(value))
         if self.is_probability:
