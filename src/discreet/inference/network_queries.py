@@ -46,7 +46,7 @@ def partial_codes_of(
     strangers = [name for name in strangers if name not in ignored]
     if strangers and (absent := [column.name for column in columns if column.name not in values]):
         raise SourceError(
-            f"The records lack the column {', '.join(map(repr, absent))} and have "
+            f"The records have no column {', '.join(map(repr, absent))}, but do have "
             f"{', '.join(map(repr, strangers[:5]))}, which the network does not know. Nothing was predicted. If a "
             "name is misspelt, correct it; if the missing values are not known, leave the unknown columns out."
         )
@@ -92,7 +92,7 @@ def _by_column(rows: object, names: list[str]) -> Mapping[str, Sequence[object]]
     else:
         found = _from_frame(rows, names)
     if missing := [name for name in names if name not in found]:
-        raise SourceError(f"The records to classify lack the column {', '.join(map(repr, missing))}.")
+        raise SourceError(f"The records to classify have no column {', '.join(map(repr, missing))}.")
     return found
 
 

@@ -96,7 +96,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
 
     @abstractmethod
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:

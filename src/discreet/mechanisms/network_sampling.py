@@ -297,7 +297,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
                 start += levels - 1
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")

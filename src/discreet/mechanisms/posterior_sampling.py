@@ -309,7 +309,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")

@@ -1,4 +1,4 @@
-"""Numbers that floats find for draws from posteriors, moved to the safe side until balls certify them."""
+"""Settings for draws from posteriors: found with floats, then moved to the safe side until they are certified."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,7 +23,7 @@ REMEDY = " To have suitable numbers found, use "
 
 
 def nearest(build: Callable[[float], Made], found: float, direction: int) -> Made:
-    """Return the mechanism at a number that floats found, moved to the safe side until it is certified."""
+    """Return the mechanism at a number found with floats, moved to the safe side until it is certified."""
     for shift in (0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
         try:
             return build(float(found) * (1 + direction * shift))
@@ -45,7 +45,7 @@ def least_probability(levels: list[int], epsilon: float) -> float:
 
 
 def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
-    """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
+    """Check the model and return size, epsilon and delta; a search needs a delta above 0."""
     check_model(model)
     whole(draws, "draws", most=MOST_DRAWS)
     allowed = probability(delta, "delta")
@@ -65,7 +65,7 @@ def check_model(model: object) -> Drawable:
 
 
 def with_strength(model: Drawable, strength: float) -> Drawable:
-    """Return a table under a symmetric prior, or a family under its own that is worth so many times as many records.
+    """Return a table under a symmetric prior, or a family under its own prior made this many times stronger.
 
     Found strengths are rounded up, to a short decimal.
     """
@@ -78,7 +78,7 @@ def with_strength(model: Drawable, strength: float) -> Drawable:
 
 
 def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:
-    """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
+    """Refuse a grid that the parameter may leave, even with all records at the smallest or the largest value."""
     reach, values = Fraction(FARTHEST, 1 << grid_bits), model.values
     for extreme in (min(values), max(values)):
         counts = np.zeros(len(values), dtype=np.int64)

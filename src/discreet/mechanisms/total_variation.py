@@ -153,7 +153,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return np.where(possible, self._log_laws[tables[..., 0], chosen], -np.inf)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")

@@ -260,7 +260,7 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
 
     def _conditional(self, event: Event, given: Event, words: str) -> BetaMixture | Sampled:
         if all(levels.all() for levels in event.values()) or any(set(event) & {name} for name in given):
-            raise DeclarationError(f"{words!r} must not be certain, nor be about a variable that is given.")
+            raise DeclarationError(f"{words!r} must be neither certain nor about a variable that is given.")
         row = self._row_of(event, given)
         if row is not None:
             return self._row_law(*row, event[row[0]])
